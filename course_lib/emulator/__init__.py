@@ -1,0 +1,40 @@
+"""A GPU in NumPy: runs `numba.cuda` kernels on the CPU, counts, and never executes them.
+
+The story, one file a step: `parse` reads the source, `infer` types it as Numba would, `machine`
+walks it for thousands of lanes at once over the `memory`, `meter` and `cost` count what the
+hardware's counters would count, `races` judges what nothing orders, `launch` ties it together
+and returns a `Profile`.
+"""
+
+from course_lib.emulator.budget import Budget
+from course_lib.emulator.errors import EmulatorError, KernelRejected
+from course_lib.emulator.launch import Emulation, emulate
+from course_lib.emulator.parse import Kernel, Program, kernel_from, load_program
+from course_lib.emulator.profile import (
+    ArrayTraffic,
+    Counters,
+    LineCounters,
+    Profile,
+    SharedArrayUse,
+    StaleRead,
+    TracedAccess,
+)
+
+__all__ = [
+    "ArrayTraffic",
+    "Budget",
+    "Counters",
+    "Emulation",
+    "EmulatorError",
+    "Kernel",
+    "KernelRejected",
+    "LineCounters",
+    "Profile",
+    "Program",
+    "SharedArrayUse",
+    "StaleRead",
+    "TracedAccess",
+    "emulate",
+    "kernel_from",
+    "load_program",
+]

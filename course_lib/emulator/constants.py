@@ -1,0 +1,177 @@
+"""Evaluates the constants beside a kernel: arithmetic on literals, under bounds, nothing else."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
+from course_lib.emulator.names import Reference
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "builtins.int": int,
+    "builtins.float": float,
+    "builtins.bool": bool,
+    "builtins.abs": abs,
+    "builtins.min": min,
+    "builtins.max": max,
+    "builtins.round": round,
+    "builtins.len": len,
+    "builtins.tuple": tuple,
+    "numpy.sqrt": np.sqrt,
+}
+_MATH_NAMES = (
+    "sqrt exp log log2 log10 floor ceil sin cos tan pow fabs trunc gcd isqrt hypot degrees radians"
+).split()
+_FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH_NAMES}
+_VALUES: dict[str, Any] = {
+    "math.pi": math.pi,
+    "math.e": math.e,
+    "math.inf": math.inf,
+    "math.nan": math.nan,
+    "math.tau": math.tau,
+    "numpy.pi": np.pi,
+    "numpy.e": np.e,
+    "numpy.inf": np.inf,
+    "numpy.nan": np.nan,
+    "numba.cuda.warpsize": 32,
+}
+
+
+class NotConstant(Exception):
+    """The expression is no constant that the emulator works out; the message says why."""
+
+
+def constant_of_reference(reference: Reference) -> Any:
+    """The value behind a name such as `math.pi`, or None."""
+    return _VALUES.get(reference.path)
+
+
+def evaluate_constant(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of a constant expression: literals, arithmetic, tuples, scalar calls.
+
+    Nothing of it is executed by Python: the tree is walked, and numbers are bounded.
+
+    Raises:
+        NotConstant: for anything else, or a number beyond the bounds.
+    """
+    return _bounded(_evaluate(node, names))
+
+
+def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return _literal(value)
+        case ast.Name(id=name):
+            if name in names:
+                return names[name]
+            return Reference(f"builtins.{name}")
+        case ast.Attribute(value=owner, attr=attribute):
+            base = _evaluate(owner, names)
+            if isinstance(base, Reference):
+                reference = base.attribute(attribute)
+                value = constant_of_reference(reference)
+                return reference if value is None else value
+            raise NotConstant(f"the attribute .{attribute} is not known here")
+        case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
+            return tuple(evaluate_constant(item, names) for item in items)
+        case ast.UnaryOp(op=op, operand=operand):
+            return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(op, evaluate_constant(left, names), evaluate_constant(right, names))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+            values = evaluate_constant(left, names), evaluate_constant(right, names)
+            return _apply(_COMPARE[type(op)], *map(_number, values))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            chosen = body if _number(evaluate_constant(test, names)) else orelse
+            return evaluate_constant(chosen, names)
+        case ast.Subscript(value=owner, slice=index):
+            items, place = evaluate_constant(owner, names), evaluate_constant(index, names)
+            if isinstance(items, tuple) and isinstance(place, int):
+                return _apply(operator.getitem, items, place)
+            raise NotConstant("only a tuple can be indexed here")
+        case ast.Call(func=function, args=arguments, keywords=[]):
+            return _call(evaluate_constant(function, names), arguments, names)
+    raise NotConstant(f"{type(node).__name__} is not worked out in a constant")
+
+
+def _literal(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    raise NotConstant(f"a {type(value).__name__} is no constant for a kernel")
+
+
+def _binary(op: ast.operator, left: Any, right: Any) -> Any:
+    left, right = _number(left), _number(right)
+    if type(op) not in _BINARY:
+        raise NotConstant("this operator is not worked out in a constant")
+    integers = isinstance(left, int) and isinstance(right, int)
+    if isinstance(op, ast.LShift) and integers and right > MAX_INTEGER_BITS:
+        raise NotConstant("the number is too large")
+    if isinstance(op, ast.Pow) and integers:
+        if right > 0 and left.bit_length() * right > MAX_INTEGER_BITS:
+            raise NotConstant("the number is too large")
+    return _apply(_BINARY[type(op)], left, right)
+
+
+def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) -> Any:
+    values = [evaluate_constant(argument, names) for argument in arguments]
+    if isinstance(function, Reference):
+        if function.dtype is not None and len(values) == 1:
+            return _apply(function.dtype.type, _number(values[0]))
+        if function.path in _FUNCTIONS:
+            return _apply(_FUNCTIONS[function.path], *values)
+    raise NotConstant("only casts and functions of math are worked out in a constant")
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, np.generic)):
+        return value
+    raise NotConstant(f"a number is needed here, not {type(value).__name__}")
+
+
+def _apply(function: Callable[..., Any], *values: Any) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return function(*values)
+    except (ArithmeticError, ValueError, TypeError, LookupError) as error:
+        raise NotConstant(str(error) or type(error).__name__) from None
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        raise NotConstant("the number is too large")
+    return value

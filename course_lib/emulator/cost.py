@@ -1,0 +1,93 @@
+"""What one memory access costs: pure functions from addresses to Nsight Compute's counts.
+
+Global memory moves in sectors of 32 bytes; a request (one warp's memory instruction) costs the
+number of different sectors that its active lanes touch. Shared memory has 32 banks, each 4 bytes
+wide; a pass (wavefront) delivers one word from every bank, so a request costs as many passes as
+the largest number of different words asked of one bank. Accesses of 8 or 16 bytes a lane are
+served in 2 or 4 phases, by half or quarter of a warp. (FACTS §3; CUDA Programming Guide,
+"Compute Capabilities"; Nsight Compute Profiling Guide, "Quantities".)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SECTOR_BYTES = 32
+BANKS = 32
+BANK_BYTES = 4
+
+
+@dataclass(frozen=True)
+class GlobalCost:
+    """Counts of one access to global memory, summed over its warps."""
+
+    requests: int
+    sectors: int
+
+
+@dataclass(frozen=True)
+class SharedCost:
+    """Counts of one access to shared memory, summed over its warps.
+
+    `bank_conflicts` are the wavefronts beyond those that the width of the access needs.
+    """
+
+    requests: int
+    wavefronts: int
+    bank_conflicts: int
+
+
+def distinct_per_row(numbers: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """How many different numbers (≥ 0) stand at the active places of each row."""
+    ordered = np.sort(np.where(active, numbers, -1), axis=1)
+    fresh = np.empty(ordered.shape, bool)
+    fresh[:, 0] = True
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=fresh[:, 1:])
+    return np.count_nonzero(fresh & (ordered >= 0), axis=1)
+
+
+def global_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> GlobalCost:
+    """The cost of one access to global memory.
+
+    Args:
+        addresses: byte addresses, shape (warps, 32).
+        active: which lanes take part, same shape.
+        width: bytes per lane (1, 2, 4, 8 or 16).
+    """
+    rows = active.any(axis=1)
+    first = addresses // SECTOR_BYTES
+    last = (addresses + (width - 1)) // SECTOR_BYTES
+    if np.array_equal(first, last):
+        sectors = distinct_per_row(first, active)
+    else:
+        both = np.concatenate([first, last], axis=1)
+        sectors = distinct_per_row(both, np.concatenate([active, active], axis=1))
+    return GlobalCost(int(np.count_nonzero(rows)), int(sectors.sum()))
+
+
+def wavefronts_per_row(words: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """For each row, the largest number of different words asked of one bank."""
+    rows = len(words)
+    ordered = np.sort(np.where(active, words, -1), axis=1)
+    fresh = ordered >= 0
+    fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    bank_of_row = np.arange(rows)[:, None] * BANKS + ordered % BANKS
+    asked = np.bincount(bank_of_row[fresh], minlength=rows * BANKS)
+    return asked.reshape(rows, BANKS).max(axis=1, initial=0)
+
+
+def shared_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> SharedCost:
+    """The cost of one access to shared memory; arguments as for `global_cost`."""
+    phases = max(1, width // BANK_BYTES)
+    requests = int(np.count_nonzero(active.any(axis=1)))
+    lanes_of_phase = addresses.shape[1] // phases
+    words = (addresses // BANK_BYTES).reshape(-1, lanes_of_phase)
+    taking_part = active.reshape(-1, lanes_of_phase)
+    if phases > 1:
+        words = (words[:, :, None] + np.arange(phases)).reshape(len(words), -1)
+        taking_part = np.repeat(taking_part, phases, axis=1)
+    wavefronts = int(wavefronts_per_row(words, taking_part).sum())
+    needed = int(np.count_nonzero(taking_part.any(axis=1)))
+    return SharedCost(requests, wavefronts, wavefronts - needed)

@@ -1,0 +1,37 @@
+"""The exceptions of the emulator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from course_lib.findings import Finding, finding
+
+
+class EmulatorError(Exception):
+    """Base of what the emulator raises."""
+
+
+class KernelRejected(EmulatorError):
+    """The kernel cannot be run at all; `findings` says why.
+
+    Shown in a notebook as its sentences alone, without a traceback.
+    """
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+        super().__init__("; ".join(str(each) for each in self.findings))
+
+    def _render_traceback_(self) -> list[str]:
+        lines = []
+        for each in self.findings:
+            lines.append(f"{each.code}: {each}")
+            if each.hint:
+                lines.append(f"  {each.hint}")
+        return lines
+
+
+def rejection(code: str, message: str, node: ast.AST | int | None, hint: str = "") -> KernelRejected:
+    """A KernelRejected with one finding at the line of `node`."""
+    line = node if isinstance(node, int) or node is None else getattr(node, "lineno", None)
+    return KernelRejected([finding(code, message, line, hint, severity="error")])

@@ -1,0 +1,484 @@
+"""The functions that a kernel may call: their types, and what they do on lanes.
+
+Each entry gives the typing rule (argument types to result type, as Numba has it) and the action
+(a method of the machine's that receives the call and its evaluated arguments).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from course_lib.emulator import types as T
+from course_lib.emulator.lanes import WARP_SIZE, Value
+from course_lib.emulator.names import Reference
+
+if TYPE_CHECKING:
+    from course_lib.emulator.machine import Machine
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A type, and the value if it is a literal that Numba treats as a constant."""
+
+    type: T.Type
+    literal: int | tuple | None = None
+
+
+Arguments = Sequence[Typed]
+Keywords = Mapping[str, Typed]
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """A function of the kernel language.
+
+    Attributes:
+        typing: from the types of the arguments to that of the result; raises TypingError.
+        run: what it does; called with the machine, the call and the evaluated arguments.
+    """
+
+    typing: Callable[[Arguments, Keywords], Typed]
+    run: Callable[[Machine, ast.Call, list[Any]], Any]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A conversion such as `np.float32(x)`."""
+
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A special register such as `cuda.threadIdx.x`."""
+
+    type: T.Type
+    read: Callable[[Machine], Value]
+
+
+INTRINSICS: dict[str, Intrinsic] = {}
+ATTRIBUTES: dict[str, Attribute] = {}
+
+
+def _need(condition: bool, message: str) -> None:
+    if not condition:
+        raise T.TypingError(message)
+
+
+def _scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.dtype]:
+    high = low if high is None else high
+    count = str(low) if low == high else f"{low} to {high}"
+    _need(low <= len(arguments) <= high, f"takes {count} argument(s), not {len(arguments)}")
+    for argument in arguments:
+        _need(T.is_scalar(argument.type), f"needs numbers, not {argument.type}")
+    return [argument.type for argument in arguments]  # type: ignore[misc]
+
+
+# -- special registers --------------------------------------------------------------------------
+
+_AXES = {"x": 2, "y": 1, "z": 0}
+
+
+def _register(path: str, read: Callable[[Machine], Value]) -> None:
+    ATTRIBUTES[f"numba.cuda.{path}"] = Attribute(T.INT32, read)
+
+
+for _name, _axis in _AXES.items():
+    _register(f"threadIdx.{_name}", lambda m, a=_axis: m.space.thread_index[a])
+    _register(f"blockIdx.{_name}", lambda m, a=_axis: m.space.block_index[a])
+    _register(f"blockDim.{_name}", lambda m, a=_axis: np.int32(m.space.threads[a]))
+    _register(f"gridDim.{_name}", lambda m, a=_axis: np.int32(m.space.grid[a]))
+_register("laneid", lambda m: (m.space.thread_in_block % WARP_SIZE).astype(np.int32))
+_register("warpsize", lambda m: np.int32(WARP_SIZE))
+
+
+def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    _need(len(arguments) == 1, "takes the number of dimensions, 1, 2 or 3")
+    dimensions = arguments[0].literal
+    _need(dimensions in (1, 2, 3), "the number of dimensions must be the constant 1, 2 or 3")
+    if dimensions == 1:
+        return Typed(T.INT64)
+    return Typed(T.TupleType((T.INT64,) * int(dimensions)))  # type: ignore[arg-type]
+
+
+def _per_axis(one: Callable[[Machine, int], Value]) -> Callable[[Machine, ast.Call, list], Any]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
+        axes = [one(machine, axis) for axis in (2, 1, 0)[: int(values[0])]]
+        return axes[0] if len(axes) == 1 else tuple(axes)
+
+    return run
+
+
+def _grid_axis(machine: Machine, axis: int) -> Value:
+    space = machine.space
+    block = space.block_index[axis].astype(np.int64)
+    return block * np.int64(space.threads[axis]) + space.thread_index[axis]
+
+
+def _gridsize_axis(machine: Machine, axis: int) -> Value:
+    return np.int64(machine.space.grid[axis] * machine.space.threads[axis])
+
+
+INTRINSICS["numba.cuda.grid"] = Intrinsic(_grid_typing, _per_axis(_grid_axis))
+INTRINSICS["numba.cuda.gridsize"] = Intrinsic(_grid_typing, _per_axis(_gridsize_axis))
+
+
+# -- arrays in shared and local memory ----------------------------------------------------------
+
+
+def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    shape = arguments[0] if arguments else keywords.get("shape")
+    dtype = arguments[1] if len(arguments) > 1 else keywords.get("dtype")
+    _need(shape is not None and dtype is not None, "needs a shape and a dtype")
+    _need(len(arguments) <= 2, "takes a shape and a dtype")
+    assert shape is not None and dtype is not None
+    _need(
+        shape.literal is not None,
+        "the shape must be a constant when the kernel is compiled (a number, or the name of a "
+        "constant; neither an argument nor an expression)",
+    )
+    kind = T.ArrayType(static_dtype(dtype.type), _axes(shape.literal))
+    return Typed(kind, shape.literal)
+
+
+def _axes(shape: object) -> int:
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    _need(all(type(size) is int and size >= 0 for size in sizes), "the shape must be positive")
+    return len(sizes)
+
+
+def static_dtype(kind: T.Type) -> np.dtype:
+    """The dtype that an argument names: float32, np.float32, "float32" or A.dtype.
+
+    Raises:
+        TypingError: if it names none.
+    """
+    value = kind.value if isinstance(kind, T.Static) else None
+    if isinstance(value, Reference) and value.dtype is not None:
+        return value.dtype
+    if isinstance(value, np.dtype):
+        return value
+    if isinstance(value, str) and value in T.DTYPES:
+        return T.DTYPES[value]
+    raise T.TypingError(f"{kind} is no dtype; write float32 or np.float32")
+
+
+def _make_array(space: str) -> Intrinsic:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
+        return machine.make_array(space, node)
+
+    return Intrinsic(_array_typing, run)
+
+
+INTRINSICS["numba.cuda.shared.array"] = _make_array("shared")
+INTRINSICS["numba.cuda.local.array"] = _make_array("local")
+
+
+# -- barriers -----------------------------------------------------------------------------------
+
+
+def _nothing(arguments: Arguments, keywords: Keywords) -> Typed:
+    _need(len(arguments) <= 1, "takes no arguments")
+    return Typed(T.Static(None))
+
+
+def _barrier(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.barrier(node)
+
+
+def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.syncwarp(node)
+
+
+def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    """A memory fence orders nothing that the emulator runs out of order."""
+
+
+INTRINSICS["numba.cuda.syncthreads"] = Intrinsic(_nothing, _barrier)
+INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing, _syncwarp)
+for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
+    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing, _ignore)
+
+
+# -- range, casts and simple builtins -----------------------------------------------------------
+
+
+def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kinds = _scalars(arguments, 1, 3)
+    if all(kind == T.INT32 for kind in kinds):
+        return Typed(T.RangeType(T.INT32))
+    unsigned = all(T.is_integer(kind) and kind.kind == "u" for kind in kinds)
+    return Typed(T.RangeType(T.UINT64 if unsigned else T.INT64))
+
+
+def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
+    dtype = machine.typing.types[node].dtype  # type: ignore[union-attr]
+    whole = [machine.convert(value, dtype) for value in values]
+    if len(whole) == 1:
+        return dtype.type(0), whole[0], dtype.type(1)
+    return (*whole, dtype.type(1)) if len(whole) == 2 else tuple(whole)  # type: ignore[return-value]
+
+
+INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
+
+
+def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        return Typed(choose(_scalars(arguments, 1)[0]))
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+        return machine.convert(values[0], machine.typing.types[node])
+
+    return Intrinsic(typing, run)
+
+
+INTRINSICS["builtins.int"] = _cast_builtin(lambda kind: kind if T.is_integer(kind) else T.INT64)
+INTRINSICS["builtins.float"] = _cast_builtin(lambda kind: kind if T.is_float(kind) else T.FLOAT64)
+INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL)
+
+
+def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    _need(len(arguments) == 1, "takes one argument")
+    kind = arguments[0].type
+    if isinstance(kind, T.TupleType):
+        return Typed(T.INT64, len(kind.items))
+    _need(isinstance(kind, T.ArrayType), f"{kind} has no length")
+    return Typed(T.INT64)
+
+
+def _len(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    value = values[0]
+    return np.int64(len(value)) if isinstance(value, tuple) else value.shape[0]
+
+
+INTRINSICS["builtins.len"] = Intrinsic(_len_typing, _len)
+
+
+def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    return Typed(T.Static(None))
+
+
+INTRINSICS["builtins.print"] = Intrinsic(
+    _print_typing, lambda machine, node, values: machine.print(node, values)
+)
+
+
+# -- arithmetic functions -----------------------------------------------------------------------
+
+
+def _elementwise(
+    function: Callable[..., Any],
+    result: Callable[[list[np.dtype]], np.dtype],
+    operands: Callable[[list[np.dtype]], np.dtype] | None = None,
+    low: int = 1,
+    high: int | None = None,
+    flops: int = 0,
+) -> Intrinsic:
+    """A function of numbers: operands are converted to one type, then NumPy computes."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        _need(not keywords, "takes no keyword arguments")
+        return Typed(result(_scalars(arguments, low, high)))
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+        kinds = [value.dtype for value in values]
+        common = (operands or result)(kinds)
+        machine.count_flops(node, common, flops)
+        computed = function(*(machine.convert(value, common) for value in values))
+        return machine.convert(computed, machine.typing.types[node])
+
+    return Intrinsic(typing, run)
+
+
+def _same(kinds: list[np.dtype]) -> np.dtype:
+    return kinds[0]
+
+
+def _unified(kinds: list[np.dtype]) -> np.dtype:
+    result: T.Type = kinds[0]
+    for kind in kinds[1:]:
+        result = T.unify(result, kind)
+    return result  # type: ignore[return-value]
+
+
+def _math(kinds: list[np.dtype]) -> np.dtype:
+    result: T.Type = T.math_type(kinds[0])
+    for kind in kinds[1:]:
+        result = T.unify(result, T.math_type(kind))
+    return result  # type: ignore[return-value]
+
+
+def _fold(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def folded(*values: Any) -> Any:
+        result = values[0]
+        for value in values[1:]:
+            result = function(result, value)
+        return result
+
+    return folded
+
+
+def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """A function of math that NumPy lacks, applied lane by lane."""
+
+    def each(value: float) -> float:
+        try:
+            return function(value)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return np.vectorize(each, otypes=[np.float64])
+
+
+INTRINSICS["builtins.abs"] = _elementwise(np.abs, _same)
+# min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
+INTRINSICS["builtins.min"] = _elementwise(_fold(np.fmin), _unified, low=2, high=32)
+INTRINSICS["builtins.max"] = _elementwise(_fold(np.fmax), _unified, low=2, high=32)
+INTRINSICS["builtins.pow"] = _elementwise(np.power, _unified, low=2, flops=1)
+INTRINSICS["numba.cuda.fma"] = _elementwise(
+    lambda a, b, c: a * b + c, _unified, low=3, flops=2
+)
+INTRINSICS["numba.cuda.selp"] = _elementwise(
+    lambda p, a, b: np.where(p != 0, a, b), lambda kinds: _unified(kinds[1:]), low=3
+)
+
+_MATH_ONE = {
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "fabs": np.fabs,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "radians": np.radians,
+    "degrees": np.degrees,
+    "erf": _vectorised(math.erf),
+    "erfc": _vectorised(math.erfc),
+    "gamma": _vectorised(math.gamma),
+    "lgamma": _vectorised(math.lgamma),
+}
+_NO_FLOP = {"fabs", "floor", "ceil", "trunc"}
+for _name, _function in _MATH_ONE.items():
+    INTRINSICS[f"math.{_name}"] = _elementwise(
+        _function, _math, flops=0 if _name in _NO_FLOP else 1
+    )
+for _name, _function in {
+    "pow": np.power,
+    "atan2": np.arctan2,
+    "fmod": np.fmod,
+    "hypot": np.hypot,
+    "copysign": np.copysign,
+}.items():
+    INTRINSICS[f"math.{_name}"] = _elementwise(_function, _math, low=2, flops=1)
+for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
+    INTRINSICS[f"math.{_name}"] = _elementwise(_function, lambda kinds: T.BOOL, _math)
+
+
+def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kinds = _scalars(arguments, 1, 2)
+    return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
+
+
+def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    digits = int(values[1]) if len(values) == 2 else 0
+    return machine.convert(np.round(values[0], digits), machine.typing.types[node])
+
+
+INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
+
+
+def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    left, right = _scalars(arguments, 2)
+    return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
+
+
+def _divmod(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    common = T.arithmetic_type(values[0].dtype, values[1].dtype)
+    left, right = (machine.convert(value, common) for value in values)
+    return left // right, left % right
+
+
+INTRINSICS["builtins.divmod"] = Intrinsic(_divmod_typing, _divmod)
+
+
+# -- atomics ------------------------------------------------------------------------------------
+
+
+def _atomic_typing(operands: int) -> Callable[[Arguments, Keywords], Typed]:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        _need(len(arguments) == 2 + operands, f"takes an array, an index and {operands} value(s)")
+        array, index = arguments[0].type, arguments[1].type
+        _need(isinstance(array, T.ArrayType), f"needs an array, not {array}")
+        assert isinstance(array, T.ArrayType)
+        _need(array.writable, "the array is read-only")
+        axes = index.items if isinstance(index, T.TupleType) else (index,)
+        _need(all(T.is_integer(axis) for axis in axes), "the index must be an integer")
+        _need(len(axes) == array.ndim, f"needs {array.ndim} indices")
+        for value in arguments[2:]:
+            _need(T.is_scalar(value.type), f"needs a number, not {value.type}")
+        return Typed(array.dtype)
+
+    return typing
+
+
+def _atomic(
+    combine: Callable[[Any, Any], Any], operands: int = 1
+) -> Callable[[Machine, ast.Call, list[Any]], Value]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+        return machine.atomic(node, values[0], values[1], values[2 : 2 + operands], combine)
+
+    return run
+
+
+def _swap_if_equal(old: Any, values: Any) -> Any:
+    expected, new = values
+    return new if old == expected else old
+
+
+def _increase_or_wrap(old: Any, limit: Any) -> Any:
+    return type(old)(0) if old >= limit else old + type(old)(1)
+
+
+def _decrease_or_wrap(old: Any, limit: Any) -> Any:
+    return limit if old == 0 or old > limit else old - type(old)(1)
+
+
+_ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "exch": lambda old, value: value,
+    "inc": _increase_or_wrap,
+    "dec": _decrease_or_wrap,
+}
+for _name, _combine in _ATOMICS.items():
+    INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(_atomic_typing(1), _atomic(_combine))
+INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(_atomic_typing(2), _atomic(_swap_if_equal, 2))

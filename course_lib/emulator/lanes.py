@@ -1,0 +1,196 @@
+"""How the threads of many blocks lie side by side in arrays: lanes, warps and masks.
+
+Every array of lanes has six axes: block z, y, x, then thread z, y, x. A value is stored only
+along the axes on which it varies; along the others its axis has length 1, and NumPy's
+broadcasting does the rest. `cuda.threadIdx.x` of a 16x16 block is 16 numbers, however many
+blocks there are, and a value that is the same for all lanes is a plain scalar.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+WARP_SIZE = 32
+BLOCK_AXES = (0, 1, 2)
+
+# A value during emulation: a NumPy scalar, or an array of lanes.
+Value = np.ndarray | np.generic
+
+
+class LaneSpace:
+    """The lanes of some blocks of a grid that are emulated together.
+
+    Args:
+        grid: the grid's size, (z, y, x).
+        first_block: index of the first block here, (z, y, x).
+        blocks: how many blocks are here along each axis.
+        threads: the block's size, (z, y, x).
+    """
+
+    def __init__(
+        self,
+        grid: tuple[int, int, int],
+        first_block: tuple[int, int, int],
+        blocks: tuple[int, int, int],
+        threads: tuple[int, int, int],
+    ) -> None:
+        self.grid = grid
+        self.first_block = first_block
+        self.blocks = blocks
+        self.threads = threads
+        self.shape = (*blocks, *threads)
+        self.block_count = int(np.prod(blocks))
+        self.block_size = int(np.prod(threads))
+        self.size = self.block_count * self.block_size
+        self.warps_per_block = -(-self.block_size // WARP_SIZE)
+        self.warp_count = self.block_count * self.warps_per_block
+
+    def along(self, axis: int, start: int = 0, dtype: type = np.int32) -> Value:
+        """The numbers start, start + 1, … along one axis; a scalar if the axis has length 1."""
+        length = self.shape[axis]
+        if length == 1:
+            return dtype(start)
+        shape = [1] * 6
+        shape[axis] = length
+        return np.arange(start, start + length, dtype=dtype).reshape(shape)
+
+    @cached_property
+    def thread_index(self) -> tuple[Value, Value, Value]:
+        """threadIdx as (z, y, x)."""
+        return self.along(3), self.along(4), self.along(5)
+
+    @cached_property
+    def block_index(self) -> tuple[Value, Value, Value]:
+        """blockIdx as (z, y, x)."""
+        first = self.first_block
+        return self.along(0, first[0]), self.along(1, first[1]), self.along(2, first[2])
+
+    @cached_property
+    def thread_in_block(self) -> np.ndarray:
+        """Each thread's number within its block; 32 neighbours form a warp. Shape (1,1,1,z,y,x)."""
+        return np.arange(self.block_size, dtype=np.int64).reshape(1, 1, 1, *self.threads)
+
+    @cached_property
+    def block_here(self) -> np.ndarray:
+        """Each block's number among the blocks of this space. Shape (z,y,x,1,1,1)."""
+        return np.arange(self.block_count, dtype=np.int64).reshape(*self.blocks, 1, 1, 1)
+
+    @cached_property
+    def block_in_grid(self) -> np.ndarray:
+        """Each block's number in the whole grid. Shape (z,y,x,1,1,1)."""
+        z, y, x = (np.asarray(index, dtype=np.int64) for index in self.block_index)
+        number = (z * self.grid[1] + y) * self.grid[2] + x
+        return np.broadcast_to(number, (*self.blocks, 1, 1, 1))
+
+    @cached_property
+    def lane_number(self) -> np.ndarray:
+        """A number for every lane of this space. Shape of the whole space."""
+        return np.arange(self.size, dtype=np.int64).reshape(self.shape)
+
+    def warps_of(self, value: Value, fill: object = 0) -> np.ndarray:
+        """`value` as rows of 32 lanes, one row a warp: shape (blocks it varies over, warps, 32).
+
+        The lanes that a block's last warp lacks are filled with `fill`. Along block axes on which
+        `value` does not vary, one block stands for all; see `repeats`.
+        """
+        array = np.asarray(value)
+        if array.ndim == 0:
+            array = array.reshape((1,) * 6)
+        varying = array.shape[:3]
+        rows = np.broadcast_to(array, (*varying, *self.threads)).reshape(-1, self.block_size)
+        lacking = self.warps_per_block * WARP_SIZE - self.block_size
+        if lacking:
+            rows = np.pad(rows, ((0, 0), (0, lacking)), constant_values=fill)
+        return rows.reshape(-1, self.warps_per_block, WARP_SIZE)
+
+    def repeats(self, value: Value) -> int:
+        """For how many blocks each block of `warps_of(value)` stands."""
+        varying = np.asarray(value).shape[:3] if np.ndim(value) else (1, 1, 1)
+        return self.block_count // int(np.prod(varying))
+
+    def describe(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Block and thread of a lane number, each as (x, y, z)."""
+        bz, by, bx, tz, ty, tx = (int(i) for i in np.unravel_index(lane, self.shape))
+        fz, fy, fx = self.first_block
+        return (bx + fx, by + fy, bz + fz), (tx, ty, tz)
+
+
+class Mask:
+    """Which lanes are active. `array` is None if all are; otherwise booleans that broadcast."""
+
+    def __init__(self, space: LaneSpace, array: np.ndarray | None = None) -> None:
+        self.space = space
+        self.array = array
+
+    @classmethod
+    def of(cls, space: LaneSpace, active: Value) -> Mask:
+        """The mask of the lanes where `active` is true; None is used where all are."""
+        array = np.asarray(active)
+        if array.ndim == 0:
+            return cls(space, None if array else np.zeros((1,) * 6, bool))
+        return cls(space, None if array.all() else array)
+
+    @cached_property
+    def lanes(self) -> int:
+        """How many lanes are active."""
+        if self.array is None:
+            return self.space.size
+        return int(np.count_nonzero(self.array)) * (self.space.size // self.array.size)
+
+    @cached_property
+    def warps(self) -> int:
+        """How many warps have an active lane."""
+        if self.array is None:
+            return self.space.warp_count
+        rows = self.space.warps_of(self.array, False)
+        return int(np.count_nonzero(rows.any(axis=2))) * self.space.repeats(self.array)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no lane is active."""
+        return self.array is not None and self.lanes == 0
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """Equal for equal masks of one space."""
+        if self.array is None:
+            return b"all"
+        return repr(self.array.shape).encode() + np.packbits(self.array).tobytes()
+
+    @cached_property
+    def full_array(self) -> np.ndarray:
+        """The mask with one boolean for every lane."""
+        array = np.ones((1,) * 6, bool) if self.array is None else self.array
+        return np.broadcast_to(array, self.space.shape)
+
+    def where(self, condition: Value) -> Mask:
+        """The active lanes where `condition` (booleans) holds."""
+        array = np.asarray(condition)
+        if array.ndim == 0:
+            return self if array else Mask.of(self.space, np.False_)
+        if self.array is None:
+            return Mask.of(self.space, array)
+        return self._smaller(self.array & array)
+
+    def without(self, other: Mask) -> Mask:
+        """The lanes active here but not in `other`."""
+        if other.array is None:
+            return Mask.of(self.space, np.False_)
+        if self.array is None:
+            return Mask.of(self.space, ~other.array)
+        return self._smaller(self.array & ~other.array)
+
+    def union(self, other: Mask) -> Mask:
+        """The lanes active in either."""
+        if self.array is None or other.empty:
+            return self
+        if other.array is None or self.empty:
+            return other
+        return Mask.of(self.space, self.array | other.array)
+
+    def _smaller(self, array: np.ndarray) -> Mask:
+        # The same object is returned where nothing changed, so that "is" tells cheaply.
+        smaller = Mask(self.space, array)
+        return self if smaller.lanes == self.lanes else smaller

@@ -1,0 +1,903 @@
+"""The SIMT machine: walks a typed kernel once for many lanes at a time.
+
+Control flow is a matter of masks: both sides of a divergent `if` are walked, each with its own
+lanes active. Expressions become NumPy operations on arrays of lanes. The machine computes and
+keeps order; what an access costs and whether it races is for the instruments that it calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from course_lib.emulator import types as T
+from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
+from course_lib.emulator.infer import Typing
+from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic
+from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.memory import (
+    Access,
+    Allocation,
+    ArrayView,
+    Fault,
+    IndexChecker,
+    Memory,
+    contiguous_strides,
+    poison,
+)
+from course_lib.emulator.names import Reference
+
+
+class Instruments(Protocol):
+    """What the machine tells about a run; see profile.py and launch.py."""
+
+    def statement(self, line: int, mask: Mask) -> None: ...
+    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None: ...
+    def branch(self, line: int, condition: Value, mask: Mask) -> None: ...
+    def access(self, access: Access) -> None: ...
+    def syncwarp(self, mask: Mask) -> None: ...
+    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
+    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+    def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+    def undefined(self, name: str, bad: Mask, line: int) -> None: ...
+    def printed(self, text: str) -> None: ...
+
+
+class Barrier(Protocol):
+    """What happens when the lanes of a machine arrive at a barrier; returns the new interval."""
+
+    def __call__(self, machine: Machine, line: int) -> int: ...
+
+
+@dataclass
+class Loop:
+    """The lanes that left one loop, or one round of it."""
+
+    broken: list[Mask] = field(default_factory=list)
+    continued: list[Mask] = field(default_factory=list)
+
+
+@dataclass
+class Frame:
+    """One call of a function: its variables and the lanes that have not returned from it."""
+
+    typing: Typing
+    variables: dict[str, Any]
+    live: Mask
+    parent: Frame | None = None
+    result: Any = None
+    loops: list[Loop] = field(default_factory=list)
+    assigned_under: dict[str, Mask] = field(default_factory=dict)
+    defined: dict[str, Mask] = field(default_factory=dict)
+
+
+class Machine:
+    """Runs one kernel for the lanes of one space.
+
+    Args:
+        space: the lanes.
+        memory: the shared and local memory of their blocks.
+        typing: the kernel and its types.
+        arguments: the value of each parameter: a NumPy scalar, an ArrayView or a tuple.
+        active: the lanes to run.
+        instruments: who is told what happens.
+        steps: what may be spent.
+        barrier: called when the active lanes arrive at a barrier.
+        dynamic_shared_bytes: size of the dynamic shared memory of a block.
+    """
+
+    def __init__(
+        self,
+        space: LaneSpace,
+        memory: Memory,
+        typing: Typing,
+        arguments: Sequence[Any],
+        active: Mask,
+        instruments: Instruments,
+        steps: StepCounter,
+        barrier: Barrier,
+        budget: Budget,
+        dynamic_shared_bytes: int = 0,
+    ) -> None:
+        self.space = space
+        self.memory = memory
+        self.active = active
+        self.instruments = instruments
+        self.steps = steps
+        self.budget = budget
+        self.dynamic_shared_bytes = dynamic_shared_bytes
+        self.interval = 0
+        self.order = 0
+        self.line = typing.kernel.tree.lineno
+        self._barrier = barrier
+        self._checker = IndexChecker(space)
+        self._nobody = Mask.of(space, np.False_)
+        self._step_cost = 1 + space.size // LANES_PER_STEP
+        self._statement: ast.stmt | None = None
+        self._constant_views: dict[int, ArrayView] = {}
+        variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
+        self.frame = Frame(typing, variables, active)
+        self._run_statement = {kind: getattr(self, name) for kind, name in _STATEMENTS.items()}
+        self._evaluate = {kind: getattr(self, name) for kind, name in _EXPRESSIONS.items()}
+
+    @property
+    def typing(self) -> Typing:
+        """The types of the function that is running."""
+        return self.frame.typing
+
+    def run(self) -> None:
+        """Run the kernel to its end.
+
+        Raises:
+            BudgetExceeded: if the steps do not suffice.
+        """
+        self.block(self.frame.typing.kernel.body)
+
+    # -- statements -------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Run statements for the active lanes until none is left active."""
+        for statement in body:
+            if self.active.empty:
+                return
+            self.line = statement.lineno
+            self.steps.spend(self._step_cost, statement.lineno)
+            self.instruments.statement(statement.lineno, self.active)
+            self._statement = statement
+            self._run_statement[type(statement)](statement)
+
+    def assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+
+    def annotated_assign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.evaluate(node.value))
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        """Give `value` to a name, an element, or a tuple of them."""
+        if isinstance(target, ast.Name):
+            self.set_variable(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            view, indices = self.element(target)
+            self.store(view, indices, value)
+        else:
+            for item, part in zip(target.elts, value, strict=True):  # type: ignore[attr-defined]
+                self.bind(item, part)
+
+    def set_variable(self, name: str, value: Any) -> None:
+        frame, active = self.frame, self.active
+        old = frame.variables.get(name)
+        # Where every lane that could read the old value gets the new one, nothing is merged.
+        replaces_all = active is frame.live or active is frame.assigned_under.get(name)
+        if old is None or replaces_all or not isinstance(value, np.ndarray | np.generic):
+            frame.variables[name] = value
+            if old is None:
+                frame.assigned_under[name] = active
+        else:
+            frame.variables[name] = np.where(self._active_array(), value, old)
+            frame.assigned_under.pop(name, None)
+        known = frame.defined.get(name)
+        if known is not active:
+            frame.defined[name] = active if known is None else known.union(active)
+
+    def _active_array(self) -> np.ndarray | np.bool_:
+        return np.True_ if self.active.array is None else self.active.array
+
+    def augmented_assign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Subscript):
+            view, indices = self.element(node.target)
+            current = self.load(view, indices)
+            self.store(view, indices, self.operate(node, current, self.evaluate(node.value)))
+        else:
+            current = self.evaluate(node.target)
+            result = self.operate(node, current, self.evaluate(node.value))
+            self.set_variable(node.target.id, result)  # type: ignore[attr-defined]
+
+    def if_statement(self, node: ast.If) -> None:
+        before = self.active
+        condition = self.condition(node.test)
+        taken = before.where(condition)
+        if taken is before or taken.lanes == before.lanes:
+            self.block(node.body)
+        elif taken.empty:
+            self.block(node.orelse)
+        else:
+            other = before.without(taken)
+            self.active = taken
+            self.block(node.body)
+            after_body = self.active
+            self.active = other
+            self.block(node.orelse)
+            self.active = self.rejoin(before, [after_body, self.active])
+
+    def condition(self, test: ast.expr) -> Value:
+        """The truth of a test, counted as a branch."""
+        truth = self.truth(self.evaluate(test))
+        self.instruments.branch(test.lineno, truth, self.active)
+        return truth
+
+    def truth(self, value: Value) -> Value:
+        return value if value.dtype == T.BOOL else value != 0
+
+    def rejoin(self, before: Mask, parts: Sequence[Mask]) -> Mask:
+        """The union of disjoint parts; `before` itself if no lane was lost on the way."""
+        lanes = sum(part.lanes for part in parts)
+        if lanes == before.lanes:
+            return before
+        if lanes == self.frame.live.lanes:
+            return self.frame.live
+        whole = self._nobody
+        for part in parts:
+            whole = whole.union(part)
+        return whole
+
+    def while_statement(self, node: ast.While) -> None:
+        before = self.active
+        loop = Loop()
+        self.frame.loops.append(loop)
+        left: list[Mask] = []
+        while not self.active.empty:
+            self.steps.spend(self._step_cost, node.lineno)
+            self.line = node.lineno
+            staying = self.active.where(self.condition(node.test))
+            if staying is not self.active:
+                left.append(self.active.without(staying))
+            self.active = staying
+            self._one_round(node.body, loop)
+        self.frame.loops.pop()
+        self._leave_loop(node, before, left, loop)
+
+    def for_statement(self, node: ast.For) -> None:
+        before = self.active
+        iterated = self.evaluate(node.iter)
+        loop = Loop()
+        self.frame.loops.append(loop)
+        left: list[Mask] = []
+        if isinstance(self.typing.types[node.iter], T.TupleType):
+            self._for_items(node, loop, iterated)
+        elif all(np.ndim(bound) == 0 for bound in iterated):
+            self._for_uniform(node, loop, *iterated)
+        else:
+            self._for_lanes(node, loop, left, *iterated)
+        self.frame.loops.pop()
+        left.append(self.active)
+        self._leave_loop(node, before, left, loop)
+
+    def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> None:
+        for item in items:
+            if self.active.empty:
+                return
+            self.bind(node.target, item)
+            self._one_round(node.body, loop)
+
+    def _for_uniform(
+        self, node: ast.For, loop: Loop, start: Value, stop: Value, step: Value
+    ) -> None:
+        if step == 0:
+            return
+        number = start.dtype.type
+        for index in range(int(start), int(stop), int(step)):
+            if self.active.empty:
+                return
+            self.steps.spend(self._step_cost, node.lineno)
+            self.line = node.lineno
+            self.instruments.branch(node.lineno, np.True_, self.active)
+            self.bind(node.target, number(index))
+            self._one_round(node.body, loop)
+        self.instruments.branch(node.lineno, np.False_, self.active)
+
+    def _for_lanes(
+        self, node: ast.For, loop: Loop, left: list[Mask], start: Value, stop: Value, step: Value
+    ) -> None:
+        """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
+        index = start
+        while not self.active.empty:
+            self.steps.spend(self._step_cost, node.lineno)
+            self.line = node.lineno
+            inside = np.where(step > 0, index < stop, (step < 0) & (index > stop))
+            self.instruments.branch(node.lineno, inside, self.active)
+            staying = self.active.where(inside)
+            if staying is not self.active:
+                left.append(self.active.without(staying))
+            self.active = staying
+            if self.active.empty:
+                return
+            self.bind(node.target, index)
+            self._one_round(node.body, loop)
+            index = index + step
+
+    def _one_round(self, body: Sequence[ast.stmt], loop: Loop) -> None:
+        """Run a loop's body once; lanes at `continue` take part in the next round."""
+        before = self.active
+        self.block(body)
+        if loop.continued:
+            self.active = self.rejoin(before, [self.active, *loop.continued])
+            loop.continued = []
+
+    def _leave_loop(
+        self, node: ast.For | ast.While, before: Mask, left: Sequence[Mask], loop: Loop
+    ) -> None:
+        self.active = self.rejoin(before, left)
+        if node.orelse and not self.active.empty:
+            self.block(node.orelse)
+        if loop.broken:
+            self.active = self.rejoin(before, [self.active, *loop.broken])
+
+    def break_statement(self, node: ast.Break) -> None:
+        self.frame.loops[-1].broken.append(self.active)
+        self.active = self._nobody
+
+    def continue_statement(self, node: ast.Continue) -> None:
+        self.frame.loops[-1].continued.append(self.active)
+        self.active = self._nobody
+
+    def return_statement(self, node: ast.Return) -> None:
+        frame = self.frame
+        if node.value is not None:
+            value = self.evaluate(node.value)
+            if frame.result is not None and isinstance(value, np.ndarray | np.generic):
+                value = np.where(self._active_array(), value, frame.result)
+            frame.result = value
+        frame.live = frame.live.without(self.active)
+        self.active = self._nobody
+
+    def expression_statement(self, node: ast.Expr) -> None:
+        self.evaluate(node.value)
+
+    def nothing(self, node: ast.stmt) -> None:
+        """`pass`, a definition, an assertion: nothing happens on a GPU."""
+
+    def raise_statement(self, node: ast.Raise) -> None:
+        # Without debug=True a raising thread simply ends.
+        self.frame.live = self.frame.live.without(self.active)
+        self.active = self._nobody
+
+    # -- expressions ------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The value of an expression for the active lanes; other lanes may hold anything."""
+        constant = self.frame.typing.constants.get(node)
+        if constant is not None:
+            return self._array_constant(constant) if isinstance(constant, np.ndarray) else constant
+        return self._evaluate[type(node)](node)
+
+    def convert(self, value: Any, dtype: T.Type) -> Any:
+        """`value` as `dtype`, if it is a number and not of that type already."""
+        if isinstance(dtype, np.dtype):
+            return value if value.dtype == dtype else value.astype(dtype)
+        if isinstance(dtype, T.TupleType):
+            return tuple(self.convert(v, t) for v, t in zip(value, dtype.items, strict=True))
+        return value
+
+    def _array_constant(self, array: np.ndarray) -> ArrayView:
+        if id(array) not in self._constant_views:
+            flat = np.ascontiguousarray(array).reshape(-1)
+            allocation = Allocation(
+                "constant", "constant", array.shape, array.dtype, flat, 0, writable=False
+            )
+            lengths = tuple(np.int64(length) for length in array.shape)
+            view = ArrayView(allocation, lengths, contiguous_strides(array.shape))
+            self._constant_views[id(array)] = view
+        return self._constant_views[id(array)]
+
+    def constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def name(self, node: ast.Name) -> Any:
+        frame: Frame | None = self.frame
+        while frame is not None and node.id not in frame.variables:
+            frame = frame.parent
+        if frame is None:
+            return None  # a module, function or type: the typing knows what it is
+        if node in self.typing.uncertain:
+            self._check_defined(frame, node)
+        return self.convert(frame.variables[node.id], self.typing.types[node])
+
+    def _check_defined(self, frame: Frame, node: ast.Name) -> None:
+        defined = frame.defined.get(node.id)
+        if defined is not None:
+            undefined = self.active.without(defined)
+            if not undefined.empty:
+                self.instruments.undefined(node.id, undefined, node.lineno)
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        owner = self.typing.types[node.value]
+        if isinstance(owner, T.ArrayType):
+            return self._array_attribute(self.evaluate(node.value), node.attr)
+        if isinstance(owner, T.Static) and isinstance(owner.value, Reference):
+            register = ATTRIBUTES.get(owner.value.attribute(node.attr).path)
+            if register is not None:
+                return register.read(self)
+        return None
+
+    def _array_attribute(self, view: ArrayView, name: str) -> Any:
+        match name:
+            case "shape":
+                return view.shape
+            case "size":
+                size: Value = np.int64(1)
+                for length in view.shape:
+                    size = size * length
+                return size
+            case "strides":
+                itemsize = view.allocation.dtype.itemsize
+                return tuple(np.int64(stride * itemsize) for stride in view.strides)
+            case "T":
+                return view.transposed
+        return None
+
+    def binary(self, node: ast.BinOp) -> Any:
+        left, right = self.evaluate(node.left), self.evaluate(node.right)
+        if isinstance(left, tuple):
+            return left + right
+        return self.operate(node, left, right)
+
+    def operate(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
+        """One arithmetic operation, in the type that Numba computes it in."""
+        dtype = self.typing.operands[node]
+        if dtype.kind == "f":
+            both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
+            self.instruments.flops(
+                node.lineno, self.active.lanes, dtype == T.FLOAT64, not both_integers
+            )
+        left, right = self.convert(left, dtype), self.convert(right, dtype)
+        return _OPERATORS[type(node.op)](left, right)
+
+    def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
+        """Count floating-point operations of a function such as math.sqrt."""
+        if each_lane and dtype.kind == "f":
+            count = each_lane * self.active.lanes
+            self.instruments.flops(node.lineno, count, dtype == T.FLOAT64, True)  # type: ignore[attr-defined]
+
+    def unary(self, node: ast.UnaryOp) -> Value:
+        operand = self.evaluate(node.operand)
+        if isinstance(node.op, ast.Not):
+            return ~self.truth(operand)
+        operand = self.convert(operand, self.typing.operands[node])
+        return _UNARY[type(node.op)](operand)
+
+    def compare(self, node: ast.Compare) -> Value:
+        left = self.evaluate(node.left)
+        result: Value = np.True_
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.evaluate(comparator)
+            result = result & self._compare_two(node, op, left, right)
+            left = right
+        return result
+
+    def _compare_two(self, node: ast.Compare, op: ast.cmpop, left: Any, right: Any) -> Value:
+        if isinstance(op, ast.Is | ast.IsNot):
+            same = left is None and right is None
+            return np.bool_(same == isinstance(op, ast.Is))
+        if isinstance(op, ast.In | ast.NotIn):
+            found: Value = np.False_
+            for item in right:
+                found = found | (left == item)
+            return found if isinstance(op, ast.In) else ~found
+        if left.dtype.kind == "f" or right.dtype.kind == "f":
+            common = np.promote_types(left.dtype, right.dtype)
+            left, right = self.convert(left, common), self.convert(right, common)
+        return _COMPARISONS[type(op)](left, right)
+
+    def boolean(self, node: ast.BoolOp) -> Value:
+        dtype = self.typing.types[node]
+        is_and = isinstance(node.op, ast.And)
+        result = self.convert(self.evaluate(node.values[0]), dtype)
+        for operand in node.values[1:]:
+            truth = self.truth(result)
+            undecided = truth if is_and else ~truth
+            if np.ndim(undecided) == 0 and not undecided:
+                return result
+            value = self.convert(self._where_needed(operand, undecided), dtype)
+            if value is not None:
+                result = np.where(undecided, value, result) if np.ndim(undecided) else value
+        return result
+
+    def _where_needed(self, node: ast.expr, needed: Value) -> Any:
+        """Evaluate an operand for the lanes that need it: others must not touch memory."""
+        if np.ndim(needed) == 0 or node in self.typing.pure:
+            return self.evaluate(node)
+        before = self.active
+        self.active = before.where(needed)
+        value = self._poison_of(node) if self.active.empty else self.evaluate(node)
+        self.active = before
+        return value
+
+    def _poison_of(self, node: ast.expr) -> Any:
+        kind = self.typing.types[node]
+        return poison(kind) if isinstance(kind, np.dtype) else None
+
+    def conditional(self, node: ast.IfExp) -> Any:
+        dtype = self.typing.types[node]
+        truth = self.truth(self.evaluate(node.test))
+        if np.ndim(truth) == 0:
+            return self.convert(self.evaluate(node.body if truth else node.orelse), dtype)
+        body = self.convert(self._where_needed(node.body, truth), dtype)
+        orelse = self.convert(self._where_needed(node.orelse, ~truth), dtype)
+        if isinstance(dtype, T.TupleType):
+            return tuple(np.where(truth, a, b) for a, b in zip(body, orelse, strict=True))
+        return np.where(truth, body, orelse)
+
+    def tuple_expression(self, node: ast.Tuple) -> tuple:
+        return tuple(self.evaluate(item) for item in node.elts)
+
+    def named_expression(self, node: ast.NamedExpr) -> Any:
+        value = self.evaluate(node.value)
+        self.set_variable(node.target.id, value)
+        return value
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        owner = self.evaluate(node.value)
+        if isinstance(owner, tuple):
+            return self._tuple_item(owner, self.evaluate(node.slice))
+        items = self.index_items(node.slice)
+        if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
+            return self.subview(owner, items)
+        return self.load(owner, items)
+
+    def _tuple_item(self, items: tuple, index: Value) -> Any:
+        if np.ndim(index) == 0:
+            # An index beyond the tuple is undefined on a GPU; here it ends at the last item.
+            return items[max(-len(items), min(int(index), len(items) - 1))]
+        choices = [np.asarray(item) for item in items]
+        return np.choose(np.clip(index, 0, len(items) - 1), choices)
+
+    def index_items(self, index: ast.expr) -> list[Any]:
+        """The indices of a subscript, one for each axis: numbers, or slices of numbers."""
+        if isinstance(index, ast.Tuple):
+            return [item for each in index.elts for item in self.index_items(each)]
+        if isinstance(index, ast.Slice):
+            bounds = [None if b is None else self.evaluate(b) for b in (index.lower, index.upper)]
+            return [slice(*bounds)]
+        value = self.evaluate(index)
+        return list(value) if isinstance(value, tuple) else [value]
+
+    def element(self, node: ast.Subscript) -> tuple[ArrayView, list[Value]]:
+        """The array and the indices that a subscript names."""
+        return self.evaluate(node.value), self.index_items(node.slice)
+
+    def subview(self, view: ArrayView, items: Sequence[Any]) -> ArrayView:
+        """The part of an array that a partial index or a slice names."""
+        offset, shape, strides = view.offset, [], []
+        faults: list[Fault] = []
+        mask = self.active
+        for axis, item in enumerate(items):
+            length, stride = view.shape[axis], np.int64(view.strides[axis])
+            if isinstance(item, slice):
+                start = self._slice_bound(item.start, np.int64(0), length)
+                stop = self._slice_bound(item.stop, length, length)
+                offset = offset + start * stride
+                shape.append(np.maximum(stop - start, np.int64(0)))
+                strides.append(view.strides[axis])
+            else:
+                index, mask = self._checker.inside(item, length, axis, mask, faults)
+                offset = offset + index * stride
+        self._report_faults(faults, view.allocation, "load")
+        left = len(items)
+        return ArrayView(
+            view.allocation,
+            (*shape, *view.shape[left:]),
+            (*strides, *view.strides[left:]),
+            offset,
+        )
+
+    def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
+        if bound is None:
+            return default
+        bound = bound.astype(np.int64)
+        return np.clip(np.where(bound < 0, bound + length, bound), 0, length)
+
+    def call(self, node: ast.Call) -> Any:
+        target = self.typing.calls[node]
+        arguments = [self.evaluate(argument) for argument in node.args]
+        if isinstance(target, Cast):
+            return self.convert(arguments[0], target.dtype)
+        if isinstance(target, Intrinsic):
+            return target.run(self, node, arguments)
+        return self.call_function(target, arguments)
+
+    def call_function(self, typing: Typing, arguments: Sequence[Any]) -> Any:
+        """Call a device function or a closure for the active lanes."""
+        caller, entered, line = self.frame, self.active, self.line
+        variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
+        self.frame = Frame(typing, variables, entered, parent=caller)
+        self.block(typing.kernel.body)
+        result = self.frame.result
+        self.frame, self.active, self.line = caller, entered, line
+        return None if result is None else self.convert(result, typing.return_type)
+
+    def function_value(self, node: ast.expr) -> None:
+        """A lambda: the typing knows what it is."""
+
+    # -- memory -----------------------------------------------------------------------------
+
+    def load(self, view: ArrayView, indices: Sequence[Value]) -> Value:
+        """Read one element for each active lane."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, self.active)
+        if faults:
+            self._report_faults(faults, allocation, "load")
+            if mask.empty:
+                return poison(allocation.dtype)
+        value = self._fetch(allocation, cell)
+        if mask is not self.active and mask.array is not None:
+            value = np.where(mask.array, value, poison(allocation.dtype))
+        if allocation.written_in is not None:
+            self._check_written(allocation, cell, mask)
+        self._observe("load", allocation, cell, mask)
+        return value
+
+    def _fetch(self, allocation: Allocation, cell: Value) -> Value:
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            return self._local_row(allocation.storage, cell).copy()
+        if allocation.storage.size == 0:
+            return poison(allocation.dtype)
+        return allocation.storage.take(self.memory.place(allocation, cell))
+
+    def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
+        """One cell of a local array for all lanes, without gathering."""
+        return storage.reshape(-1, *self.space.shape)[int(cell)]
+
+    def store(self, view: ArrayView, indices: Sequence[Value], value: Value) -> None:
+        """Write one element for each active lane; of several to one cell, the last lane wins."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, self.active)
+        if faults:
+            self._report_faults(faults, allocation, "store")
+        if mask.empty:
+            return
+        self._write(allocation, cell, mask, self.convert(value, allocation.dtype))
+        self._observe("store", allocation, cell, mask)
+
+    def _write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
+        targets = [(allocation.storage, value)]
+        if allocation.written_in is not None:
+            targets.append((allocation.written_in, np.int32(self.interval)))
+            allocation.all_fresh = False
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            where = True if mask.array is None else mask.array
+            for storage, new in targets:
+                np.copyto(self._local_row(storage, cell), new, where=where)
+            return
+        place = self.memory.place(allocation, cell)
+        for storage, new in targets:
+            _scatter(storage, place, new, mask.array)
+
+    def _check_written(self, allocation: Allocation, cell: Value, mask: Mask) -> None:
+        """Notice reads of cells that were never written, or not in the latest round of writes."""
+        if allocation.all_fresh:
+            return
+        written = allocation.written_in
+        assert written is not None
+        newest = int(written.max(initial=-1))
+        enough = newest if allocation.space == "shared" else 0
+        if newest >= 0 and int(written.min(initial=newest)) >= enough:
+            allocation.all_fresh = True
+            return
+        found = written.take(self.memory.place(allocation, cell))
+        if (found < 0).any():
+            never = mask.where(found < 0)
+            if not never.empty:
+                self.instruments.uninitialised(allocation, cell, never, self.line)
+        if allocation.space == "shared":
+            self._check_stale(allocation, cell, found, mask)
+
+    def _check_stale(
+        self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask
+    ) -> None:
+        assert allocation.written_in is not None
+        per_block = allocation.written_in.reshape(self.space.block_count, -1).max(axis=1)
+        newest = per_block.reshape(*self.space.blocks, 1, 1, 1)
+        old = (found >= 0) & (found < newest)
+        if old.any():
+            stale = mask.where(old)
+            if not stale.empty:
+                self.instruments.stale(allocation, cell, stale, self.line)
+
+    def _observe(self, kind: str, allocation: Allocation, cell: Value, mask: Mask) -> None:
+        self.order += 1
+        access = Access(kind, allocation, cell, mask, self.line, self.order, self.interval)
+        self.instruments.access(access)
+
+    def _report_faults(self, faults: Sequence[Fault], allocation: Allocation, kind: str) -> None:
+        for fault in faults:
+            self.instruments.fault(fault, allocation, kind, self.line)
+
+    def make_array(self, space: str, node: ast.Call) -> ArrayView:
+        """A shared or local array; a shared one is the same at every execution of the call."""
+        kind = self.typing.types[node]
+        assert isinstance(kind, T.ArrayType)
+        shape = self.typing.layouts[node]
+        name = self._target_name() or f"{space} array"
+        if space == "local":
+            return self.memory.make_local(node, name, shape, kind.dtype, node.lineno)
+        if shape == (0,):
+            return self.memory.dynamic_shared(
+                node, name, kind.dtype, self.dynamic_shared_bytes, node.lineno
+            )
+        return self.memory.make_shared(node, name, shape, kind.dtype, node.lineno)
+
+    def _target_name(self) -> str | None:
+        """The name that the running statement assigns."""
+        statement = self._statement
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            return statement.targets[0].id
+        return None
+
+    def atomic(
+        self,
+        node: ast.Call,
+        view: ArrayView,
+        index: Value | tuple,
+        operands: Sequence[Value],
+        combine: Callable[[Any, Any], Any],
+    ) -> Value:
+        """An atomic update: every active lane's takes place, one after the other."""
+        allocation = view.allocation
+        indices = index if isinstance(index, tuple) else (index,)
+        cell, mask, faults = self._checker.cells(view, indices, self.active)
+        if faults:
+            self._report_faults(faults, allocation, "atomic")
+        if mask.empty:
+            return poison(allocation.dtype)
+        if allocation.written_in is not None:
+            self._check_written(allocation, cell, mask)
+        old = self._update(allocation, cell, mask, operands, combine)
+        self._observe("atomic", allocation, cell, mask)
+        return old
+
+    def _update(
+        self,
+        allocation: Allocation,
+        cell: Value,
+        mask: Mask,
+        operands: Sequence[Value],
+        combine: Callable[[Any, Any], Any],
+    ) -> Value:
+        active = mask.full_array
+        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        values = [
+            np.broadcast_to(self.convert(operand, allocation.dtype), self.space.shape)[active]
+            for operand in operands
+        ]
+        if isinstance(combine, np.ufunc) and isinstance(self._statement, ast.Expr):
+            combine.at(allocation.storage, place, values[0])  # nobody asks for the old values
+            old = np.zeros(len(place), allocation.dtype)
+        else:
+            self.steps.spend(len(place) // 16, self.line)
+            old = _one_after_the_other(allocation.storage, place, values, combine)
+        if allocation.written_in is not None:
+            allocation.written_in[place] = self.interval
+        result = np.full(self.space.shape, poison(allocation.dtype))
+        result[active] = old
+        return result
+
+    # -- barriers and output ----------------------------------------------------------------
+
+    def barrier(self, node: ast.Call) -> None:
+        """`cuda.syncthreads()` for the active lanes."""
+        self.interval = self._barrier(self, node.lineno)
+
+    def syncwarp(self, node: ast.Call) -> None:
+        """`cuda.syncwarp()` for the active lanes."""
+        self.instruments.syncwarp(self.active)
+
+    def print(self, node: ast.Call, values: Sequence[Any]) -> None:
+        """Print a line for every active lane, up to the budget."""
+        texts = [
+            str(kind.value) if isinstance(kind := self.typing.types[argument], T.Static) else None
+            for argument in node.args
+        ]
+        lanes = np.flatnonzero(self.active.full_array)[: self.budget.printed_lines]
+        columns = [
+            text if text is not None else np.broadcast_to(value, self.space.shape).reshape(-1)
+            for text, value in zip(texts, values, strict=True)
+        ]
+        for lane in lanes:
+            parts = [column if isinstance(column, str) else str(column[lane]) for column in columns]
+            self.instruments.printed(" ".join(parts))
+
+
+def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray | None) -> None:
+    """storage[place] = value for the active lanes."""
+    if active is None:
+        if np.ndim(place) == 0:
+            storage[int(place)] = value if np.ndim(value) == 0 else np.ravel(value)[-1]
+        elif np.ndim(value) == 0 or place.shape == value.shape:
+            storage[place] = value
+        else:
+            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+        return
+    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    chosen = np.broadcast_to(active, shape)
+    new = value if np.ndim(value) == 0 else np.broadcast_to(value, shape)[chosen]
+    storage[np.broadcast_to(place, shape)[chosen]] = new
+
+
+def _one_after_the_other(
+    storage: np.ndarray,
+    place: np.ndarray,
+    values: Sequence[np.ndarray],
+    combine: Callable[[Any, Any], Any],
+) -> np.ndarray:
+    """Update cells lane by lane; the value that each lane found."""
+    old = np.empty(len(place), storage.dtype)
+    for lane, cell in enumerate(place):
+        old[lane] = storage[cell]
+        operand = values[0][lane] if len(values) == 1 else tuple(v[lane] for v in values)
+        storage[cell] = combine(storage[cell], operand)
+    return old
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    """Powers; a negative integer exponent gives 0 or ±1 as the truncated real power."""
+    if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
+        real = np.power(np.asarray(base, np.float64), exponent)
+        return np.trunc(real).astype(base.dtype)
+    return np.power(base, exponent)
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide,
+    ast.Mod: np.remainder,
+    ast.Pow: _power,
+    ast.LShift: np.left_shift,
+    ast.RShift: np.right_shift,
+    ast.BitAnd: np.bitwise_and,
+    ast.BitOr: np.bitwise_or,
+    ast.BitXor: np.bitwise_xor,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: np.negative,
+    ast.UAdd: np.positive,
+    ast.Invert: np.invert,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+}
+_STATEMENTS = {
+    ast.Assign: "assign",
+    ast.AnnAssign: "annotated_assign",
+    ast.AugAssign: "augmented_assign",
+    ast.If: "if_statement",
+    ast.While: "while_statement",
+    ast.For: "for_statement",
+    ast.Break: "break_statement",
+    ast.Continue: "continue_statement",
+    ast.Return: "return_statement",
+    ast.Expr: "expression_statement",
+    ast.Pass: "nothing",
+    ast.Assert: "nothing",
+    ast.FunctionDef: "nothing",
+    ast.Raise: "raise_statement",
+}
+_EXPRESSIONS = {
+    ast.Constant: "constant",
+    ast.Name: "name",
+    ast.Attribute: "attribute",
+    ast.BinOp: "binary",
+    ast.UnaryOp: "unary",
+    ast.BoolOp: "boolean",
+    ast.Compare: "compare",
+    ast.IfExp: "conditional",
+    ast.Tuple: "tuple_expression",
+    ast.Subscript: "subscript",
+    ast.Call: "call",
+    ast.Lambda: "function_value",
+    ast.NamedExpr: "named_expression",
+}

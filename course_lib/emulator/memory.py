@@ -1,0 +1,369 @@
+"""The memories of the machine: global, shared and local arrays, with bounds and poison.
+
+An `Allocation` is a flat piece of storage; an `ArrayView` is an array laid over it. Shared
+memory exists once for every block, local memory once for every lane, both poisoned until
+written. Every index is checked against its own axis before anything is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from course_lib.emulator.lanes import LaneSpace, Mask, Value
+
+NEVER_WRITTEN = -1
+GLOBAL_ALIGNMENT = 256
+GLOBAL_BASE = 1 << 32
+POISON_INTEGER = 0x5A
+
+
+def poison(dtype: np.dtype) -> np.generic:
+    """What stands in memory that nobody has written: NaN, or an odd integer."""
+    if dtype.kind == "f":
+        return dtype.type(np.nan)
+    return dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
+
+
+@dataclass(eq=False)
+class Allocation:
+    """One piece of storage.
+
+    Attributes:
+        name: the array's name in the kernel.
+        space: "global", "shared" or "local".
+        shape: the shape it was made with; names its cells.
+        dtype: the type of one element.
+        storage: the elements, flat; for shared memory block after block, for local memory
+            cell after cell, each with one element per lane.
+        address: virtual address of its first byte (per block or lane for shared and local).
+        line: where the kernel makes it, if it does.
+        written_in: for each element of storage the interval (number of barriers passed) in which
+            it was last written, or NEVER_WRITTEN; None for arrays that came in with their contents.
+        writable: False for arrays that the kernel must not change.
+    """
+
+    name: str
+    space: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    storage: np.ndarray
+    address: int
+    line: int | None = None
+    written_in: np.ndarray | None = None
+    writable: bool = True
+    all_fresh: bool = field(default=False)
+
+    @property
+    def cells(self) -> int:
+        """Elements of one copy of the array."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def element_name(self, cell: int) -> str:
+        """The element as a student would write it: sA[3, 4]."""
+        if not self.shape or not 0 <= cell < self.cells:
+            return f"{self.name}[{cell}]"
+        place = ", ".join(str(int(i)) for i in np.unravel_index(cell, self.shape))
+        return f"{self.name}[{place}]"
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayView:
+    """An array laid over an allocation: element (i, j) lies at offset + i·strides[0] + j·…
+
+    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes.
+    """
+
+    allocation: Allocation
+    shape: tuple[Value, ...]
+    strides: tuple[int, ...]
+    offset: Value = np.int64(0)
+
+    @property
+    def transposed(self) -> ArrayView:
+        """The view with its axes reversed."""
+        return ArrayView(self.allocation, self.shape[::-1], self.strides[::-1], self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One executed memory operation of all active lanes; the instruments read these.
+
+    Attributes:
+        kind: "load", "store" or "atomic".
+        allocation: where.
+        cell: element of the allocation for each lane (int64, broadcastable over the lanes).
+        mask: the lanes that took part.
+        line: source line.
+        order: how many operations the same lanes had done before; program order.
+        interval: barriers passed so far.
+    """
+
+    kind: str
+    allocation: Allocation
+    cell: Value
+    mask: Mask
+    line: int
+    order: int
+    interval: int
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An index that is not inside its array, or below zero, with the first lane that had it."""
+
+    kind: str  # "outside" or "negative"
+    axis: int
+    index: int
+    length: int
+    lane: int
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides, in elements, of a row-major array."""
+    strides = [1]
+    for length in reversed(shape[1:]):
+        strides.insert(0, strides[0] * int(length))
+    return tuple(strides[: len(shape)])
+
+
+class IndexChecker:
+    """Turns the indices of an access into cells, and finds those that are not inside."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        self.space = space
+        # Thread indices are used over and over: remember the extent of arrays seen lately. The
+        # array itself is kept with it, so that its id cannot be given to another one meanwhile.
+        self._extents: dict[int, tuple[np.ndarray, int, int]] = {}
+
+    def cells(
+        self, view: ArrayView, indices: Sequence[Value], mask: Mask
+    ) -> tuple[Value, Mask, list[Fault]]:
+        """The cell of each lane, the lanes whose indices are inside, and the faults."""
+        cell: Value = view.offset
+        faults: list[Fault] = []
+        for axis, (index, stride) in enumerate(zip(indices, view.strides, strict=False)):
+            index, mask = self.inside(index, view.shape[axis], axis, mask, faults)
+            cell = cell + index if stride == 1 else cell + index * np.int64(stride)
+        return cell, mask, faults
+
+    def inside(
+        self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
+    ) -> tuple[Value, Mask]:
+        """One axis's index as int64, made harmless where it is outside, and the lanes inside."""
+        unsigned = index.dtype.kind == "u"
+        if index.dtype != np.int64:
+            index = index.astype(np.int64)
+        low, high = self._extent(index)
+        shortest = int(length) if np.ndim(length) == 0 else int(np.min(length))
+        if low >= 0 and high < shortest:
+            return index, mask
+        # From here on some index may be outside; only active lanes count.
+        if not unsigned:
+            index = self._wrapped(index, length, axis, mask, faults)
+        outside = (index < 0) | (index >= length)
+        bad = mask.where(outside)
+        if not bad.empty:
+            faults.append(self._fault("outside", axis, index, length, bad))
+            mask = mask.without(bad)
+        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
+        return np.where(outside, np.int64(0), index), mask
+
+    def _wrapped(
+        self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
+    ) -> Value:
+        """Numba lets a negative index count from the end, on the GPU too."""
+        negative = (index < 0) & (index >= -np.asarray(length))
+        counted = mask.where(negative)
+        if not counted.empty:
+            faults.append(self._fault("negative", axis, index, length, counted))
+        return np.where(negative, index + length, index)
+
+    def _fault(self, kind: str, axis: int, index: Value, length: Value, bad: Mask) -> Fault:
+        lane = int(np.argmax(bad.full_array))
+        return Fault(kind, axis, int(self._at(index, lane)), int(self._at(length, lane)), lane)
+
+    def _at(self, value: Value, lane: int) -> np.generic:
+        if np.ndim(value) == 0:
+            return value  # type: ignore[return-value]
+        place = np.unravel_index(lane, self.space.shape)
+        return np.broadcast_to(value, self.space.shape)[place]
+
+    def _extent(self, index: Value) -> tuple[int, int]:
+        if np.ndim(index) == 0:
+            return int(index), int(index)
+        known = self._extents.get(id(index))
+        if known is not None:
+            return known[1], known[2]
+        low, high = int(index.min()), int(index.max())
+        if len(self._extents) >= 32:
+            self._extents.clear()
+        self._extents[id(index)] = (index, low, high)  # type: ignore[assignment]
+        return low, high
+
+
+class Memory:
+    """All allocations that the blocks of one space can see."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        self.space = space
+        self.shared: dict[object, ArrayView] = {}
+        self.local: dict[object, ArrayView] = {}
+        self.shared_bytes = 0
+        self.bytes = 0
+        self._dynamic: dict[np.dtype, ArrayView] = {}
+        self._dynamic_bytes: np.ndarray | None = None
+
+    def make_shared(
+        self, key: object, name: str, shape: tuple[int, ...], dtype: np.dtype, line: int
+    ) -> ArrayView:
+        """The shared array that the call `key` makes, one copy for each block."""
+        if key not in self.shared:
+            start = -(-self.shared_bytes // dtype.itemsize) * dtype.itemsize
+            cells = int(np.prod(shape, dtype=np.int64))
+            self.shared_bytes = start + cells * dtype.itemsize
+            copies = self.space.block_count
+            self.shared[key] = self._make("shared", name, shape, dtype, line, copies, start)
+        return self.shared[key]
+
+    def dynamic_shared(
+        self, key: object, name: str, dtype: np.dtype, size: int, line: int
+    ) -> ArrayView:
+        """A dynamic shared array of `size` bytes; all of one launch lie over the same bytes."""
+        if key not in self.shared:
+            if dtype not in self._dynamic:
+                self._dynamic[dtype] = self._make_dynamic(name, dtype, size, line)
+            self.shared[key] = self._dynamic[dtype]
+        return self.shared[key]
+
+    def _make_dynamic(self, name: str, dtype: np.dtype, size: int, line: int) -> ArrayView:
+        padded = -(-size // 16) * 16
+        if self._dynamic_bytes is None:
+            self._dynamic_bytes = np.full(self.space.block_count * padded, 0xFF, np.uint8)
+        view = self._make(
+            "shared", name, (padded // dtype.itemsize,), dtype, line, self.space.block_count, 0
+        )
+        view.allocation.storage = self._dynamic_bytes.view(dtype)
+        return replace(view, shape=(np.int64(size // dtype.itemsize),))
+
+    def make_local(
+        self, key: object, name: str, shape: tuple[int, ...], dtype: np.dtype, line: int
+    ) -> ArrayView:
+        """The local array that the call `key` makes, one copy for each lane."""
+        if key not in self.local:
+            self.local[key] = self._make("local", name, shape, dtype, line, self.space.size, 0)
+        return self.local[key]
+
+    def _make(
+        self,
+        space: str,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        copies: int,
+        address: int,
+    ) -> ArrayView:
+        size = copies * int(np.prod(shape, dtype=np.int64))
+        self.bytes += size * (dtype.itemsize + 4)
+        allocation = Allocation(
+            name=name,
+            space=space,
+            shape=shape,
+            dtype=dtype,
+            storage=np.full(size, poison(dtype), dtype),
+            address=address,
+            line=line,
+            written_in=np.full(size, NEVER_WRITTEN, np.int32),
+        )
+        lengths = tuple(np.int64(length) for length in shape)
+        return ArrayView(allocation, lengths, contiguous_strides(shape))
+
+    def place(self, allocation: Allocation, cell: Value) -> Value:
+        """Where in `storage` each lane's cell lies."""
+        if allocation.space == "shared":
+            if self.space.block_count == 1:
+                return cell
+            return cell + self.space.block_here * np.int64(allocation.cells)
+        if allocation.space == "local":
+            return cell * np.int64(self.space.size) + self.space.lane_number
+        return cell
+
+
+class GlobalMemory:
+    """The arrays passed to a kernel, each at a virtual address aligned to 256 bytes.
+
+    Views of one array share an allocation, so that A and A.T are the same memory. An array that
+    does not lie in one contiguous piece is copied in, and back when the launch is over.
+    """
+
+    def __init__(self) -> None:
+        self._next_address = GLOBAL_BASE
+        self._allocations: dict[tuple[int, np.dtype], Allocation] = {}
+        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self.arguments: dict[str, Allocation] = {}
+
+    def view(self, name: str, array: np.ndarray, uninitialised: bool) -> ArrayView:
+        """The kernel's view of `array`."""
+        root = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        flat = _flat_storage(root, array.dtype)
+        itemsize = array.dtype.itemsize
+        start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        regular = start % itemsize == 0 and all(step % itemsize == 0 for step in array.strides)
+        if flat is None or not regular:
+            root = np.ascontiguousarray(array).copy()
+            self._copies.append((array, root))
+            return self._over(name, root, root, root.reshape(-1), 0, uninitialised)
+        return self._over(name, array, root, flat, start // itemsize, uninitialised)
+
+    def _over(
+        self,
+        name: str,
+        array: np.ndarray,
+        root: np.ndarray,
+        flat: np.ndarray,
+        offset: int,
+        uninitialised: bool,
+    ) -> ArrayView:
+        key = (id(root), array.dtype)
+        if key not in self._allocations:
+            whole = array.size == root.size and array.flags.c_contiguous
+            written = np.full(flat.size, NEVER_WRITTEN, np.int32) if uninitialised else None
+            self._allocations[key] = Allocation(
+                name=name,
+                space="global",
+                shape=array.shape if whole else root.shape,
+                dtype=array.dtype,
+                storage=flat,
+                address=self._next_address,
+                written_in=written,
+                writable=array.flags.writeable,
+            )
+            size = -(-max(flat.nbytes, 1) // GLOBAL_ALIGNMENT) * GLOBAL_ALIGNMENT
+            self._next_address += size
+        allocation = self.arguments[name] = self._allocations[key]
+        strides = tuple(step // array.dtype.itemsize for step in array.strides)
+        lengths = tuple(np.int64(length) for length in array.shape)
+        return ArrayView(allocation, lengths, strides, np.int64(offset))
+
+    def copy_back(self) -> None:
+        """Write what the kernel changed into the arrays that had to be copied in."""
+        for original, copy in self._copies:
+            if original.flags.writeable:
+                original[...] = copy
+
+
+def _flat_storage(root: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """The memory of `root` as one flat array of `dtype`, without copying; None if it is not."""
+    if not (root.flags.c_contiguous or root.flags.f_contiguous):
+        return None
+    flat = root.ravel(order="K")
+    if root.size and not np.shares_memory(flat, root):
+        return None
+    if flat.dtype == dtype:
+        return flat
+    return flat.view(dtype) if flat.nbytes % dtype.itemsize == 0 else None

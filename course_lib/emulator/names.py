@@ -1,0 +1,92 @@
+"""What a name outside the kernel stands for: a module, a CUDA function, a type, a constant.
+
+A kernel is never executed, so the emulator needs no objects, only their dotted names:
+`cuda.threadIdx.x` is the reference "numba.cuda.threadIdx.x", however the student imported it.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.emulator.types import DTYPES
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A dotted name of a module or function that the emulator may know, such as `math.sqrt`."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return self.path
+
+    def attribute(self, name: str) -> Reference:
+        """The reference to an attribute of this one."""
+        return Reference(canonical_path(f"{self.path}.{name}"))
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        """The scalar type that this name stands for (np.float32, numba.int32), if any."""
+        module, _, name = self.path.rpartition(".")
+        if module in ("numpy", "numba", "numba.types", "numba.core.types", "numba.cuda.types"):
+            return DTYPES.get(name)
+        return None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A module-level name whose value the emulator did not work out; an error only if used."""
+
+    reason: str
+    code: str = "unsupported"
+
+
+KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
+
+# Modules that an answer may import without harm because nothing is ever executed; using them
+# inside a kernel is still refused.
+HARMLESS_MODULES = ("typing", "__future__", "dataclasses", "matplotlib", "IPython", "time", "cupy")
+
+
+def canonical_path(path: str) -> str:
+    """One spelling for names that can be reached in several ways."""
+    if path.startswith("numba_cuda_mlir"):
+        path = "numba" + path[len("numba_cuda_mlir") :]
+    for prefix in ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.intrinsic_wrapper"):
+        if path.startswith(prefix + "."):
+            return "numba.cuda" + path[len(prefix) :]
+    return path
+
+
+def describe(value: object) -> object:
+    """The emulator's view of a Python object that a kernel refers to.
+
+    Numbers, tuples and NumPy arrays stand for themselves; modules, functions and types become
+    a `Reference`. Anything else is returned unchanged, for the caller to judge.
+    """
+    if isinstance(value, python_types.ModuleType):
+        return Reference(canonical_path(value.__name__))
+    kind = type(value)
+    if kind.__module__.split(".")[0] in ("numba", "numba_cuda_mlir") and not hasattr(
+        value, "py_func"
+    ):
+        # Numba's own types print as their names: numba.float32 is a Float named "float32".
+        name = str(value)
+        if name in DTYPES or name == "bool":
+            return Reference(f"numba.{name}")
+    module = getattr(value, "__module__", None) or ""
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    root = module.split(".")[0]
+    if name and (root in KNOWN_MODULES or root == "builtins") and callable_or_class(value):
+        if root in ("numba", "numba_cuda_mlir") and ".cuda" in module:
+            return Reference(canonical_path(f"numba.cuda.{name}"))
+        return Reference(canonical_path(f"{module}.{name}"))
+    return value
+
+
+def callable_or_class(value: object) -> bool:
+    """Whether `value` is a function, a type, or one of Numba's stubs for device functions."""
+    return callable(value) or isinstance(value, type) or "stubs" in type(value).__module__

@@ -1,0 +1,371 @@
+"""Turns a kernel's source, or a text that holds one, into syntax trees; executes nothing."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_NESTING, MAX_SOURCE_CHARACTERS
+from course_lib.emulator.constants import (
+    NotConstant,
+    constant_of_reference,
+    evaluate_constant,
+)
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.names import (
+    HARMLESS_MODULES,
+    KNOWN_MODULES,
+    Reference,
+    Unusable,
+    canonical_path,
+    describe,
+)
+
+FORBIDDEN_BUILTINS = frozenset(
+    "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
+    "breakpoint exit quit memoryview".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function that runs on the device, as a syntax tree.
+
+    Attributes:
+        name: the function's name.
+        parameters: the names of its parameters.
+        tree: its definition; line numbers are those of the cell, file or text that holds it.
+        source: that cell, file or text, or as much of it as there is.
+        first_line: the line number of the first line of `source`.
+        namespace: what the names outside the function stand for.
+        is_device: whether it is decorated as a device function.
+        is_decorated: whether it is decorated with cuda.jit at all.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    tree: ast.FunctionDef | ast.Lambda
+    source: str
+    first_line: int
+    namespace: Mapping[str, Any]
+    is_device: bool = False
+    is_decorated: bool = True
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements of the function."""
+        if isinstance(self.tree, ast.Lambda):
+            return [ast.copy_location(ast.Return(self.tree.body), self.tree)]
+        return self.tree.body
+
+    @property
+    def lines(self) -> dict[int, str]:
+        """The source, line by line."""
+        return dict(enumerate(self.source.splitlines(), self.first_line))
+
+
+@dataclass
+class Program:
+    """A text with one or more kernels, read but not executed.
+
+    Attributes:
+        source: the text.
+        constants: module-level numbers and tuples, by name.
+        functions: every function defined in the text, by name; the last definition counts.
+        names: all of these and the imports.
+    """
+
+    source: str
+    constants: dict[str, Any] = field(default_factory=dict)
+    functions: dict[str, Kernel] = field(default_factory=dict)
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def kernel(self, name: str) -> Kernel:
+        """The function called `name`.
+
+        Raises:
+            KernelRejected: with `missing-answer` if there is none.
+        """
+        if name in self.functions:
+            return self.functions[name]
+        others = ", ".join(sorted(self.functions)) or "none"
+        raise rejection(
+            "missing-answer",
+            f"There is no function called {name} (functions here: {others}).",
+            None,
+            f"Define it with `def {name}(…):` below the line `@cuda.jit`.",
+        )
+
+
+def load_program(text: str, filename: str = "<answer>") -> Program:
+    """Read a whole small file: imports, constants, functions. Nothing is executed.
+
+    Raises:
+        KernelRejected: for text that is no Python, is too large or too deeply nested, or
+            imports what an answer may not.
+    """
+    tree = _parse(text, filename)
+    program = Program(text)
+    for statement in tree.body:
+        _read_statement(statement, program)
+    return program
+
+
+def kernel_from(source: object) -> Kernel:
+    """The Kernel behind a `@cuda.jit` function, a plain function, or a Kernel.
+
+    Raises:
+        KernelRejected: if the source text cannot be found.
+    """
+    if isinstance(source, Kernel):
+        return source
+    function = getattr(source, "py_func", source)
+    if not isinstance(function, FunctionType):
+        raise rejection(
+            "compile-error", f"{source!r} is not a kernel; pass a function decorated with @cuda.jit.", None
+        )
+    return _kernel_of_function(function, source)
+
+
+def _kernel_of_function(function: FunctionType, decorated: object) -> Kernel:
+    try:
+        lines, first_line = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise rejection(
+            "unsupported",
+            f"The source text of {function.__name__} cannot be found, so it cannot be emulated.",
+            None,
+            "Define the kernel in a notebook cell or in a file.",
+        ) from None
+    source = textwrap.dedent("".join(lines))
+    tree = _parse(source, function.__code__.co_filename)
+    ast.increment_lineno(tree, first_line - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        raise rejection("unsupported", "A kernel is written with `def`.", first_line)
+    options = getattr(decorated, "targetoptions", {}) or {}
+    return Kernel(
+        name=function.__name__,
+        parameters=_parameters(definition.args, definition),
+        tree=definition,
+        source=source,
+        first_line=first_line,
+        namespace=_LiveNames(function),
+        is_device=bool(options.get("device", False)),
+        is_decorated=decorated is not function,
+    )
+
+
+class _LiveNames(Mapping[str, Any]):
+    """The global and closure names of a Python function, looked up when a kernel uses them."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._globals = function.__globals__
+        self._cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+        self._kernels: dict[str, tuple[object, Kernel]] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._raw(name)
+        if hasattr(value, "py_func"):
+            known = self._kernels.get(name)
+            if known is None or known[0] is not value:
+                known = self._kernels[name] = (value, kernel_from(value))
+            return known[1]
+        described = describe(value)
+        if isinstance(described, FunctionType):
+            return Unusable(
+                f"{name} is a plain Python function; a kernel can call it only if it is "
+                "decorated with @cuda.jit(device=True)",
+                "compile-error",
+            )
+        usable = (Reference, Kernel, int, float, str, tuple, np.generic, np.ndarray, np.dtype)
+        if described is None or isinstance(described, usable):
+            return described
+        return Unusable(
+            f"{name} is a {type(value).__name__}, which has no type in Numba", "compile-error"
+        )
+
+    def _raw(self, name: str) -> object:
+        if name in self._cells:
+            try:
+                return self._cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        return self._globals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._globals, **self._cells})
+
+    def __len__(self) -> int:
+        return len({**self._globals, **self._cells})
+
+
+def _parse(text: str, filename: str) -> ast.Module:
+    if len(text) > MAX_SOURCE_CHARACTERS:
+        raise rejection("not-allowed", f"The text has more than {MAX_SOURCE_CHARACTERS} characters.", None)
+    try:
+        tree = ast.parse(text, filename)
+    except SyntaxError as error:
+        raise rejection("compile-error", f"This is no valid Python: {error.msg}.", error.lineno) from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise rejection("not-allowed", f"The text cannot be read: {reason}.", None) from None
+    _refuse_deep_nesting(tree)
+    return tree
+
+
+def _refuse_deep_nesting(tree: ast.Module) -> None:
+    level: list[ast.AST] = [tree]
+    for _ in range(2 * MAX_NESTING):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    line = next((node.lineno for node in level if hasattr(node, "lineno")), None)
+    raise rejection("not-allowed", "Expressions or blocks are nested too deeply here.", line)
+
+
+def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        raise rejection("unsupported", "The emulator knows plain parameters only.", node)
+    return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args)
+
+
+def _read_statement(statement: ast.stmt, program: Program) -> None:
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            _read_import(statement, program)
+        case ast.FunctionDef():
+            _read_function(statement, program)
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _read_assignment(target, value, program)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            _read_assignment(target, value, program)
+        case ast.AugAssign(target=ast.Name(id=name)):
+            _bind(program, name, Unusable(f"{name} is changed after its definition"))
+        case ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+            _bind(program, name, Unusable(f"{name} is not a function that a kernel can use"))
+        case ast.Expr(value=value):
+            _refuse_forbidden_calls(value)
+        case ast.Pass():
+            pass
+        case _:
+            # A loop or test at the top level is never executed; whatever it would bind is unknown.
+            _refuse_forbidden_calls(statement)
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    _bind(program, node.id, Unusable(f"{node.id} is not a plain constant"))
+
+
+def _refuse_forbidden_calls(tree: ast.AST) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in FORBIDDEN_BUILTINS:
+            raise rejection("not-allowed", f"An answer may not use {node.id}.", node)
+
+
+def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> None:
+    if isinstance(statement, ast.ImportFrom) and statement.level:
+        raise rejection("not-allowed", "An answer may not import from beside itself.", statement)
+    for alias in statement.names:
+        if isinstance(statement, ast.Import):
+            module, path = alias.name, alias.name if alias.asname else alias.name.split(".")[0]
+            name = alias.asname or path
+        else:
+            module = statement.module or ""
+            path, name = f"{module}.{alias.name}", alias.asname or alias.name
+        root = module.split(".")[0]
+        if root in HARMLESS_MODULES:
+            _bind(program, name, Unusable(f"{name} of {module} cannot be used inside a kernel"))
+        elif root not in KNOWN_MODULES:
+            raise rejection(
+                "not-allowed",
+                f"An answer may not import {module}.",
+                statement,
+                "Kernels need numba, numpy and math only.",
+            )
+        elif alias.name == "*":
+            raise rejection("unsupported", f"Import the names of {module} one by one.", statement)
+        else:
+            _bind(program, name, _import_value(Reference(canonical_path(path))))
+
+
+def _import_value(reference: Reference) -> Any:
+    value = constant_of_reference(reference)
+    return reference if value is None else value
+
+
+def _read_function(definition: ast.FunctionDef, program: Program) -> None:
+    decorators = [_decorator_path(each, program.names) for each in definition.decorator_list]
+    jit = next((path for path in decorators if path and path.startswith("numba.cuda.jit")), None)
+    kernel = Kernel(
+        name=definition.name,
+        parameters=_parameters(definition.args, definition),
+        tree=definition,
+        source=program.source,
+        first_line=1,
+        namespace=program.names,
+        is_device=any(_is_device_decorator(each) for each in definition.decorator_list),
+        is_decorated=jit is not None,
+    )
+    program.functions[definition.name] = kernel
+    program.constants.pop(definition.name, None)
+    program.names[definition.name] = kernel
+
+
+def _decorator_path(decorator: ast.expr, names: Mapping[str, Any]) -> str | None:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    try:
+        value = evaluate_constant(target, names)
+    except NotConstant:
+        return None
+    return value.path if isinstance(value, Reference) else None
+
+
+def _is_device_decorator(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and any(
+        keyword.arg == "device"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is True
+        for keyword in decorator.keywords
+    )
+
+
+def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> None:
+    try:
+        constant = evaluate_constant(value, program.names)
+    except NotConstant as reason:
+        _refuse_forbidden_calls(value)
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                _bind(program, node.id, Unusable(f"{node.id} is no constant: {reason}"))
+        return
+    if isinstance(target, ast.Name):
+        _bind(program, target.id, constant)
+    elif isinstance(target, ast.Tuple | ast.List) and isinstance(constant, tuple):
+        if len(target.elts) != len(constant):
+            raise rejection("compile-error", "The two sides have different lengths.", target)
+        for item, part in zip(target.elts, constant, strict=True):
+            if isinstance(item, ast.Name):
+                _bind(program, item.id, part)
+
+
+def _bind(program: Program, name: str, value: Any) -> None:
+    program.names[name] = value
+    program.functions.pop(name, None)
+    program.constants.pop(name, None)
+    if isinstance(value, int | float | np.generic | tuple | str):
+        program.constants[name] = value
+    elif isinstance(value, Kernel):
+        program.functions[name] = value
+
+
+__all__ = ["Kernel", "KernelRejected", "Program", "kernel_from", "load_program"]

@@ -1,0 +1,403 @@
+"""Finds data races: two threads, one cell, at least one write, and no order between them.
+
+Within a block a barrier orders all accesses before it and all after it; `syncwarp` does so for
+the threads of one warp. Blocks are never ordered within a launch. The accesses between two
+barriers are collected, and at the barrier it is asked of every cell whether two different
+threads touched it and one of them wrote. The order in which the emulator happened to run the
+lanes plays no part, so running them in lockstep cannot hide a race.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
+from course_lib.emulator.memory import Access
+
+# Flush the collected accesses when they hold this many lanes, so that a long stretch without a
+# barrier cannot fill the memory.
+MAX_COLLECTED_LANES = 40_000_000
+MAX_REPORTED = 12
+_NOBODY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses to one cell that nothing orders.
+
+    `first` and `second` are in program order; threads and blocks are (x, y, z).
+    """
+
+    code: str
+    array: str
+    cell: str
+    space: str
+    first_kind: str
+    first_line: int
+    first_thread: tuple[int, int, int]
+    first_block: tuple[int, int, int]
+    second_kind: str
+    second_line: int
+    second_thread: tuple[int, int, int]
+    second_block: tuple[int, int, int]
+    same_warp: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    """An access, and how many `syncwarp` each warp had passed before it (None: none had)."""
+
+    access: Access
+    warp_syncs: np.ndarray | None
+
+
+class RaceDetector:
+    """Collects the accesses of one space and judges them at its barriers."""
+
+    def __init__(self, space: LaneSpace, written_globals: set[int]) -> None:
+        self.space = space
+        self.races: list[Race] = []
+        self._seen: set[tuple[str, str, int, int]] = set()
+        self._entries: list[_Entry] = []
+        self._lanes = 0
+        self._clean: set[bytes] = set()
+        # Only arrays that the kernel writes can be raced on; others need no record.
+        self._written_globals = written_globals
+        self._warp_syncs: np.ndarray | None = None
+
+    def record(self, access: Access) -> None:
+        """Take note of an access to shared memory, or to a global array that is also written."""
+        space = access.allocation.space
+        if space == "local" or access.mask.empty:
+            return
+        if space == "global" and id(access.allocation) not in self._written_globals:
+            return
+        self._entries.append(_Entry(access, self._warp_syncs))
+        self._lanes += np.size(access.cell)
+        if self._lanes > MAX_COLLECTED_LANES:
+            self.barrier(None)
+
+    def syncwarp(self, mask: Mask) -> None:
+        """All active lanes passed a `syncwarp`."""
+        warps = self.space.warps_of(mask.full_array, False).any(axis=2)
+        before = 0 if self._warp_syncs is None else self._warp_syncs
+        self._warp_syncs = before + warps.astype(np.int64)
+
+    def barrier(self, passing: Mask | None) -> None:
+        """The blocks in `passing` (None: all) passed a barrier: judge what they did before it."""
+        entries, self._entries, self._lanes = self._entries, [], 0
+        if passing is not None and passing.array is not None:
+            entries, waiting = self._split(entries, passing)
+            self._entries = waiting
+        else:
+            self._warp_syncs = None
+        self._judge(entries)
+
+    def _split(
+        self, entries: list[_Entry], passing: Mask
+    ) -> tuple[list[_Entry], list[_Entry]]:
+        passed, waiting = [], []
+        for entry in entries:
+            inside = entry.access.mask.where(passing.full_array)
+            outside = entry.access.mask.without(passing)
+            if not inside.empty:
+                passed.append(replace(entry, access=replace(entry.access, mask=inside)))
+            if not outside.empty:
+                waiting.append(replace(entry, access=replace(entry.access, mask=outside)))
+        return passed, waiting
+
+    def _judge(self, entries: list[_Entry]) -> None:
+        by_allocation: dict[int, list[_Entry]] = {}
+        for entry in entries:
+            by_allocation.setdefault(id(entry.access.allocation), []).append(entry)
+        for group in by_allocation.values():
+            if all(entry.access.kind == "load" for entry in group):
+                continue
+            mark = _fingerprint(group)
+            if mark not in self._clean and not self._judge_group(group):
+                self._clean.add(mark)
+
+    def _judge_group(self, group: list[_Entry]) -> bool:
+        """Look for races among accesses to one array; whether there was one."""
+        group = sorted(group, key=lambda entry: entry.access.order)
+        # Accesses that look the same in every block are judged in the first block only.
+        alike = all(_same_in_all_blocks(entry.access) for entry in group)
+        lanes = [_lanes_of(entry, self.space, alike) for entry in group]
+        before = len(self.races)
+        synced = any(entry.warp_syncs is not None for entry in group)
+        if not synced:
+            self._report(group, _conflicts(group, lanes, lanes_key="thread", ordered=False), lanes)
+        else:
+            self._report(group, _conflicts(group, lanes, lanes_key="warp", ordered=False), lanes)
+            self._report(group, _conflicts(group, lanes, lanes_key="thread", ordered=True), lanes)
+        return len(self.races) > before
+
+    def _report(self, group: list[_Entry], cells: np.ndarray, lanes: list[_Lanes]) -> None:
+        for key in cells:
+            if len(self.races) >= MAX_REPORTED:
+                return
+            for race in self._pairs(group, key, lanes):
+                mark = (race.code, race.array, race.first_line, race.second_line)
+                if mark not in self._seen:
+                    self._seen.add(mark)
+                    self.races.append(race)
+
+    def _pairs(self, group: list[_Entry], key: int, lanes: list[_Lanes]) -> Iterable[Race]:
+        """The races on one cell: the first conflicting pair of threads for each pair of lines."""
+        touched = [
+            (entry.access, place)
+            for entry, of_entry in zip(group, lanes, strict=True)
+            for place in [np.flatnonzero(of_entry.key == key)]
+            if len(place)
+        ]
+        chosen = {id(entry.access): of for entry, of in zip(group, lanes, strict=True)}
+        for number, (first, places) in enumerate(touched):
+            for second, others in touched[number:]:
+                if first.kind == second.kind and first.kind in ("load", "atomic"):
+                    continue
+                a, b = chosen[id(first)], chosen[id(second)]
+                pair = _two_threads(a, places, b, others)
+                if pair is not None:
+                    yield self._race(first, a, pair[0], second, b, pair[1])
+
+    def _race(
+        self, first: Access, a: _Lanes, i: int, second: Access, b: _Lanes, j: int
+    ) -> Race:
+        block_a, thread_a = self.space.describe(int(a.lane[i]))
+        block_b, thread_b = self.space.describe(int(b.lane[j]))
+        cell = int(a.cell[i])
+        return Race(
+            code=_code(first.kind, second.kind),
+            array=first.allocation.name,
+            cell=first.allocation.element_name(cell),
+            space=first.allocation.space,
+            first_kind=first.kind,
+            first_line=first.line,
+            first_thread=thread_a,
+            first_block=block_a,
+            second_kind=second.kind,
+            second_line=second.line,
+            second_thread=thread_b,
+            second_block=block_b,
+            same_warp=bool(a.warp[i] == b.warp[j]),
+        )
+
+
+def _code(first: str, second: str) -> str:
+    if first == "load":
+        return "race-write-after-read"
+    return "race-read-after-write" if second == "load" else "race-write-after-write"
+
+
+@dataclass(frozen=True, eq=False)
+class _Lanes:
+    """The active lanes of one entry, flat: the cell each touched and who it is.
+
+    `key` tells cells of different blocks apart; `thread` and `warp` number the lanes of the whole
+    space; `synced` is how many syncwarps the lane's warp had passed.
+    """
+
+    key: np.ndarray
+    cell: np.ndarray
+    thread: np.ndarray
+    warp: np.ndarray
+    lane: np.ndarray
+    synced: np.ndarray | None
+
+
+def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool) -> _Lanes:
+    access = entry.access
+    active = access.mask.full_array.reshape(space.block_count, -1)
+    if first_block_only:
+        active = active[:1]
+    lanes = np.flatnonzero(active)
+    if first_block_only and np.ndim(access.cell):
+        cell = np.broadcast_to(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
+    else:
+        cell = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    block, thread = np.divmod(lanes, space.block_size)
+    warp = block * space.warps_per_block + thread // WARP_SIZE
+    key = cell * space.block_count + block
+    synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
+    return _Lanes(key, cell, lanes, warp, lanes, synced)
+
+
+def _same_in_all_blocks(access: Access) -> bool:
+    patterns = [access.cell] if access.mask.array is None else [access.cell, access.mask.array]
+    return access.allocation.space == "shared" and all(
+        np.ndim(each) == 0 or each.shape[:3] == (1, 1, 1) for each in patterns
+    )
+
+
+def _conflicts(
+    group: list[_Entry], lanes: list[_Lanes], lanes_key: str, ordered: bool
+) -> np.ndarray:
+    """The cells that two different threads (or warps) touched, one of them writing.
+
+    With `ordered`, accesses of one warp before and after a syncwarp are told apart.
+    """
+    keys = np.concatenate([each.key for each in lanes])
+    who = np.concatenate([getattr(each, lanes_key) for each in lanes])
+    if ordered:
+        zero = [np.zeros(len(each.key), np.int64) for each in lanes]
+        synced = [z if each.synced is None else each.synced for each, z in zip(lanes, zero, strict=True)]
+        epochs = np.concatenate(synced)
+        warps = np.concatenate([each.warp for each in lanes])
+        combined = np.stack([keys, warps, epochs])
+        names, compact = np.unique(combined, axis=1, return_inverse=True)
+        cell_of = names[0]
+    else:
+        cell_of, compact = np.unique(keys, return_inverse=True)
+    compact = compact.reshape(-1)
+    kinds = np.concatenate(
+        [np.full(len(of.key), _KINDS[entry.access.kind]) for entry, of in zip(group, lanes, strict=True)]
+    )
+    return np.unique(cell_of[_conflicting(compact, who, kinds, len(cell_of))])
+
+
+_KINDS = {"load": 0, "atomic": 1, "store": 2}
+
+
+def _conflicting(cells: np.ndarray, who: np.ndarray, kinds: np.ndarray, count: int) -> np.ndarray:
+    """For each of `count` cells, whether two different threads touched it and one wrote.
+
+    Plain loads do not conflict with loads, nor atomics with atomics.
+    """
+    lowest = np.full((3, count), _NOBODY)
+    highest = np.full((3, count), -1)
+    np.minimum.at(lowest, (kinds, cells), who)
+    np.maximum.at(highest, (kinds, cells), who)
+    load, atomic, store = 0, 1, 2
+    everyone_low, everyone_high = lowest.min(axis=0), highest.max(axis=0)
+    by_store = (highest[store] >= 0) & (everyone_low != everyone_high)
+    mixed = (highest[atomic] >= 0) & (highest[load] >= 0)
+    low = np.minimum(lowest[atomic], lowest[load])
+    high = np.maximum(highest[atomic], highest[load])
+    return by_store | (mixed & (low != high))
+
+
+def _two_threads(
+    a: _Lanes, places: np.ndarray, b: _Lanes, others: np.ndarray
+) -> tuple[int, int] | None:
+    """Two lanes, one of each access, that are different threads with no syncwarp between."""
+    for i in places[:64]:
+        different = b.thread[others] != a.thread[i]
+        if a.synced is not None or b.synced is not None:
+            mine = 0 if a.synced is None else a.synced[i]
+            theirs = 0 if b.synced is None else b.synced[others]
+            different &= (b.warp[others] != a.warp[i]) | (theirs == mine)
+        if different.any():
+            return int(i), int(others[np.argmax(different)])
+    return None
+
+
+def _fingerprint(group: list[_Entry]) -> bytes:
+    """Equal for groups that touch the same cells in the same way."""
+    digest = hashlib.blake2b(digest_size=16)
+    for entry in group:
+        access = entry.access
+        cell = np.asarray(access.cell)
+        syncs = b"" if entry.warp_syncs is None else entry.warp_syncs.tobytes()
+        header = (access.kind, access.line, id(access.allocation), cell.shape)
+        digest.update(repr(header).encode())
+        digest.update(np.ascontiguousarray(cell).tobytes())
+        digest.update(access.mask.fingerprint + syncs)
+    return digest.digest()
+
+
+class BlockRaces:
+    """Finds cells of global memory that two blocks touch in one launch, one of them writing.
+
+    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand.
+    """
+
+    def __init__(self) -> None:
+        self.races: list[Race] = []
+        self._tables: dict[int, _BlockTable] = {}
+        self._seen: set[tuple[str, int]] = set()
+
+    def record(self, access: Access, space: LaneSpace) -> None:
+        """Take note of an access to a global array that the kernel writes."""
+        key = id(access.allocation)
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = _BlockTable(access.allocation.storage.size)
+        shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, space.blocks + (1, 1, 1))
+        if access.mask.array is not None:
+            shape = np.broadcast_shapes(shape, access.mask.array.shape)
+        active = np.ones((), bool) if access.mask.array is None else access.mask.array
+        active = np.broadcast_to(active, shape)
+        cells = np.broadcast_to(access.cell, shape)[active]
+        blocks = np.broadcast_to(space.block_in_grid, shape)[active]
+        found = table.add(access, cells, blocks)
+        if found is not None:
+            self._note(access, space, *found)
+
+    def _note(self, access: Access, space: LaneSpace, cell: int, other: int, mine: int) -> None:
+        mark = (access.allocation.name, access.line)
+        if mark in self._seen or len(self.races) >= MAX_REPORTED:
+            return
+        self._seen.add(mark)
+        earlier = self._tables[id(access.allocation)].line_of(cell, other)
+        first_kind, first_line = earlier or (access.kind, access.line)
+        self.races.append(
+            Race(
+                code=_code(first_kind, access.kind),
+                array=access.allocation.name,
+                cell=access.allocation.element_name(cell),
+                space="global",
+                first_kind=first_kind,
+                first_line=first_line,
+                first_thread=(0, 0, 0),
+                first_block=_block_place(other, space.grid),
+                second_kind=access.kind,
+                second_line=access.line,
+                second_thread=(0, 0, 0),
+                second_block=_block_place(mine, space.grid),
+                same_warp=False,
+            )
+        )
+
+
+class _BlockTable:
+    """For each cell of one array, the lowest and highest block that loaded, changed or stored it."""
+
+    def __init__(self, cells: int) -> None:
+        self.lowest = np.full((3, cells), _NOBODY)
+        self.highest = np.full((3, cells), -1)
+        self._accesses: list[tuple[str, int, np.ndarray, np.ndarray]] = []
+
+    def add(
+        self, access: Access, cells: np.ndarray, blocks: np.ndarray
+    ) -> tuple[int, int, int] | None:
+        """Add an access; (cell, other block, this block) of a conflict with another block."""
+        kind = _KINDS[access.kind]
+        np.minimum.at(self.lowest[kind], cells, blocks)
+        np.maximum.at(self.highest[kind], cells, blocks)
+        if len(self._accesses) < 4096:
+            self._accesses.append((access.kind, access.line, cells, blocks))
+        rivals = {"load": [1, 2], "atomic": [0, 2], "store": [0, 1, 2]}[access.kind]
+        for rival in rivals:
+            low, high = self.lowest[rival][cells], self.highest[rival][cells]
+            conflict = ((high >= 0) & (high != blocks)) | ((low != _NOBODY) & (low != blocks))
+            if conflict.any():
+                at = int(np.argmax(conflict))
+                other = high[at] if high[at] != blocks[at] and high[at] >= 0 else low[at]
+                return int(cells[at]), int(other), int(blocks[at])
+        return None
+
+    def line_of(self, cell: int, block: int) -> tuple[str, int] | None:
+        """Kind and line of an access by which `block` touched `cell`."""
+        for kind, line, cells, blocks in self._accesses:
+            if np.any((cells == cell) & (blocks == block)):
+                return kind, line
+        return None
+
+
+def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    z, y, x = (int(i) for i in np.unravel_index(number, grid))
+    return x, y, z

@@ -1,0 +1,182 @@
+"""Says in sentences what the machine noticed: turns faults and races into findings."""
+
+from __future__ import annotations
+
+from course_lib.emulator.lanes import LaneSpace
+from course_lib.emulator.memory import Allocation, Fault
+from course_lib.emulator.races import Race
+from course_lib.findings import Finding, finding
+
+Place = tuple[int, int, int]
+
+
+def thread_name(thread: Place, block_size: Place) -> str:
+    """A thread as a student would name it: by as many indices as the block has axes."""
+    return f"thread {_indices(thread, block_size)}"
+
+
+def block_name(block: Place, grid: Place) -> str:
+    """A block, likewise."""
+    return f"block {_indices(block, grid)}"
+
+
+def _indices(place: Place, sizes: Place) -> str:
+    axes = 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
+    return str(place[0]) if axes == 1 else "(" + ", ".join(map(str, place[:axes])) + ")"
+
+
+class Reporter:
+    """Writes findings for one launch.
+
+    Args:
+        grid, block: the launch, as (x, y, z).
+    """
+
+    def __init__(self, grid: Place, block: Place) -> None:
+        self.grid = grid
+        self.block = block
+
+    def who(self, space: LaneSpace, lane: int) -> tuple[str, Place]:
+        """A lane's name, with its block where there are several, and its thread index."""
+        block, thread = space.describe(lane)
+        return self._full_name(block, thread), thread
+
+    def _full_name(self, block: Place, thread: Place) -> str:
+        name = thread_name(thread, self.block)
+        several = max(self.grid) > 1
+        return f"{name} of {block_name(block, self.grid)}" if several else name
+
+    def fault(
+        self, fault: Fault, allocation: Allocation, kind: str, line: int, space: LaneSpace
+    ) -> Finding:
+        """An index outside its array, or a negative one."""
+        who, thread = self.who(space, fault.lane)
+        verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
+        many = len(allocation.shape) > 1
+        axis = f" along axis {fault.axis}" if many else ""
+        if fault.kind == "negative":
+            return finding(
+                "wrong-index",
+                f"{who} uses the index {fault.index}{axis} of {allocation.name}: a negative index "
+                f"counts from the end, so the element {fault.index + fault.length} is meant.",
+                line,
+                "Work out this index by hand for thread 0.",
+                threads=(thread,),
+                cell=allocation.name,
+            )
+        code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+        last = fault.length - 1
+        reach = f"the indices{axis} end at {last}" if fault.length else "the array is empty"
+        return finding(
+            code,
+            f"{who} {verb} {allocation.name} at index {fault.index}{axis}, but {reach}.",
+            line,
+            "Which threads have no element of their own, and what keeps them away?",
+            threads=(thread,),
+            cell=allocation.name,
+        )
+
+    def uninitialised(
+        self, allocation: Allocation, cell: int, lane: int, line: int, space: LaneSpace
+    ) -> Finding:
+        """A read of a cell that nobody has written."""
+        who, thread = self.who(space, lane)
+        name = allocation.element_name(cell)
+        where = {
+            "shared": "Shared memory starts with undefined contents.",
+            "local": "A local array starts with undefined contents.",
+            "global": "What stands there before the launch is undefined.",
+        }[allocation.space]
+        return finding(
+            "uninitialised-read",
+            f"{who} reads {name}, which no thread has written. {where}",
+            line,
+            "Which thread should have written this cell, and did it always do so?",
+            threads=(thread,),
+            cell=name,
+        )
+
+    def undefined(self, name: str, lane: int, line: int, space: LaneSpace) -> Finding:
+        """A read of a variable that has no value on the path of some thread."""
+        who, thread = self.who(space, lane)
+        return finding(
+            "uninitialised-read",
+            f"{who} uses {name}, but on its path {name} was never given a value.",
+            line,
+            f"Give {name} a value before the branch.",
+            threads=(thread,),
+            cell=name,
+        )
+
+    def divergence(
+        self, line: int, absent: int, present: int, returned: bool, space: LaneSpace
+    ) -> Finding:
+        """A barrier that some threads of a block do not reach."""
+        missing, absent_thread = self.who(space, absent)
+        waiting, present_thread = self.who(space, present)
+        why = "has already returned" if returned else "does not reach it"
+        return finding(
+            "barrier-divergence",
+            f"{waiting} waits at the barrier in line {line}, but {missing} {why}.",
+            line,
+            "All threads of a block must pass the same cuda.syncthreads(): no return before it, "
+            "no branch around it.",
+            threads=(present_thread, absent_thread),
+        )
+
+    def race(self, race: Race) -> Finding:
+        """Two accesses that nothing orders."""
+        first = self._full_name(race.first_block, race.first_thread)
+        second = self._full_name(race.second_block, race.second_thread)
+        if race.space == "global" and race.first_block != race.second_block:
+            first = block_name(race.first_block, self.grid)
+            second = block_name(race.second_block, self.grid)
+        message, hint = _race_sentence(race, first, second)
+        return finding(
+            race.code,
+            message,
+            race.second_line,
+            hint,
+            other_line=race.first_line,
+            threads=(race.first_thread, race.second_thread),
+            cell=race.cell,
+        )
+
+    def timeout(self, line: int) -> Finding:
+        """The budget ended the run."""
+        return finding(
+            "timeout",
+            f"The kernel did not end within its budget of steps; it was last at line {line}.",
+            line,
+            "Does the loop's condition ever become false?",
+        )
+
+
+def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
+    if race.space == "global" and race.first_block != race.second_block:
+        lacking = "blocks of one launch run in any order"
+        hint = "Let each element be written by one block only, or use an atomic operation."
+    elif race.same_warp:
+        lacking = "the threads of a warp need not run in step: no cuda.syncwarp() stands between"
+        hint = "What must be finished before this line may run, and what waits for it?"
+    else:
+        lacking = "no cuda.syncthreads() stands between"
+        hint = "What must be finished before this line may run, and what waits for it?"
+    if race.code == "race-read-after-write":
+        message = (
+            f"{second} reads {race.cell} at line {race.second_line}, perhaps before {first} "
+            f"has written it at line {race.first_line}; {lacking}."
+        )
+    elif race.code == "race-write-after-read":
+        message = (
+            f"{second} overwrites {race.cell} at line {race.second_line}, perhaps before {first} "
+            f"has read it at line {race.first_line}; {lacking}."
+        )
+    elif race.first_line == race.second_line:
+        message = f"{first} and {second} both write {race.cell} at line {race.first_line}; {lacking}."
+    else:
+        message = (
+            f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "
+            f"line {race.second_line}; {lacking}."
+        )
+    return message, hint

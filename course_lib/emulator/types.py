@@ -1,0 +1,193 @@
+"""The types a kernel computes with, and how Numba combines them.
+
+Scalar types are NumPy dtypes. Arrays, tuples and compile-time things (modules, functions,
+strings) have small classes of their own. The rules below were read off Numba's compiler
+(0.61 to 0.68): every integer expression is at least 64 bits wide, `float32 op float32` stays
+float32, `float32 op int32` becomes float64, and a literal int is int64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BOOL = np.dtype(np.bool_)
+INT32 = np.dtype(np.int32)
+INT64 = np.dtype(np.int64)
+UINT32 = np.dtype(np.uint32)
+UINT64 = np.dtype(np.uint64)
+FLOAT16 = np.dtype(np.float16)
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+
+_NAMES = (
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bool_ intp uintp"
+).split()
+
+# Names of scalar types as students spell them: np.float32, numba.float32, types.float32, ...
+DTYPES: dict[str, np.dtype] = {name: np.dtype(getattr(np, name)) for name in _NAMES}
+DTYPES |= {"boolean": BOOL, "bool": BOOL, "double": FLOAT64, "single": FLOAT32, "half": FLOAT16}
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """An array with `ndim` axes of `dtype` elements."""
+
+    dtype: np.dtype
+    ndim: int
+    writable: bool = True
+
+    def __str__(self) -> str:
+        return f"array({self.dtype}, {self.ndim}d)"
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """A tuple; every item has its own type."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(str(item) for item in self.items)})"
+
+
+@dataclass(frozen=True)
+class RangeType:
+    """What `range(...)` returns; `dtype` is the type of the loop variable."""
+
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return f"range of {self.dtype}"
+
+
+@dataclass(frozen=True)
+class Static:
+    """Something known when the kernel is compiled: a module, a function, a string, None."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return "None" if self.value is None else str(self.value)
+
+
+Type = np.dtype | ArrayType | TupleType | RangeType | Static
+
+
+class TypingError(Exception):
+    """Numba would find no type for this; the message says why."""
+
+
+def is_scalar(kind: Type) -> bool:
+    """Whether `kind` is a number or a boolean."""
+    return isinstance(kind, np.dtype)
+
+
+def is_integer(kind: Type) -> bool:
+    """Whether `kind` is an integer type (a boolean is none)."""
+    return isinstance(kind, np.dtype) and kind.kind in "iu"
+
+
+def is_float(kind: Type) -> bool:
+    """Whether `kind` is a floating-point type."""
+    return isinstance(kind, np.dtype) and kind.kind == "f"
+
+
+def unify(left: Type, right: Type) -> Type:
+    """The one type of a variable that is `left` on one path and `right` on another.
+
+    Raises:
+        TypingError: if there is none, as for an array and a number.
+    """
+    if left == right:
+        return left
+    if isinstance(left, np.dtype) and isinstance(right, np.dtype):
+        return _unify_scalars(left, right)
+    if isinstance(left, TupleType) and isinstance(right, TupleType):
+        if len(left.items) == len(right.items):
+            pairs = zip(left.items, right.items, strict=True)
+            return TupleType(tuple(unify(one, other) for one, other in pairs))
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        if (left.dtype, left.ndim) == (right.dtype, right.ndim):
+            return ArrayType(left.dtype, left.ndim, left.writable and right.writable)
+    raise TypingError(f"cannot unify {left} and {right}")
+
+
+def _unify_scalars(left: np.dtype, right: np.dtype) -> np.dtype:
+    # NumPy's promotion of arrays agrees with Numba's unification: int32 and uint32 give int64,
+    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64.
+    return np.promote_types(left, right)
+
+
+def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
+    """The type in which `left + right` is computed, and which it has.
+
+    Integers are widened to 64 bits: signed unless both are unsigned. uint64 with a signed
+    integer becomes float64.
+    """
+    if is_float(left) or is_float(right):
+        return _unify_scalars(left, right)
+    if UINT64 in (left, right) and (left.kind == "i" or right.kind == "i"):
+        return FLOAT64
+    both_unsigned = left.kind in "u" and right.kind in "u"
+    return UINT64 if both_unsigned else INT64
+
+
+def division_type(left: np.dtype, right: np.dtype) -> np.dtype:
+    """The type of `left / right`: never an integer."""
+    common = arithmetic_type(left, right)
+    return common if is_float(common) else FLOAT64
+
+
+def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
+    """The type of `left & right`, `|` and `^`.
+
+    Raises:
+        TypingError: for floats.
+    """
+    if is_float(left) or is_float(right):
+        raise TypingError(f"no bitwise operation on {left} and {right}")
+    if left == BOOL and right == BOOL:
+        return BOOL
+    both_unsigned = left.kind in "ub" and right.kind in "ub"
+    return UINT64 if both_unsigned else INT64
+
+
+def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
+    """The type of `left << right`: that of `left`, 64 bits wide.
+
+    Raises:
+        TypingError: for floats.
+    """
+    if is_float(left) or is_float(right):
+        raise TypingError(f"no shift of {left} by {right}")
+    return UINT64 if left.kind == "u" else INT64
+
+
+def negation_type(operand: np.dtype) -> np.dtype:
+    """The type of `-x`, `+x` and `~x`: integers are widened to 64 bits."""
+    if is_float(operand):
+        return operand
+    return UINT64 if operand.kind == "u" else INT64
+
+
+def math_type(operand: np.dtype) -> np.dtype:
+    """The type of `math.sqrt(x)` and its like: float32 stays, everything else is float64."""
+    return operand if operand in (FLOAT16, FLOAT32) else FLOAT64
+
+
+def type_of_scalar(value: object) -> np.dtype | None:
+    """The type that Numba gives to a Python or NumPy number; None if it is no number.
+
+    A Python int is int64 (uint64 if only that holds it), a Python float float64.
+    """
+    if isinstance(value, np.generic):
+        return value.dtype if value.dtype.kind in "biuf" else None
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        if -(2**63) <= value < 2**63:
+            return INT64
+        return UINT64 if 0 <= value < 2**64 else None
+    return FLOAT64 if isinstance(value, float) else None

@@ -1,0 +1,305 @@
+"""The vocabulary of what can be wrong with a kernel: findings and their codes.
+
+Every part of the course that judges a kernel (the emulator, the checks, the grader) speaks in
+findings. A finding has a code from the table below, a sentence for the student, and the line
+it is about. This module imports nothing else of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What one finding code means.
+
+    Attributes:
+        title: a short phrase, used as the headline of a finding.
+        explanation: one sentence that explains the term to a student.
+        severity: how serious a finding of this code is unless its author says otherwise.
+        rank: the place in a report; a cause ranks before its symptoms.
+    """
+
+    title: str
+    explanation: str
+    severity: Severity
+    rank: int
+
+
+# Title, explanation and usual severity. The order is the order in which findings are reported:
+# what kept the kernel from running, then causes, then symptoms, then cost.
+_TABLE: tuple[tuple[str, str, str, Severity], ...] = (
+    (
+        "missing-answer",
+        "no answer yet",
+        "The exercise's function is not there, or it is still empty.",
+        "error",
+    ),
+    (
+        "not-allowed",
+        "not allowed here",
+        "An answer is arithmetic on arrays; it cannot import, open or run other things.",
+        "error",
+    ),
+    (
+        "compile-error",
+        "Numba cannot compile this",
+        "Numba's compiler would refuse this line on a GPU, too.",
+        "error",
+    ),
+    (
+        "unsupported",
+        "the emulator cannot run this",
+        "Numba could compile this line, but the course's emulator does not know it.",
+        "error",
+    ),
+    (
+        "invalid-launch",
+        "the launch is not possible",
+        "A GPU would refuse this grid, this block or these arguments.",
+        "error",
+    ),
+    (
+        "timeout",
+        "it does not end",
+        "The kernel used up its budget of steps; usually a loop never ends.",
+        "error",
+    ),
+    (
+        "barrier-divergence",
+        "not every thread reaches the barrier",
+        "All threads of a block must reach the same cuda.syncthreads().",
+        "error",
+    ),
+    (
+        "race-read-after-write",
+        "race: read before the write is certain",
+        "One thread reads a cell that another one writes, and no barrier stands between.",
+        "error",
+    ),
+    (
+        "race-write-after-read",
+        "race: overwritten before it was read",
+        "One thread overwrites a cell that another one may still have to read.",
+        "error",
+    ),
+    (
+        "race-write-after-write",
+        "race: two threads write one cell",
+        "Two threads write the same cell with no order between them: either may win.",
+        "error",
+    ),
+    (
+        "wrong-bounds-check",
+        "the bounds check is wrong",
+        "The test that keeps threads inside the array lets the wrong ones through.",
+        "error",
+    ),
+    (
+        "out-of-bounds-read",
+        "read outside an array",
+        "A thread reads past the end of an array (or of one of its rows).",
+        "error",
+    ),
+    (
+        "out-of-bounds-write",
+        "write outside an array",
+        "A thread writes past the end of an array (or of one of its rows).",
+        "error",
+    ),
+    (
+        "uninitialised-read",
+        "read before anything was written there",
+        "Shared memory, local memory and the output start with undefined contents.",
+        "error",
+    ),
+    (
+        "stale-shared-read",
+        "a value of an earlier tile is still there",
+        "The cell was not written in this step, so it still holds the last tile's value.",
+        "error",
+    ),
+    (
+        "index-overflow",
+        "an index overflows",
+        "The index does not fit its integer type and wraps around.",
+        "error",
+    ),
+    (
+        "wrong-index",
+        "a wrong index",
+        "A value is taken from, or put into, the wrong place.",
+        "error",
+    ),
+    (
+        "wrong-loop-bound",
+        "the loop is too short or too long",
+        "The loop leaves out terms of the sum, or adds some that do not belong there.",
+        "error",
+    ),
+    (
+        "accumulator-error",
+        "the running sum is wrong",
+        "The sum does not start at zero, is reset on the way, or is not added up.",
+        "error",
+    ),
+    (
+        "integer-arithmetic",
+        "integer arithmetic where fractions are needed",
+        "Integers cut off fractions.",
+        "error",
+    ),
+    (
+        "missing-mask",
+        "values past the end take part",
+        "Cells outside the problem must be kept out of the result.",
+        "error",
+    ),
+    (
+        "missing-rescale",
+        "the running result is not rescaled",
+        "When the running maximum changes, what was summed before must be rescaled.",
+        "error",
+    ),
+    (
+        "numerical-overflow",
+        "a number grows past its type",
+        "A result became infinite or not-a-number although the inputs are ordinary.",
+        "error",
+    ),
+    (
+        "wrong-formula",
+        "another formula",
+        "The result follows another formula than the one asked for.",
+        "error",
+    ),
+    (
+        "hardcoded-answer",
+        "the output does not depend on the input",
+        "The same output comes out for other inputs.",
+        "error",
+    ),
+    (
+        "incomplete-output",
+        "part of the output was never written",
+        "Some elements of the output still hold what was there before the launch.",
+        "error",
+    ),
+    (
+        "wrong-result",
+        "the result is wrong",
+        "The numbers differ, and no more specific cause could be found.",
+        "error",
+    ),
+    (
+        "not-used",
+        "a required tool is not used",
+        "The exercise asks for a technique that this answer does without.",
+        "error",
+    ),
+    (
+        "float64-arithmetic",
+        "float64 arithmetic",
+        "The kernel computes in double precision, which most GPUs do far more slowly.",
+        "warning",
+    ),
+    (
+        "uncoalesced-load",
+        "uncoalesced loads",
+        "The 32 lanes of a warp read from more 32-byte sectors than they need.",
+        "warning",
+    ),
+    (
+        "uncoalesced-store",
+        "uncoalesced stores",
+        "The 32 lanes of a warp write to more 32-byte sectors than they need.",
+        "warning",
+    ),
+    (
+        "excess-global-traffic",
+        "more global memory traffic than needed",
+        "The same elements are fetched from global memory again and again.",
+        "warning",
+    ),
+    (
+        "bank-conflict",
+        "shared-memory bank conflicts",
+        "Lanes of a warp ask one bank for different words, so the access is served in turns.",
+        "warning",
+    ),
+    (
+        "excess-barriers",
+        "more barriers than needed",
+        "A barrier that orders nothing only makes warps wait.",
+        "warning",
+    ),
+)
+
+CODES: dict[str, Code] = {
+    code: Code(title, explanation, severity, rank)
+    for rank, (code, title, explanation, severity) in enumerate(_TABLE)
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a kernel, or could be better.
+
+    Attributes:
+        code: one of `CODES`.
+        severity: "error" (wrong result, fault, race, or a requirement missed) or "warning".
+        message: one or two sentences: what happens, where, to whom.
+        line: the line of the cell, file or text that holds the kernel; None if no line is to blame.
+        hint: what to look at next; never the solution.
+        other_line: the second line of a race.
+        threads: the threads concerned, as (x, y, z) indices within their block.
+        cell: the array element concerned, as a student would write it: "sA[3, 4]".
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    line: int | None = None
+    hint: str = ""
+    other_line: int | None = None
+    threads: tuple[tuple[int, ...], ...] = ()
+    cell: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"unknown finding code {self.code!r}")
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line is not None else ""
+        return f"{where}{self.message}"
+
+
+def finding(
+    code: str,
+    message: str,
+    line: int | None = None,
+    hint: str = "",
+    severity: Severity | None = None,
+    **details: object,
+) -> Finding:
+    """A Finding whose severity is the usual one of its code unless given.
+
+    Raises:
+        ValueError: if the code is not in the vocabulary.
+    """
+    if code not in CODES:
+        raise ValueError(f"unknown finding code {code!r}")
+    return Finding(code, severity or CODES[code].severity, message, line, hint, **details)  # type: ignore[arg-type]
+
+
+def by_importance(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors before warnings, causes before symptoms, then by line."""
+    return sorted(
+        findings,
+        key=lambda each: (each.severity != "error", CODES[each.code].rank, each.line or 0),
+    )
