@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # One statement costs one step, plus one for every this many lanes that execute it.
-LANES_PER_STEP = 4096
+LANES_PER_STEP = 16384
 
 MAX_SOURCE_CHARACTERS = 200_000
 MAX_NESTING = 60
@@ -27,7 +27,7 @@ class Budget:
         call_depth: how deeply device functions may call each other.
     """
 
-    steps: int = 50_000_000
+    steps: int = 4_000_000
     bytes: int = 1 << 30
     printed_lines: int = 1000
     call_depth: int = 40

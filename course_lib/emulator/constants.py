@@ -48,7 +48,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.abs": abs,
     "builtins.min": min,
     "builtins.max": max,
-    "builtins.round": round,
+    "builtins.round": lambda number: round(number),
     "builtins.len": len,
     "builtins.tuple": tuple,
     "numpy.sqrt": np.sqrt,
@@ -107,7 +107,10 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 return reference if value is None else value
             raise NotConstant(f"the attribute .{attribute} is not known here")
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
-            return tuple(evaluate_constant(item, names) for item in items)
+            values = tuple(evaluate_constant(item, names) for item in items)
+            if any(isinstance(value, tuple) for value in values):
+                raise NotConstant("a tuple of tuples is not worked out in a constant")
+            return values
         case ast.UnaryOp(op=op, operand=operand):
             return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
         case ast.BinOp(left=left, op=op, right=right):

@@ -31,7 +31,9 @@ class KernelRejected(EmulatorError):
         return lines
 
 
-def rejection(code: str, message: str, node: ast.AST | int | None, hint: str = "") -> KernelRejected:
+def rejection(
+    code: str, message: str, node: ast.AST | int | None, hint: str = ""
+) -> KernelRejected:
     """A KernelRejected with one finding at the line of `node`."""
     line = node if isinstance(node, int) or node is None else getattr(node, "lineno", None)
     return KernelRejected([finding(code, message, line, hint, severity="error")])

@@ -114,6 +114,7 @@ class _Inference:
         self.cache: dict[Any, Typing] = {} if cache is None else cache
         self.typing = Typing(kernel)
         self.loops: list[_Loop] = []
+        self.settled_loops: dict[ast.AST, tuple[Environment, Environment, _Loop]] = {}
         self.returns: list[tuple[T.Type, ast.AST]] = []
         self.locals = _assigned_names(kernel)
 
@@ -125,9 +126,7 @@ class _Inference:
                 f"{self.kernel.name} takes {len(names)} arguments, not {len(arguments)}.",
                 self.kernel.tree,
             )
-        environment = {
-            name: Variable(typed) for name, typed in zip(names, arguments, strict=True)
-        }
+        environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
         end = self.block(self.kernel.body, environment)
         if end is not None and self.returns:
             self.returns.append((T.Static(None), self.kernel.tree))
@@ -191,7 +190,9 @@ class _Inference:
 
     def parts(self, value: Typed, items: list[ast.expr], node: ast.AST) -> list[Typed]:
         if not isinstance(value.type, T.TupleType):
-            raise rejection("compile-error", f"Only a tuple can be unpacked, not {value.type}.", node)
+            raise rejection(
+                "compile-error", f"Only a tuple can be unpacked, not {value.type}.", node
+            )
         if len(value.type.items) != len(items):
             raise rejection(
                 "compile-error",
@@ -281,6 +282,10 @@ class _Inference:
         one_pass: Callable[[Environment], Environment | None],
     ) -> tuple[Environment, _Loop]:
         """Walk a loop's body until the types at its head no longer change."""
+        known = self.settled_loops.get(node)
+        if known is not None and known[0] == env:
+            # An inner loop that an outer one passes over again, with nothing new.
+            return known[1], known[2]
         head = env
         for _ in range(MAX_LOOP_PASSES):
             loop = _Loop()
@@ -290,6 +295,7 @@ class _Inference:
             joined = self.join([env, end, *loop.continues], node)
             assert joined is not None
             if joined == head:
+                self.settled_loops[node] = (env, head, loop)
                 return head, loop
             head = joined
         raise rejection("unsupported", "The types in this loop do not settle.", node)
@@ -458,7 +464,9 @@ class _Inference:
                 return Typed(T.Static(array.dtype))
             case "T":
                 return Typed(array)
-        raise rejection("compile-error", f"An array in a kernel has no attribute .{node.attr}.", node)
+        raise rejection(
+            "compile-error", f"An array in a kernel has no attribute .{node.attr}.", node
+        )
 
     def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
         if reference.path in ATTRIBUTES:
@@ -499,10 +507,15 @@ class _Inference:
         if isinstance(node.op, ast.Not):
             return Typed(T.BOOL)
         if isinstance(node.op, ast.Invert) and T.is_float(operand.type):
-            raise rejection("compile-error", f"Numba cannot invert the bits of {operand.type}.", node)
+            raise rejection(
+                "compile-error", f"Numba cannot invert the bits of {operand.type}.", node
+            )
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.known(node, -node.operand.value)
-        result = T.negation_type(operand.type)
+        if isinstance(node.op, ast.Invert) and operand.type == T.BOOL:
+            result = T.BOOL
+        else:
+            result = T.negation_type(operand.type)
         self.typing.operands[node] = result
         return Typed(result)
 
@@ -624,7 +637,9 @@ class _Inference:
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise rejection("unsupported", "The emulator knows plain arguments only.", node)
         arguments = [self.expression(argument, env) for argument in node.args]
-        keywords = {each.arg: self.expression(each.value, env) for each in node.keywords if each.arg}
+        keywords = {
+            each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
+        }
         match function:
             case Closure(kernel=kernel):
                 return self.call_function(node, kernel, arguments, {**self.outer, **env})
@@ -661,7 +676,9 @@ class _Inference:
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> Typed:
         if keywords:
-            raise rejection("unsupported", "Pass the arguments of a device function by place.", node)
+            raise rejection(
+                "unsupported", "Pass the arguments of a device function by place.", node
+            )
         if not kernel.is_decorated:
             raise rejection(
                 "compile-error",
@@ -793,8 +810,10 @@ def _symbol(op: ast.operator) -> str:
 
 # Builtins that exist in Python, so that using them is a matter of types and not of a typing slip.
 _PYTHON_NAMES = frozenset(
-    "sum sorted list dict set str print enumerate zip map filter any all isinstance type "
-    "reversed super object id hash ord chr complex slice iter next callable format repr".split()
+    (
+        "sum sorted list dict set str print enumerate zip map filter any all isinstance type "
+        "reversed super object id hash ord chr complex slice iter next callable format repr"
+    ).split()
 )
 
 _STATEMENTS: dict[type, Callable[[_Inference, Any, Environment], Environment | None]] = {

@@ -341,9 +341,7 @@ INTRINSICS["builtins.abs"] = _elementwise(np.abs, _same)
 INTRINSICS["builtins.min"] = _elementwise(_fold(np.fmin), _unified, low=2, high=32)
 INTRINSICS["builtins.max"] = _elementwise(_fold(np.fmax), _unified, low=2, high=32)
 INTRINSICS["builtins.pow"] = _elementwise(np.power, _unified, low=2, flops=1)
-INTRINSICS["numba.cuda.fma"] = _elementwise(
-    lambda a, b, c: a * b + c, _unified, low=3, flops=2
-)
+INTRINSICS["numba.cuda.fma"] = _elementwise(lambda a, b, c: a * b + c, _unified, low=3, flops=2)
 INTRINSICS["numba.cuda.selp"] = _elementwise(
     lambda p, a, b: np.where(p != 0, a, b), lambda kinds: _unified(kinds[1:]), low=3
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class Options:
     races: bool = True
     trace: bool = False
     outputs: tuple[str, ...] = ()
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
 
 def emulate(
@@ -425,7 +425,8 @@ class _Part:
         """The kernel has ended for these blocks: judge what is left, note the shared arrays."""
         if self.races:
             self.races.barrier(None)
-            for race in self.races.races:
+            # Races between warps first: they are the clearer example of a missing barrier.
+            for race in sorted(self.races.races, key=lambda race: race.same_warp):
                 self.run.note(self.reporter.race(race))
         for view in memory.shared.values():
             allocation = view.allocation

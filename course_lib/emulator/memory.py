@@ -79,7 +79,7 @@ class ArrayView:
     allocation: Allocation
     shape: tuple[Value, ...]
     strides: tuple[int, ...]
-    offset: Value = np.int64(0)
+    offset: Value = field(default_factory=lambda: np.int64(0))
 
     @property
     def transposed(self) -> ArrayView:

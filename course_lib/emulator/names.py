@@ -6,6 +6,7 @@ A kernel is never executed, so the emulator needs no objects, only their dotted 
 
 from __future__ import annotations
 
+import math
 import types as python_types
 from dataclasses import dataclass
 
@@ -49,6 +50,22 @@ KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "ope
 # Modules that an answer may import without harm because nothing is ever executed; using them
 # inside a kernel is still refused.
 HARMLESS_MODULES = ("typing", "__future__", "dataclasses", "matplotlib", "IPython", "time", "cupy")
+
+
+_REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize")
+_CUDA_FUNCTIONS = ("syncthreads", "syncwarp", "shared", "local", "atomic")
+
+
+def names_of_module(module: str) -> tuple[str, ...]:
+    """The names that `from module import *` brings, as far as a kernel can use them."""
+    if module == "math":
+        return tuple(name for name in dir(math) if not name.startswith("_"))
+    scalars = tuple(name for name in DTYPES if name not in ("bool", "half", "single"))
+    return {
+        "numba": (*scalars, "cuda", "jit", "njit", "types", "prange"),
+        "numba.cuda": (*_REGISTERS, "grid", "gridsize", "jit", *_CUDA_FUNCTIONS),
+        "numpy": scalars,
+    }.get(module, ())
 
 
 def canonical_path(path: str) -> str:

@@ -26,11 +26,14 @@ from course_lib.emulator.names import (
     Unusable,
     canonical_path,
     describe,
+    names_of_module,
 )
 
 FORBIDDEN_BUILTINS = frozenset(
-    "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
-    "breakpoint exit quit memoryview".split()
+    (
+        "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
+        "breakpoint exit quit memoryview"
+    ).split()
 )
 
 
@@ -129,7 +132,9 @@ def kernel_from(source: object) -> Kernel:
     function = getattr(source, "py_func", source)
     if not isinstance(function, FunctionType):
         raise rejection(
-            "compile-error", f"{source!r} is not a kernel; pass a function decorated with @cuda.jit.", None
+            "compile-error",
+            f"{source!r} is not a kernel; pass a function decorated with @cuda.jit.",
+            None,
         )
     return _kernel_of_function(function, source)
 
@@ -211,11 +216,15 @@ class _LiveNames(Mapping[str, Any]):
 
 def _parse(text: str, filename: str) -> ast.Module:
     if len(text) > MAX_SOURCE_CHARACTERS:
-        raise rejection("not-allowed", f"The text has more than {MAX_SOURCE_CHARACTERS} characters.", None)
+        raise rejection(
+            "not-allowed", f"The text has more than {MAX_SOURCE_CHARACTERS} characters.", None
+        )
     try:
         tree = ast.parse(text, filename)
     except SyntaxError as error:
-        raise rejection("compile-error", f"This is no valid Python: {error.msg}.", error.lineno) from None
+        raise rejection(
+            "compile-error", f"This is no valid Python: {error.msg}.", error.lineno
+        ) from None
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
         raise rejection("not-allowed", f"The text cannot be read: {reason}.", None) from None
@@ -293,7 +302,8 @@ def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> No
                 "Kernels need numba, numpy and math only.",
             )
         elif alias.name == "*":
-            raise rejection("unsupported", f"Import the names of {module} one by one.", statement)
+            for known in names_of_module(module):
+                _bind(program, known, _import_value(Reference(canonical_path(f"{module}.{known}"))))
         else:
             _bind(program, name, _import_value(Reference(canonical_path(path))))
 

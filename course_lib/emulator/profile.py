@@ -231,9 +231,12 @@ class Profile(Counters):
         )
 
 
-_HEADER = " ".join(
-    f"{title:>10}" for title in ("ld sectors", "st sectors", "wavefronts", "conflicts", "FLOP")
-) + "  line"
+_HEADER = (
+    " ".join(
+        f"{title:>10}" for title in ("ld sectors", "st sectors", "wavefronts", "conflicts", "FLOP")
+    )
+    + "  line"
+)
 
 
 def _columns(counters: Counters) -> str:

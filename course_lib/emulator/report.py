@@ -157,7 +157,7 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
         lacking = "blocks of one launch run in any order"
         hint = "Let each element be written by one block only, or use an atomic operation."
     elif race.same_warp:
-        lacking = "the threads of a warp need not run in step: no cuda.syncwarp() stands between"
+        lacking = "no barrier stands between, and even the threads of one warp need not run in step"
         hint = "What must be finished before this line may run, and what waits for it?"
     else:
         lacking = "no cuda.syncthreads() stands between"
@@ -173,7 +173,9 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             f"has read it at line {race.first_line}; {lacking}."
         )
     elif race.first_line == race.second_line:
-        message = f"{first} and {second} both write {race.cell} at line {race.first_line}; {lacking}."
+        message = (
+            f"{first} and {second} both write {race.cell} at line {race.first_line}; {lacking}."
+        )
     else:
         message = (
             f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "

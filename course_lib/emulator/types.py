@@ -15,6 +15,7 @@ import numpy as np
 BOOL = np.dtype(np.bool_)
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
+UINT16 = np.dtype(np.uint16)
 UINT32 = np.dtype(np.uint32)
 UINT64 = np.dtype(np.uint64)
 FLOAT16 = np.dtype(np.float16)
@@ -116,20 +117,20 @@ def unify(left: Type, right: Type) -> Type:
 
 def _unify_scalars(left: np.dtype, right: np.dtype) -> np.dtype:
     # NumPy's promotion of arrays agrees with Numba's unification: int32 and uint32 give int64,
-    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64.
+    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64; except
+    # that Numba does not call the step from uint16 to float32 safe.
+    if {left, right} == {UINT16, FLOAT32}:
+        return FLOAT64
     return np.promote_types(left, right)
 
 
 def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type in which `left + right` is computed, and which it has.
 
-    Integers are widened to 64 bits: signed unless both are unsigned. uint64 with a signed
-    integer becomes float64.
+    Integers are widened to 64 bits: signed unless both are unsigned.
     """
     if is_float(left) or is_float(right):
         return _unify_scalars(left, right)
-    if UINT64 in (left, right) and (left.kind == "i" or right.kind == "i"):
-        return FLOAT64
     both_unsigned = left.kind in "u" and right.kind in "u"
     return UINT64 if both_unsigned else INT64
 
@@ -150,7 +151,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
         raise TypingError(f"no bitwise operation on {left} and {right}")
     if left == BOOL and right == BOOL:
         return BOOL
-    both_unsigned = left.kind in "ub" and right.kind in "ub"
+    both_unsigned = left.kind == "u" and right.kind == "u"
     return UINT64 if both_unsigned else INT64
 
 
