@@ -623,7 +623,12 @@ class _Inference:
         index = self.expression(node.slice, env)
         if isinstance(index.literal, int):
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):
-                raise rejection("compile-error", "The tuple has no such item.", node)
+                raise rejection(
+                    "compile-error",
+                    f"{ast.unparse(node.value)[:40]} has {len(owner.type.items)} item(s), "
+                    f"so there is no item {index.literal}.",
+                    node,
+                )
             literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
             return Typed(owner.type.items[index.literal], literal)
         if T.is_integer(index.type) and len(set(owner.type.items)) == 1:

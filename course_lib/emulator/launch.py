@@ -99,6 +99,7 @@ class Emulation:
     def __init__(self, kernel: Kernel, options: Options) -> None:
         self.kernel = kernel
         self.options = options
+        self._typings: dict[tuple[T.Type, ...], Typing] = {}
 
     def __getitem__(self, configuration: Any) -> Launch:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
@@ -106,17 +107,23 @@ class Emulation:
         if not 2 <= len(parts) <= 4:
             raise rejection("invalid-launch", "A launch needs kernel[grid, block].", None)
         size = int(parts[3]) if len(parts) == 4 else 0
-        return Launch(self.kernel, self.options, parts[0], parts[1], size)
+        return Launch(self, parts[0], parts[1], size)
+
+    def typing_for(self, argument_types: Sequence[T.Type]) -> Typing:
+        """The kernel's types for these arguments; worked out once, as Numba compiles once."""
+        key = tuple(argument_types)
+        if key not in self._typings:
+            self._typings[key] = infer(self.kernel, argument_types)
+        return self._typings[key]
 
 
 class Launch:
     """A kernel with its grid and block; call it with the kernel's arguments."""
 
     def __init__(
-        self, kernel: Kernel, options: Options, grid: Any, block: Any, dynamic_shared_bytes: int
+        self, emulation: Emulation, grid: Any, block: Any, dynamic_shared_bytes: int
     ) -> None:
-        self.kernel = kernel
-        self.options = options
+        self.emulation = emulation
         self.grid = _triple(grid, "grid")
         self.block = _triple(block, "block")
         self.dynamic_shared_bytes = dynamic_shared_bytes
@@ -165,8 +172,8 @@ class _Run:
 
     def __init__(self, launch: Launch, arguments: Sequence[Any]) -> None:
         self.launch = launch
-        self.kernel = launch.kernel
-        self.options = launch.options
+        self.kernel = launch.emulation.kernel
+        self.options = launch.emulation.options
         self.memory = GlobalMemory()
         names = self.kernel.parameters
         if len(arguments) != len(names):
@@ -178,7 +185,7 @@ class _Run:
             )
         pairs = list(zip(names, arguments, strict=True))
         kinds = [_type_of(name, value) for name, value in pairs]
-        self.typing = infer(self.kernel, kinds)
+        self.typing = launch.emulation.typing_for(kinds)
         self._check_shared_memory()
         self.values = [self._value(name, value) for name, value in pairs]
         self.reporter = Reporter(launch.grid, launch.block)
@@ -643,7 +650,7 @@ def _written_names(typing: Typing) -> set[str] | None:
             target: ast.expr | None = None
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 target = node.value
-            elif isinstance(node, ast.Call) and ".atomic." in ast.unparse(node.func):
+            elif isinstance(node, ast.Call) and _is_atomic(each, node):
                 target = node.args[0] if node.args else None
             if target is None:
                 continue
@@ -653,6 +660,11 @@ def _written_names(typing: Typing) -> set[str] | None:
                 return None
             names.add(target.id)
     return names
+
+
+def _is_atomic(typing: Typing, call: ast.Call) -> bool:
+    function = typing.types.get(call.func)
+    return isinstance(function, T.Static) and ".atomic." in str(function.value)
 
 
 def _is_own_array(typing: Typing, name: str) -> bool:

@@ -18,6 +18,8 @@ NEVER_WRITTEN = -1
 GLOBAL_ALIGNMENT = 256
 GLOBAL_BASE = 1 << 32
 POISON_INTEGER = 0x5A
+# The offset of an array that begins where its allocation begins; "is" spares adding zero.
+_START = np.int64(0)
 
 
 def poison(dtype: np.dtype) -> np.generic:
@@ -79,7 +81,7 @@ class ArrayView:
     allocation: Allocation
     shape: tuple[Value, ...]
     strides: tuple[int, ...]
-    offset: Value = field(default_factory=lambda: np.int64(0))
+    offset: Value = field(default_factory=lambda: _START)
 
     @property
     def transposed(self) -> ArrayView:
@@ -134,9 +136,9 @@ class IndexChecker:
 
     def __init__(self, space: LaneSpace) -> None:
         self.space = space
-        # Thread indices are used over and over: remember the extent of arrays seen lately. The
-        # array itself is kept with it, so that its id cannot be given to another one meanwhile.
-        self._extents: dict[int, tuple[np.ndarray, int, int]] = {}
+        # Thread indices are used over and over: remember what was worked out for arrays seen
+        # lately. The array is kept with it, so that its id cannot go to another one meanwhile.
+        self._known: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}
 
     def cells(
         self, view: ArrayView, indices: Sequence[Value], mask: Mask
@@ -146,7 +148,8 @@ class IndexChecker:
         faults: list[Fault] = []
         for axis, (index, stride) in enumerate(zip(indices, view.strides, strict=False)):
             index, mask = self.inside(index, view.shape[axis], axis, mask, faults)
-            cell = cell + index if stride == 1 else cell + index * np.int64(stride)
+            step = index if stride == 1 else index * np.int64(stride)
+            cell = step if cell is _START else cell + step
         return cell, mask, faults
 
     def inside(
@@ -154,10 +157,8 @@ class IndexChecker:
     ) -> tuple[Value, Mask]:
         """One axis's index as int64, made harmless where it is outside, and the lanes inside."""
         unsigned = index.dtype.kind == "u"
-        if index.dtype != np.int64:
-            index = index.astype(np.int64)
-        low, high = self._extent(index)
-        shortest = int(length) if np.ndim(length) == 0 else int(np.min(length))
+        index, low, high = self._whole(index)
+        shortest = int(length) if length.ndim == 0 else int(length.min())
         if low >= 0 and high < shortest:
             return index, mask
         # From here on some index may be outside; only active lanes count.
@@ -191,17 +192,20 @@ class IndexChecker:
         place = np.unravel_index(lane, self.space.shape)
         return np.broadcast_to(value, self.space.shape)[place]
 
-    def _extent(self, index: Value) -> tuple[int, int]:
-        if np.ndim(index) == 0:
-            return int(index), int(index)
-        known = self._extents.get(id(index))
+    def _whole(self, index: Value) -> tuple[Value, int, int]:
+        """An index as int64, with its lowest and highest value."""
+        if index.ndim == 0:
+            number = int(index)
+            return np.int64(number) if number < 2**63 else np.int64(-1), number, number
+        known = self._known.get(id(index))
         if known is not None:
-            return known[1], known[2]
-        low, high = int(index.min()), int(index.max())
-        if len(self._extents) >= 32:
-            self._extents.clear()
-        self._extents[id(index)] = (index, low, high)  # type: ignore[assignment]
-        return low, high
+            return known[1:]
+        whole = index.astype(np.int64, copy=False)
+        low, high = int(whole.min()), int(whole.max())
+        if len(self._known) >= 32:
+            self._known.clear()
+        self._known[id(index)] = (index, whole, low, high)  # type: ignore[assignment]
+        return whole, low, high
 
 
 class Memory:
@@ -213,6 +217,7 @@ class Memory:
         self.local: dict[object, ArrayView] = {}
         self.shared_bytes = 0
         self.bytes = 0
+        self._starts: dict[int, np.ndarray] = {}
         self._dynamic: dict[np.dtype, ArrayView] = {}
         self._dynamic_bytes: np.ndarray | None = None
 
@@ -286,10 +291,16 @@ class Memory:
         if allocation.space == "shared":
             if self.space.block_count == 1:
                 return cell
-            return cell + self.space.block_here * np.int64(allocation.cells)
+            return cell + self._block_starts(allocation.cells)
         if allocation.space == "local":
             return cell * np.int64(self.space.size) + self.space.lane_number
         return cell
+
+    def _block_starts(self, cells: int) -> np.ndarray:
+        """Where each block's copy of a shared array of so many cells begins."""
+        if cells not in self._starts:
+            self._starts[cells] = self.space.block_here * np.int64(cells)
+        return self._starts[cells]
 
 
 class GlobalMemory:
@@ -348,7 +359,7 @@ class GlobalMemory:
         allocation = self.arguments[name] = self._allocations[key]
         strides = tuple(step // array.dtype.itemsize for step in array.strides)
         lengths = tuple(np.int64(length) for length in array.shape)
-        return ArrayView(allocation, lengths, strides, np.int64(offset))
+        return ArrayView(allocation, lengths, strides, np.int64(offset) if offset else _START)
 
     def copy_back(self) -> None:
         """Write what the kernel changed into the arrays that had to be copied in."""
