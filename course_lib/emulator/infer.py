@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import types as T
+from course_lib.emulator import warp_functions  # noqa: F401  (joins INTRINSICS)
 from course_lib.emulator.constants import constant_of_reference
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, INTRINSICS, Cast, Intrinsic, Typed

@@ -66,17 +66,27 @@ INTRINSICS: dict[str, Intrinsic] = {}
 ATTRIBUTES: dict[str, Attribute] = {}
 
 
-def _need(condition: bool, message: str) -> None:
+def need(condition: bool, message: str) -> None:
+    """Refuse a call, unless `condition` holds.
+
+    Raises:
+        TypingError: with the message.
+    """
     if not condition:
         raise T.TypingError(message)
 
 
-def _scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.dtype]:
+def scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.dtype]:
+    """The types of the arguments, which must be numbers, `low` to `high` of them.
+
+    Raises:
+        TypingError: if they are not.
+    """
     high = low if high is None else high
     count = str(low) if low == high else f"{low} to {high}"
-    _need(low <= len(arguments) <= high, f"takes {count} argument(s), not {len(arguments)}")
+    need(low <= len(arguments) <= high, f"takes {count} argument(s), not {len(arguments)}")
     for argument in arguments:
-        _need(T.is_scalar(argument.type), f"needs numbers, not {argument.type}")
+        need(T.is_scalar(argument.type), f"needs numbers, not {argument.type}")
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
@@ -99,9 +109,9 @@ _register("warpsize", lambda m: np.int32(WARP_SIZE))
 
 
 def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    _need(len(arguments) == 1, "takes the number of dimensions, 1, 2 or 3")
+    need(len(arguments) == 1, "takes the number of dimensions, 1, 2 or 3")
     dimensions = arguments[0].literal
-    _need(dimensions in (1, 2, 3), "the number of dimensions must be the constant 1, 2 or 3")
+    need(dimensions in (1, 2, 3), "the number of dimensions must be the constant 1, 2 or 3")
     if dimensions == 1:
         return Typed(T.INT64)
     return Typed(T.TupleType((T.INT64,) * int(dimensions)))  # type: ignore[arg-type]
@@ -135,10 +145,10 @@ INTRINSICS["numba.cuda.gridsize"] = Intrinsic(_grid_typing, _per_axis(_gridsize_
 def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     shape = arguments[0] if arguments else keywords.get("shape")
     dtype = arguments[1] if len(arguments) > 1 else keywords.get("dtype")
-    _need(shape is not None and dtype is not None, "needs a shape and a dtype")
-    _need(len(arguments) <= 2, "takes a shape and a dtype")
+    need(shape is not None and dtype is not None, "needs a shape and a dtype")
+    need(len(arguments) <= 2, "takes a shape and a dtype")
     assert shape is not None and dtype is not None
-    _need(
+    need(
         shape.literal is not None,
         "the shape must be a constant when the kernel is compiled (a number, or the name of a "
         "constant; neither an argument nor an expression)",
@@ -149,7 +159,7 @@ def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 def _axes(shape: object) -> int:
     sizes = shape if isinstance(shape, tuple) else (shape,)
-    _need(all(type(size) is int and size >= 0 for size in sizes), "the shape must be positive")
+    need(all(type(size) is int and size >= 0 for size in sizes), "the shape must be positive")
     return len(sizes)
 
 
@@ -184,7 +194,7 @@ INTRINSICS["numba.cuda.local.array"] = _make_array("local")
 
 
 def _nothing(arguments: Arguments, keywords: Keywords) -> Typed:
-    _need(len(arguments) <= 1, "takes no arguments")
+    need(len(arguments) <= 1, "takes no arguments")
     return Typed(T.Static(None))
 
 
@@ -210,7 +220,7 @@ for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
 
 
 def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    kinds = _scalars(arguments, 1, 3)
+    kinds = scalars(arguments, 1, 3)
     if all(kind == T.INT32 for kind in kinds):
         return Typed(T.RangeType(T.INT32))
     unsigned = all(T.is_integer(kind) and kind.kind == "u" for kind in kinds)
@@ -230,7 +240,7 @@ INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
 
 def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        return Typed(choose(_scalars(arguments, 1)[0]))
+        return Typed(choose(scalars(arguments, 1)[0]))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         return machine.convert(values[0], machine.typing.types[node])
@@ -244,11 +254,11 @@ INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL)
 
 
 def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    _need(len(arguments) == 1, "takes one argument")
+    need(len(arguments) == 1, "takes one argument")
     kind = arguments[0].type
     if isinstance(kind, T.TupleType):
         return Typed(T.INT64, len(kind.items))
-    _need(isinstance(kind, T.ArrayType), f"{kind} has no length")
+    need(isinstance(kind, T.ArrayType), f"{kind} has no length")
     return Typed(T.INT64)
 
 
@@ -272,7 +282,7 @@ INTRINSICS["builtins.print"] = Intrinsic(
 # -- arithmetic functions -----------------------------------------------------------------------
 
 
-def _elementwise(
+def elementwise(
     function: Callable[..., Any],
     result: Callable[[list[np.dtype]], np.dtype],
     operands: Callable[[list[np.dtype]], np.dtype] | None = None,
@@ -283,8 +293,8 @@ def _elementwise(
     """A function of numbers: operands are converted to one type, then NumPy computes."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        _need(not keywords, "takes no keyword arguments")
-        return Typed(result(_scalars(arguments, low, high)))
+        need(not keywords, "takes no keyword arguments")
+        return Typed(result(scalars(arguments, low, high)))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         kinds = [value.dtype for value in values]
@@ -336,13 +346,13 @@ def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
     return np.vectorize(each, otypes=[np.float64])
 
 
-INTRINSICS["builtins.abs"] = _elementwise(np.abs, _same)
+INTRINSICS["builtins.abs"] = elementwise(np.abs, _same)
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
-INTRINSICS["builtins.min"] = _elementwise(_fold(np.fmin), _unified, low=2, high=32)
-INTRINSICS["builtins.max"] = _elementwise(_fold(np.fmax), _unified, low=2, high=32)
-INTRINSICS["builtins.pow"] = _elementwise(np.power, _unified, low=2, flops=1)
-INTRINSICS["numba.cuda.fma"] = _elementwise(lambda a, b, c: a * b + c, _unified, low=3, flops=2)
-INTRINSICS["numba.cuda.selp"] = _elementwise(
+INTRINSICS["builtins.min"] = elementwise(_fold(np.fmin), _unified, low=2, high=32)
+INTRINSICS["builtins.max"] = elementwise(_fold(np.fmax), _unified, low=2, high=32)
+INTRINSICS["builtins.pow"] = elementwise(np.power, _unified, low=2, flops=1)
+INTRINSICS["numba.cuda.fma"] = elementwise(lambda a, b, c: a * b + c, _unified, low=3, flops=2)
+INTRINSICS["numba.cuda.selp"] = elementwise(
     lambda p, a, b: np.where(p != 0, a, b), lambda kinds: _unified(kinds[1:]), low=3
 )
 
@@ -379,9 +389,7 @@ _MATH_ONE = {
 }
 _NO_FLOP = {"fabs", "floor", "ceil", "trunc"}
 for _name, _function in _MATH_ONE.items():
-    INTRINSICS[f"math.{_name}"] = _elementwise(
-        _function, _math, flops=0 if _name in _NO_FLOP else 1
-    )
+    INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, flops=0 if _name in _NO_FLOP else 1)
 for _name, _function in {
     "pow": np.power,
     "atan2": np.arctan2,
@@ -389,13 +397,13 @@ for _name, _function in {
     "hypot": np.hypot,
     "copysign": np.copysign,
 }.items():
-    INTRINSICS[f"math.{_name}"] = _elementwise(_function, _math, low=2, flops=1)
+    INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, low=2, flops=1)
 for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
-    INTRINSICS[f"math.{_name}"] = _elementwise(_function, lambda kinds: T.BOOL, _math)
+    INTRINSICS[f"math.{_name}"] = elementwise(_function, lambda kinds: T.BOOL, _math)
 
 
 def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    kinds = _scalars(arguments, 1, 2)
+    kinds = scalars(arguments, 1, 2)
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
@@ -408,7 +416,7 @@ INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
 
 
 def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    left, right = _scalars(arguments, 2)
+    left, right = scalars(arguments, 2)
     return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
 
 
@@ -426,16 +434,16 @@ INTRINSICS["builtins.divmod"] = Intrinsic(_divmod_typing, _divmod)
 
 def _atomic_typing(operands: int) -> Callable[[Arguments, Keywords], Typed]:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        _need(len(arguments) == 2 + operands, f"takes an array, an index and {operands} value(s)")
+        need(len(arguments) == 2 + operands, f"takes an array, an index and {operands} value(s)")
         array, index = arguments[0].type, arguments[1].type
-        _need(isinstance(array, T.ArrayType), f"needs an array, not {array}")
+        need(isinstance(array, T.ArrayType), f"needs an array, not {array}")
         assert isinstance(array, T.ArrayType)
-        _need(array.writable, "the array is read-only")
+        need(array.writable, "the array is read-only")
         axes = index.items if isinstance(index, T.TupleType) else (index,)
-        _need(all(T.is_integer(axis) for axis in axes), "the index must be an integer")
-        _need(len(axes) == array.ndim, f"needs {array.ndim} indices")
+        need(all(T.is_integer(axis) for axis in axes), "the index must be an integer")
+        need(len(axes) == array.ndim, f"needs {array.ndim} indices")
         for value in arguments[2:]:
-            _need(T.is_scalar(value.type), f"needs a number, not {value.type}")
+            need(T.is_scalar(value.type), f"needs a number, not {value.type}")
         return Typed(array.dtype)
 
     return typing

@@ -105,6 +105,10 @@ class LaneSpace:
             rows = np.pad(rows, ((0, 0), (0, lacking)), constant_values=fill)
         return rows.reshape(-1, self.warps_per_block, WARP_SIZE)
 
+    def from_warps(self, rows: np.ndarray) -> np.ndarray:
+        """The inverse of `warps_of` for values of all blocks: an array of the space's shape."""
+        return rows.reshape(self.block_count, -1)[:, : self.block_size].reshape(self.shape)
+
     def repeats(self, value: Value) -> int:
         """For how many blocks each block of `warps_of(value)` stands."""
         varying = np.asarray(value).shape[:3] if np.ndim(value) else (1, 1, 1)

@@ -784,6 +784,14 @@ class Machine:
         """`cuda.syncthreads()` for the active lanes."""
         self.interval = self._barrier(self, node.lineno)
 
+    def vote_at_barrier(self, node: ast.Call, vote: Value) -> tuple[np.ndarray, np.ndarray]:
+        """Pass a barrier at which threads vote: which lanes voted, and which said yes."""
+        voted, yes = self.memory.ballot(node, self.interval)
+        voted |= self.active.full_array
+        yes |= self.active.full_array & vote
+        self.barrier(node)
+        return voted, yes
+
     def syncwarp(self, node: ast.Call) -> None:
         """`cuda.syncwarp()` for the active lanes."""
         self.instruments.syncwarp(self.active)

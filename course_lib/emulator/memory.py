@@ -217,6 +217,7 @@ class Memory:
         self.local: dict[object, ArrayView] = {}
         self.shared_bytes = 0
         self.bytes = 0
+        self._ballots: dict[tuple[object, int], tuple[np.ndarray, np.ndarray]] = {}
         self._starts: dict[int, np.ndarray] = {}
         self._dynamic: dict[np.dtype, ArrayView] = {}
         self._dynamic_bytes: np.ndarray | None = None
@@ -285,6 +286,15 @@ class Memory:
         )
         lengths = tuple(np.int64(length) for length in shape)
         return ArrayView(allocation, lengths, contiguous_strides(shape))
+
+    def ballot(self, key: object, interval: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where the lanes of all warps leave their votes before they pass a voting barrier."""
+        if (key, interval) not in self._ballots:
+            # Whoever arrives here has passed all earlier barriers, so older votes were read.
+            self._ballots = {k: v for k, v in self._ballots.items() if k[1] >= interval - 1}
+            empty = np.zeros((2, *self.space.shape), bool)
+            self._ballots[key, interval] = (empty[0], empty[1])
+        return self._ballots[key, interval]
 
     def place(self, allocation: Allocation, cell: Value) -> Value:
         """Where in `storage` each lane's cell lies."""
