@@ -451,7 +451,8 @@ class _Inference:
             return self.array_attribute(node, owner.type)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
-        raise rejection("compile-error", f"{owner.type} has no attribute .{node.attr}.", node)
+        code = "unsupported" if node.attr in ("real", "imag") else "compile-error"
+        raise rejection(code, f"{owner.type} has no attribute .{node.attr}.", node)
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
         match node.attr:
@@ -550,6 +551,8 @@ class _Inference:
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
+        if isinstance(node.test, ast.Constant):
+            return self.expression(node.body if node.test.value else node.orelse, env)
         left, right = self.expression(node.body, env), self.expression(node.orelse, env)
         self.note_purity(node.body)
         self.note_purity(node.orelse)
@@ -757,9 +760,8 @@ def _operator_types(
             result = T.bitwise_type(left, right)
         case ast.LShift() | ast.RShift():
             result = T.shift_type(left, right)
-        case ast.Pow() if exponent is not None:
-            # A literal exponent does not widen the base: x ** 2 of a float32 is a float32.
-            result = left if T.is_float(left) else T.INT64
+        case ast.Pow():
+            result = T.power_type(left, right, exponent is not None)
         case ast.MatMult():
             raise T.TypingError("there is no @ inside a kernel")
         case _:

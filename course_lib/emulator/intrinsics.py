@@ -249,7 +249,31 @@ def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
 
 
 INTRINSICS["builtins.int"] = _cast_builtin(lambda kind: kind if T.is_integer(kind) else T.INT64)
-INTRINSICS["builtins.float"] = _cast_builtin(lambda kind: kind if T.is_float(kind) else T.FLOAT64)
+
+
+def _float_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    if arguments and isinstance(arguments[0].type, T.Static):
+        need(_float_of(arguments[0].type.value) is not None, "this is no number")
+        return Typed(T.FLOAT64)
+    kind = scalars(arguments, 1)[0]
+    need(kind != T.BOOL, "takes no bool")
+    return Typed(kind if T.is_float(kind) else T.FLOAT64)
+
+
+def _float_of(text: object) -> np.float64 | None:
+    """The number that a text such as "inf" stands for, or None."""
+    try:
+        return np.float64(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    number = _float_of(values[0])
+    return machine.convert(values[0] if number is None else number, machine.typing.types[node])
+
+
+INTRINSICS["builtins.float"] = Intrinsic(_float_typing, _float)
 INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL)
 
 
@@ -346,12 +370,46 @@ def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
     return np.vectorize(each, otypes=[np.float64])
 
 
-INTRINSICS["builtins.abs"] = elementwise(np.abs, _same)
+INTRINSICS["builtins.abs"] = elementwise(
+    np.abs, lambda kinds: np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
+)
+INTRINSICS["numpy.minimum"] = elementwise(np.minimum, _unified, low=2)
+INTRINSICS["numpy.maximum"] = elementwise(np.maximum, _unified, low=2)
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
 INTRINSICS["builtins.min"] = elementwise(_fold(np.fmin), _unified, low=2, high=32)
 INTRINSICS["builtins.max"] = elementwise(_fold(np.fmax), _unified, low=2, high=32)
-INTRINSICS["builtins.pow"] = elementwise(np.power, _unified, low=2, flops=1)
-INTRINSICS["numba.cuda.fma"] = elementwise(lambda a, b, c: a * b + c, _unified, low=3, flops=2)
+
+
+def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    base, exponent = scalars(arguments, 2)
+    return Typed(T.power_type(base, exponent, isinstance(arguments[1].literal, int)))
+
+
+def _pow(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    dtype = machine.typing.types[node]
+    assert isinstance(dtype, np.dtype)
+    machine.count_flops(node, dtype, 1)
+    return integer_power(machine.convert(values[0], dtype), machine.convert(values[1], dtype))
+
+
+def integer_power(base: Value, exponent: Value) -> Value:
+    """Powers; a negative exponent of an integer gives the real power, cut off."""
+    if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
+        real = np.power(np.asarray(base, np.float64), exponent)
+        return np.trunc(real).astype(base.dtype)
+    return np.power(base, exponent)
+
+
+def _fused_multiply_add(a: Value, b: Value, c: Value) -> Value:
+    """a * b + c, rounded once: float64 holds the product of two float32 exactly."""
+    if a.dtype == T.FLOAT32:
+        wide = a.astype(T.FLOAT64) * b.astype(T.FLOAT64) + c.astype(T.FLOAT64)
+        return wide.astype(T.FLOAT32)
+    return a * b + c
+
+
+INTRINSICS["builtins.pow"] = Intrinsic(_pow_typing, _pow)
+INTRINSICS["numba.cuda.fma"] = elementwise(_fused_multiply_add, _unified, low=3, flops=2)
 INTRINSICS["numba.cuda.selp"] = elementwise(
     lambda p, a, b: np.where(p != 0, a, b), lambda kinds: _unified(kinds[1:]), low=3
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -297,7 +297,7 @@ class _Run:
 
     def _profile(self, finished: bool) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
-        findings = list(self.findings.values()) + self._float64_findings()
+        findings = _causes_only(self.findings.values()) + self._float64_findings()
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,
@@ -329,6 +329,17 @@ class _Run:
             )
             for line in sorted(self.meter.float64_lines)
         ]
+
+
+def _causes_only(findings: Iterable[Finding]) -> list[Finding]:
+    """Without reads of unwritten cells that a race in the same array explains."""
+    kept = list(findings)
+    raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
+    return [
+        each
+        for each in kept
+        if each.code != "uninitialised-read" or each.cell.split("[")[0] not in raced
+    ]
 
 
 class _Part:
@@ -691,7 +702,7 @@ def _traced(access: Access, step: int) -> TracedAccess:
     return TracedAccess(
         access.kind,
         allocation.space,
-        allocation.name,
+        access.array,
         access.line,
         step,
         access.interval,

@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
 from course_lib.emulator.infer import Typing
-from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic
+from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.memory import (
     Access,
@@ -382,7 +382,7 @@ class Machine:
                 "constant", "constant", array.shape, array.dtype, flat, 0, writable=False
             )
             lengths = tuple(np.int64(length) for length in array.shape)
-            view = ArrayView(allocation, lengths, contiguous_strides(array.shape))
+            view = ArrayView("constant", allocation, lengths, contiguous_strides(array.shape))
             self._constant_views[id(array)] = view
         return self._constant_views[id(array)]
 
@@ -581,6 +581,7 @@ class Machine:
         self._report_faults(faults, view.allocation, "load")
         left = len(items)
         return ArrayView(
+            view.name,
             view.allocation,
             (*shape, *view.shape[left:]),
             (*strides, *view.strides[left:]),
@@ -630,7 +631,7 @@ class Machine:
             value = np.where(mask.array, value, poison(allocation.dtype))
         if allocation.written_in is not None:
             self._check_written(allocation, cell, mask)
-        self._observe("load", allocation, cell, mask)
+        self._observe("load", view, cell, mask)
         return value
 
     def _fetch(self, allocation: Allocation, cell: Value) -> Value:
@@ -653,7 +654,7 @@ class Machine:
         if mask.empty:
             return
         self._write(allocation, cell, mask, self.convert(value, allocation.dtype))
-        self._observe("store", allocation, cell, mask)
+        self._observe("store", view, cell, mask)
 
     def _write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
         targets = [(allocation.storage, value)]
@@ -700,9 +701,11 @@ class Machine:
             if not stale.empty:
                 self.instruments.stale(allocation, cell, stale, self.line)
 
-    def _observe(self, kind: str, allocation: Allocation, cell: Value, mask: Mask) -> None:
+    def _observe(self, kind: str, view: ArrayView, cell: Value, mask: Mask) -> None:
         self.order += 1
-        access = Access(kind, allocation, cell, mask, self.line, self.order, self.interval)
+        access = Access(
+            kind, view.name, view.allocation, cell, mask, self.line, self.order, self.interval
+        )
         self.instruments.access(access)
 
     def _report_faults(self, faults: Sequence[Fault], allocation: Allocation, kind: str) -> None:
@@ -749,7 +752,7 @@ class Machine:
         if allocation.written_in is not None:
             self._check_written(allocation, cell, mask)
         old = self._update(allocation, cell, mask, operands, combine)
-        self._observe("atomic", allocation, cell, mask)
+        self._observe("atomic", view, cell, mask)
         return old
 
     def _update(
@@ -843,14 +846,6 @@ def _one_after_the_other(
     return old
 
 
-def _power(base: Value, exponent: Value) -> Value:
-    """Powers; a negative integer exponent gives 0 or ±1 as the truncated real power."""
-    if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
-        real = np.power(np.asarray(base, np.float64), exponent)
-        return np.trunc(real).astype(base.dtype)
-    return np.power(base, exponent)
-
-
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: np.add,
     ast.Sub: np.subtract,
@@ -858,7 +853,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: np.true_divide,
     ast.FloorDiv: np.floor_divide,
     ast.Mod: np.remainder,
-    ast.Pow: _power,
+    ast.Pow: integer_power,
     ast.LShift: np.left_shift,
     ast.RShift: np.right_shift,
     ast.BitAnd: np.bitwise_and,

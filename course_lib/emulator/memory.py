@@ -73,11 +73,14 @@ class Allocation:
 
 @dataclass(frozen=True, eq=False)
 class ArrayView:
-    """An array laid over an allocation: element (i, j) lies at offset + i·strides[0] + j·…
+    """An array laid over an allocation, under the name that the kernel has for it.
+
+    Element (i, j) lies at offset + i·strides[0] + j·strides[1] + …
 
     `strides` and `offset` count elements. `shape` and `offset` may differ between lanes.
     """
 
+    name: str
     allocation: Allocation
     shape: tuple[Value, ...]
     strides: tuple[int, ...]
@@ -86,7 +89,7 @@ class ArrayView:
     @property
     def transposed(self) -> ArrayView:
         """The view with its axes reversed."""
-        return ArrayView(self.allocation, self.shape[::-1], self.strides[::-1], self.offset)
+        return replace(self, shape=self.shape[::-1], strides=self.strides[::-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,7 @@ class Access:
 
     Attributes:
         kind: "load", "store" or "atomic".
+        array: the kernel's name for the array.
         allocation: where.
         cell: element of the allocation for each lane (int64, broadcastable over the lanes).
         mask: the lanes that took part.
@@ -104,6 +108,7 @@ class Access:
     """
 
     kind: str
+    array: str
     allocation: Allocation
     cell: Value
     mask: Mask
@@ -285,7 +290,7 @@ class Memory:
             written_in=np.full(size, NEVER_WRITTEN, np.int32),
         )
         lengths = tuple(np.int64(length) for length in shape)
-        return ArrayView(allocation, lengths, contiguous_strides(shape))
+        return ArrayView(name, allocation, lengths, contiguous_strides(shape))
 
     def ballot(self, key: object, interval: int) -> tuple[np.ndarray, np.ndarray]:
         """Where the lanes of all warps leave their votes before they pass a voting barrier."""
@@ -369,7 +374,8 @@ class GlobalMemory:
         allocation = self.arguments[name] = self._allocations[key]
         strides = tuple(step // array.dtype.itemsize for step in array.strides)
         lengths = tuple(np.int64(length) for length in array.shape)
-        return ArrayView(allocation, lengths, strides, np.int64(offset) if offset else _START)
+        first = np.int64(offset) if offset else _START
+        return ArrayView(name, allocation, lengths, strides, first)
 
     def copy_back(self) -> None:
         """Write what the kernel changed into the arrays that had to be copied in."""

@@ -32,16 +32,13 @@ class Meter:
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
-        self._names: dict[int, str] = {}
         self._known: dict[tuple, GlobalCost | SharedCost] = {}
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
         self.arrays[name] = ArrayTraffic(shape, allocation.dtype)
-        if id(allocation) not in self._names:
-            self._names[id(allocation)] = name
-            size = allocation.storage.size
-            self._touched[name] = _Touched(np.zeros(size, bool), np.zeros(size, bool))
+        size = allocation.storage.size
+        self._touched[name] = _Touched(np.zeros(size, bool), np.zeros(size, bool))
 
     def line(self, number: int) -> LineCounters:
         """The counters of a line."""
@@ -95,10 +92,9 @@ class Meter:
         cost = self._cost(access)
         width = access.allocation.dtype.itemsize
         elements = access.mask.lanes
-        name = self._names.get(id(access.allocation))
-        if access.kind == "atomic" or name is None:
+        if access.kind == "atomic":
             return
-        traffic, touched = self.arrays[name], self._touched[name]
+        traffic, touched = self.arrays[access.array], self._touched[access.array]
         kind = access.kind
         _add(counters, f"global_{kind}_", cost, elements * width)
         _add(traffic, f"{kind}_", cost, elements * width)

@@ -117,10 +117,7 @@ def unify(left: Type, right: Type) -> Type:
 
 def _unify_scalars(left: np.dtype, right: np.dtype) -> np.dtype:
     # NumPy's promotion of arrays agrees with Numba's unification: int32 and uint32 give int64,
-    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64; except
-    # that Numba does not call the step from uint16 to float32 safe.
-    if {left, right} == {UINT16, FLOAT32}:
-        return FLOAT64
+    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64.
     return np.promote_types(left, right)
 
 
@@ -129,6 +126,8 @@ def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
     Integers are widened to 64 bits: signed unless both are unsigned.
     """
+    if {left, right} == {UINT16, FLOAT32}:
+        return FLOAT64  # for operators, unlike for variables, Numba does not count this step safe
     if is_float(left) or is_float(right):
         return _unify_scalars(left, right)
     both_unsigned = left.kind in "u" and right.kind in "u"
@@ -139,6 +138,16 @@ def division_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left / right`: never an integer."""
     common = arithmetic_type(left, right)
     return common if is_float(common) else FLOAT64
+
+
+def power_type(base: np.dtype, exponent: np.dtype, exponent_is_literal: bool) -> np.dtype:
+    """The type of `base ** exponent`: a float's integer power stays of the float's type.
+
+    Integer means int32 here, or a literal.
+    """
+    if exponent_is_literal or (is_float(base) and exponent == INT32):
+        return base if is_float(base) else INT64
+    return arithmetic_type(base, exponent)
 
 
 def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:

@@ -1,0 +1,49 @@
+"""Matmul Ladder: from a first CUDA kernel to a fast matrix multiplication, on any machine.
+
+A lesson needs the few names below. They are fetched when they are first used, so that
+`import course_lib` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from course_lib.checking import check, examine, examine_source
+    from course_lib.findings import Finding
+    from course_lib.runtime import emulate, last_profile, on_gpu, start
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Finding",
+    "check",
+    "emulate",
+    "examine",
+    "examine_source",
+    "last_profile",
+    "on_gpu",
+    "start",
+]
+
+_HOME = {
+    "Finding": "findings",
+    "check": "checking",
+    "emulate": "runtime",
+    "examine": "checking",
+    "examine_source": "checking",
+    "last_profile": "runtime",
+    "on_gpu": "runtime",
+    "start": "runtime",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'course_lib' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"course_lib.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

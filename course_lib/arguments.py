@@ -1,0 +1,136 @@
+"""Bring the arguments of a launch to where the emulator can use them, and results back.
+
+The emulator works on NumPy arrays. A launch may be given arrays of the emulated device, of a
+real GPU (Numba's, CuPy's, PyTorch's), or wrapped in cuda.In/Out/InOut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.device_array import EmulatedDeviceArray
+from course_lib.findings import Finding, finding
+
+
+class HostArguments:
+    """A launch's arguments as NumPy arrays and scalars.
+
+    Attributes:
+        values: what the emulator gets, in order. One array given twice stays one array.
+    """
+
+    def __init__(self, arguments: Sequence[Any]) -> None:
+        self._fetched: dict[int, np.ndarray] = {}
+        self._returns: list[Callable[[], object]] = []
+        self.values = [self._to_host(argument) for argument in arguments]
+
+    def write_back(self) -> None:
+        """Copy what a kernel may have changed back to the GPU that it came from."""
+        for give_back in self._returns:
+            give_back()
+
+    def _to_host(self, argument: Any) -> Any:
+        if isinstance(argument, EmulatedDeviceArray):
+            return argument.buffer
+        if isinstance(argument, np.ndarray | np.generic):
+            return argument
+        if _is_hint(argument):
+            value = self._to_host(argument.value)
+            return value.copy() if type(argument).__name__ == "In" else value
+        if hasattr(argument, "copy_to_host"):
+            return self._fetch(argument, argument.copy_to_host, argument.copy_to_device)
+        if hasattr(argument, "__cuda_array_interface__"):
+            return self._fetch_foreign(argument)
+        return argument
+
+    def _fetch(
+        self, argument: Any, get: Callable[[], np.ndarray], put: Callable[[np.ndarray], object]
+    ) -> np.ndarray:
+        if id(argument) not in self._fetched:
+            array = self._fetched[id(argument)] = get()
+            self._returns.append(lambda: put(array))
+        return self._fetched[id(argument)]
+
+    def _fetch_foreign(self, argument: Any) -> np.ndarray:
+        """An array of CuPy, PyTorch or another library that shares GPU memory."""
+        if hasattr(argument, "get") and hasattr(argument, "set"):
+            return self._fetch(argument, argument.get, argument.set)
+        from numba import cuda
+
+        view = cuda.as_cuda_array(argument)
+        return self._fetch(argument, view.copy_to_host, view.copy_to_device)
+
+
+def _is_hint(argument: Any) -> bool:
+    """Is it cuda.In(...), cuda.Out(...) or cuda.InOut(...)?"""
+    kind = type(argument)
+    return kind.__name__ in ("In", "Out", "InOut") and kind.__module__.startswith("numba.cuda")
+
+
+def fit_to_signature(values: list[Any], signatures: Sequence[Sequence[Any]]) -> list[Any]:
+    """The arguments as a declared signature takes them: scalars become the declared type.
+
+    Raises:
+        Mismatch: if there are signatures and the arguments fit none of them.
+    """
+    if not signatures:
+        return values
+    problems = []
+    for signature in signatures:
+        fitted, problem = _fit(values, signature)
+        if not problem:
+            return fitted
+        problems.append(problem)
+    raise Mismatch(
+        finding(
+            "invalid-launch",
+            problems[0],
+            hint="On a GPU it would read wrong numbers. Convert the array with .astype(...), "
+            "or leave the signature out of @cuda.jit.",
+        )
+    )
+
+
+class Mismatch(Exception):
+    """The arguments don't fit the declared signature."""
+
+    def __init__(self, why: Finding) -> None:
+        self.finding = why
+        super().__init__(str(why))
+
+
+def _fit(values: list[Any], signature: Sequence[Any]) -> tuple[list[Any], str]:
+    """The fitted values, or what does not fit."""
+    if len(values) != len(signature):
+        return [], f"The signature has {len(signature)} arguments, the launch {len(values)}."
+    fitted = []
+    for position, (value, declared) in enumerate(zip(values, signature, strict=True), start=1):
+        if isinstance(value, np.ndarray) and value.ndim:
+            if not _array_fits(value, declared):
+                found = f"{value.dtype}, {value.ndim}-D"
+                return [], f"Argument {position} is declared as {declared}, but it is {found}."
+            fitted.append(value)
+        else:
+            fitted.append(_as_declared(value, declared))
+    return fitted, ""
+
+
+def _array_fits(array: np.ndarray, declared: Any) -> bool:
+    if getattr(declared, "ndim", None) != array.ndim:
+        return False
+    if str(declared.dtype) != str(array.dtype):
+        return False
+    contiguous = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}
+    return bool(contiguous.get(declared.layout, True))
+
+
+def _as_declared(value: Any, declared: Any) -> Any:
+    """A scalar in its declared type; anything else as it is."""
+    name = "bool" if str(declared) == "boolean" else str(declared)
+    try:
+        return np.dtype(name).type(value)
+    except (TypeError, ValueError):
+        return value

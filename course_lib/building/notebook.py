@@ -1,0 +1,163 @@
+"""Notebooks as plain data: read them, ask for their cells, and write their one canonical form.
+
+A notebook has many spellings in JSON; the course keeps one, so that a change in a file is a
+change in the lesson. Sources, ids and metadata are canonical. Outputs are carried along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+Cell = dict[str, Any]
+Notebook = dict[str, Any]
+
+# Colab reads `accelerator` and `colab`, everyone else reads `kernelspec`.
+METADATA: dict[str, Any] = {
+    "accelerator": "GPU",
+    "colab": {"gpuType": "T4", "provenance": []},
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+class BuildError(Exception):
+    """Something that only an author can mend; the message names the file and the cell."""
+
+
+def read(path: Path) -> Notebook:
+    """The notebook at a path.
+
+    Raises:
+        BuildError: if it is not a notebook of format 4.
+    """
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        if notebook["nbformat"] != 4 or not isinstance(notebook["cells"], list):
+            raise ValueError("it is not a notebook of format 4")
+    except (ValueError, KeyError, TypeError) as error:
+        raise BuildError(f"{path.name} cannot be read: {error}") from error
+    return notebook
+
+
+def source(cell: Cell) -> str:
+    """The text of a cell; files hold it as a string or as a list of lines."""
+    text = cell["source"]
+    return text if isinstance(text, str) else "".join(text)
+
+
+def tags(cell: Cell) -> list[str]:
+    return sorted(set(cell.get("metadata", {}).get("tags", [])))
+
+
+def code_cells(notebook: Notebook) -> list[Cell]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def markdown_cells(notebook: Notebook) -> list[Cell]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+
+
+def tagged(notebook: Notebook, tag: str) -> list[Cell]:
+    return [cell for cell in notebook["cells"] if tag in tags(cell)]
+
+
+def markdown(text: str, *tags: str, id: str = "") -> Cell:
+    """A new markdown cell."""
+    return {"cell_type": "markdown", "id": id, "metadata": {"tags": list(tags)}, "source": text}
+
+
+def code(text: str, *tags: str, id: str = "") -> Cell:
+    """A new code cell that has not been run."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": id,
+        "metadata": {"tags": list(tags)},
+        "outputs": [],
+        "source": text,
+    }
+
+
+def new(cells: Iterable[Cell]) -> Notebook:
+    return {"cells": list(cells), "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+
+
+def canonical(notebook: Notebook) -> Notebook:
+    """The same notebook in the course's form; cells keep their ids where they are valid."""
+    cells = [_canonical_cell(cell) for cell in notebook["cells"]]
+    for cell, name in zip(cells, _stable_ids(cells), strict=True):
+        cell["id"] = name
+    return new(cells)
+
+
+def without_outputs(notebook: Notebook) -> Notebook:
+    """The same notebook as if it had never been run."""
+    fresh: Cell = {"execution_count": None, "outputs": []}
+    cells = [cell | fresh if cell["cell_type"] == "code" else cell for cell in notebook["cells"]]
+    return {**notebook, "cells": cells}
+
+
+def dumps(notebook: Notebook) -> str:
+    """The file's text: what Jupyter itself writes, so that saving there changes little."""
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _canonical_cell(cell: Cell) -> Cell:
+    text = source(cell).strip("\n")
+    metadata = {"tags": tags(cell)} if tags(cell) else {}
+    if cell["cell_type"] != "code":
+        return {
+            "cell_type": cell["cell_type"],
+            "id": cell.get("id", ""),
+            "metadata": metadata,
+            "source": text.rstrip().splitlines(keepends=True),
+        }
+    tidy = "\n".join(line.rstrip() for line in text.split("\n"))
+    return {
+        "cell_type": "code",
+        "execution_count": cell.get("execution_count"),
+        "id": cell.get("id", ""),
+        "metadata": metadata,
+        "outputs": cell.get("outputs", []),
+        "source": tidy.splitlines(keepends=True),
+    }
+
+
+def _stable_ids(cells: list[Cell]) -> Iterator[str]:
+    """Each cell's own id if it has a valid one that is not taken, else one made from its text."""
+    taken: set[str] = set()
+    for cell in cells:
+        name = cell["id"]
+        if not isinstance(name, str) or not _ID.fullmatch(name) or name in taken:
+            name = _unused(hashlib.sha256(source(cell).encode()).hexdigest()[:8], taken)
+        taken.add(name)
+        yield name
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    candidate, count = name, 2
+    while candidate in taken:
+        candidate, count = f"{name}-{count}", count + 1
+    return candidate

@@ -1,0 +1,189 @@
+"""What makes a notebook one of the course's, beyond its form; each rule yields its complaints.
+
+A rule says what is wrong in words that its author can act on. The tests hold every notebook to
+them; `MAX_WORDS` and `MAX_LINES` are what a reader can take in at one glance.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from course_lib.building.exercises import (
+    BEGIN,
+    answer_cells,
+    exercise_of,
+    is_subsequence,
+)
+from course_lib.building.notebook import (
+    Cell,
+    Notebook,
+    code_cells,
+    source,
+    tagged,
+    tags,
+)
+from course_lib.building.outputs import COMPUTED, blemishes, text_of
+from course_lib.curriculum import EXERCISES, Exercise, Lesson
+
+MAX_WORDS, MAX_LINES = 120, 12
+GENERATED = {"launch", "setup", "next"}
+TAGS = GENERATED | {
+    "predict",
+    "figure",
+    "count",
+    "break",
+    "exercise",
+    "check",
+    "solution",
+    COMPUTED,
+}
+TAGS |= {"nbval-ignore-output"}
+MARKERS = {"# NBVAL_CHECK_OUTPUT", "# NBVAL_IGNORE_OUTPUT"}
+BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
+
+_CLOCKS = re.compile(r"\btime_kernel\b|\bperf_counter\b|%time|\btimeit\b|\btime\.time\b")
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_IMAGE = re.compile(r"!\[([^\]]*)\]\(")
+_MARKER_LIKE = re.compile(r"#?\s*\bnbval", re.IGNORECASE)
+
+
+def common_rules(notebook: Notebook) -> Iterator[str]:
+    """Small cells, tags and markers that do what they say, pictures for everybody."""
+    for cell in notebook["cells"]:
+        name = f"cell {cell['id']}"
+        for tag in set(tags(cell)) - TAGS:
+            yield f"{name}: nothing knows the tag {tag!r}"
+        rules = _code_rules if cell["cell_type"] == "code" else _prose_rules
+        for complaint in rules(cell):
+            yield f"{name}: {complaint}"
+    yield from blemishes(notebook)
+
+
+def lesson_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
+    """The anatomy of a lesson: predict, run, look, count by hand, break."""
+    wanted = {"predict": "markdown", "figure": "code", "count": "code"}
+    if lesson.number in BREAKS:
+        wanted["break"] = "code"
+    for tag, kind in wanted.items():
+        if not any(cell["cell_type"] == kind for cell in tagged(notebook, tag)):
+            yield f"there is no {kind} cell tagged `{tag}`"
+    for cell in tagged(notebook, "count"):
+        if not _has_assert(source(cell)):
+            yield f"cell {cell['id']}: tagged `count`, and asserts nothing"
+    cells = notebook["cells"]
+    for place, cell in enumerate(cells):
+        if "predict" in tags(cell) and not any(c["cell_type"] == "code" for c in cells[place:]):
+            yield f"cell {cell['id']}: nothing runs after this prediction"
+    if not any(_marker(cell) == "# NBVAL_CHECK_OUTPUT" for cell in code_cells(notebook)):
+        yield "no output is compared: put # NBVAL_CHECK_OUTPUT on a cell that prints counts"
+    if tagged(notebook, "exercise") or tagged(notebook, "check"):
+        yield "exercises stand in solutions/, not in a lesson"
+
+
+def solution_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
+    """Each exercise of the lesson once and in order: answer, check, three hints."""
+    answers = answer_cells(notebook)
+    if tuple(answers) != lesson.exercises:
+        yield f"it answers {', '.join(answers)} instead of {', '.join(lesson.exercises)}"
+    for name, cell in answers.items():
+        if name in EXERCISES:
+            yield from _answer_rules(cell, EXERCISES[name])
+            yield from _check_and_hint_rules(notebook, cell, name)
+        if BEGIN not in source(cell):
+            yield f"the answer to {name} has nothing between markers"
+
+
+def exercise_rules(exercise: Notebook, solution: Notebook) -> Iterator[str]:
+    """Solving only adds lines, and everything else is the same."""
+    authored = [cell for cell in exercise["cells"] if not GENERATED & set(tags(cell))]
+    expected = [cell for cell in exercise_of(solution) if not GENERATED & set(tags(cell))]
+    for cell, origin in zip(authored, expected, strict=False):
+        if source(cell) != source(origin) or cell["id"] != origin["id"]:
+            yield f"cell {cell['id']} is not what the solution leaves"
+    if len(authored) != len(expected):
+        yield f"{len(authored)} cells instead of the solution's {len(expected)}"
+    full = answer_cells(solution)
+    for name, cell in answer_cells(exercise).items():
+        if not is_subsequence(source(cell).splitlines(), source(full[name]).splitlines()):
+            yield f"solving {name} takes more than adding lines"
+    for cell in code_cells(exercise):
+        if cell["outputs"] or cell["execution_count"] is not None:
+            yield f"cell {cell['id']}: an exercise is handed out without outputs"
+
+
+def words(text: str) -> int:
+    """How many words a reader has to read; addresses and code blocks are not counted."""
+    text = re.sub(r"\]\([^)]*\)|<[^>]+>", " ", _FENCE.sub(" ", text))
+    return len(re.findall(r"\w[\w.,'’*×/-]*", text))
+
+
+def _prose_rules(cell: Cell) -> Iterator[str]:
+    text = source(cell)
+    if words(text) > MAX_WORDS:
+        yield f"{words(text)} words; {MAX_WORDS} are enough"
+    if "launch" not in tags(cell) and re.search(r"^# ", _FENCE.sub("", text), re.MULTILINE):
+        yield "the only heading of the first level is the title"
+    if any(not alt.strip() for alt in _IMAGE.findall(text)):
+        yield "an image without alt text"
+    if text.count("<details") != text.count("</details>"):
+        yield "a fold is not closed"
+
+
+def _code_rules(cell: Cell) -> Iterator[str]:
+    text = source(cell)
+    lines = [line for line in text.splitlines() if line.strip() and line not in MARKERS]
+    if len(lines) > MAX_LINES and "@cuda.jit" not in text and not GENERATED & set(tags(cell)):
+        yield f"{len(lines)} lines; {MAX_LINES} are enough where there is no kernel"
+    for number, line in enumerate(text.splitlines()):
+        if _MARKER_LIKE.match(line) and (line not in MARKERS or number):
+            yield f"{line!r} is no marker of ours, or not on the first line"
+    if _marker(cell) == "# NBVAL_CHECK_OUTPUT":
+        if any("image/png" in output.get("data", {}) for output in cell["outputs"]):
+            yield "nbval cannot compare pictures: no # NBVAL_CHECK_OUTPUT here"
+        if cell["execution_count"] is not None and not any(map(text_of, cell["outputs"])):
+            yield "# NBVAL_CHECK_OUTPUT, and nothing is printed"
+    # Stored outputs come from the emulator, where a clock behind on_gpu() is never read.
+    if COMPUTED in tags(cell) and _CLOCKS.search(text) and "on_gpu()" not in text:
+        yield f"it reads a clock, so it cannot be tagged `{COMPUTED}`"
+
+
+def _answer_rules(cell: Cell, exercise: Exercise) -> Iterator[str]:
+    """The function that the check looks for is there before and after solving."""
+    tree = ast.parse(source(cell))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if exercise.id not in functions:
+        yield f"the answer to {exercise.id} defines no function of that name"
+        return
+    arguments = tuple(each.arg for each in functions[exercise.id].args.args)
+    if arguments != exercise.parameters:
+        yield f"the answer should read {exercise.signature}"
+    if ast.get_docstring(functions[exercise.id]) is None:
+        yield f"{exercise.id} needs a docstring: it says what is asked"
+    if "exercise" not in tags(cell):
+        yield f"the answer to {exercise.id} is not tagged `exercise`"
+
+
+def _check_and_hint_rules(notebook: Notebook, answer: Cell, name: str) -> Iterator[str]:
+    cells = [cell for cell in notebook["cells"] if "solution" not in tags(cell)]
+    after = cells[next(i for i, cell in enumerate(cells) if cell is answer) + 1 :]
+    ends = next((i for i, cell in enumerate(after) if "exercise" in tags(cell)), len(after))
+    after = after[:ends]
+    checks = [cell for cell in after[:2] if "check" in tags(cell)]
+    if [source(cell) for cell in checks] != [f'course_lib.check("{name}", {name})']:
+        yield f'after the answer: one cell, tagged `check`: course_lib.check("{name}", {name})'
+    hints = [source(cell) for cell in after if "<summary>Hint" in source(cell)]
+    if len(hints) < 3:
+        yield f"{name} has {len(hints)} hints, each in a fold of its own; three are needed"
+    if any("```" in hint for hint in hints):
+        yield f"a hint for {name} shows code"
+
+
+def _marker(cell: Cell) -> str:
+    first = source(cell).splitlines()[:1]
+    return first[0] if first and first[0] in MARKERS else ""
+
+
+def _has_assert(text: str) -> bool:
+    return any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(text)))

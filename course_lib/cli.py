@@ -1,0 +1,48 @@
+"""The commands of the course: picks the module of a command and runs it.
+
+`python3 course.py COMMAND` ends up here; where the packages are already installed (conda, Binder),
+`python -m course_lib.cli COMMAND` does the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+# Each command is a module with main(arguments) -> exit status, imported only when it is asked for.
+COMMANDS = {
+    "lab": "course_lib.commands.lab",
+    "run": "course_lib.commands.run_lessons",
+    "test": "course_lib.commands.run_tests",
+    "doctor": "course_lib.commands.doctor",
+    "build": "course_lib.build",
+    "lock": "course_lib.commands.lock",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 well, 1 not well, 2 not understood."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(f"usage: python3 course.py {{{','.join(COMMANDS)}}} [arguments]")
+        return 0 if arguments else 2
+    name, *rest = arguments
+    if name == "--version":
+        import course_lib
+
+        print("Matmul Ladder", course_lib.__version__)
+        return 0
+    if name not in COMMANDS:
+        print(
+            f"There is no command {name!r}; choose one of: {', '.join(COMMANDS)}.", file=sys.stderr
+        )
+        return 2
+    try:
+        return importlib.import_module(COMMANDS[name]).main(rest) or 0
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

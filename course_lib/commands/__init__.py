@@ -1,0 +1,1 @@
+"""The commands of the front door, one module each; cli.py picks one."""

@@ -1,0 +1,100 @@
+"""`course.py lab`: open JupyterLab at the first lesson, or say where it can be opened."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from course_lib.commands.places import FIRST_LESSON, REPOSITORY
+
+START_SECONDS = 90
+
+
+def main(arguments: list[str]) -> int:
+    """Start JupyterLab and stay until it ends or Ctrl-C is pressed."""
+    parser = argparse.ArgumentParser(
+        prog="course.py lab",
+        description="Open JupyterLab at the first lesson.",
+        epilog="Any other option is handed to JupyterLab, e.g. --port 9000.",
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address and open no browser"
+    )
+    options, others = parser.parse_known_args(arguments)
+    browser = not options.no_browser and has_screen()
+    token = secrets.token_hex(16)
+    print("Starting JupyterLab …", flush=True)
+    server = subprocess.Popen(
+        command(browser, others), env={**os.environ, "JUPYTER_TOKEN": token}, cwd=REPOSITORY
+    )
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    try:
+        address = wait_for_address(server, token)
+        if address is None:
+            print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
+            stop(server)
+            return 1
+        print(f"The first lesson: {address}\nCtrl-C here ends it.", flush=True)
+        status = server.wait()
+        return 0 if status in (0, -signal.SIGTERM) else status
+    except KeyboardInterrupt:
+        stop(server)
+        print("\nJupyterLab has ended; notebooks that were saved are safe.")
+        return 0
+
+
+def command(browser: bool, others: list[str]) -> list[str]:
+    """The command that starts JupyterLab, quiet but for warnings."""
+    lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
+    words = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={REPOSITORY}"]
+    words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]
+    words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR", "--LabApp.news_url=None"]
+    if not browser:
+        words.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in most containers
+        words.append("--allow-root")
+    return words + others
+
+
+def has_screen() -> bool:
+    """Is there a desktop here on which a browser could open?"""
+    if sys.platform.startswith("linux"):
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return not os.environ.get("SSH_CONNECTION")
+
+
+def wait_for_address(server: subprocess.Popen[bytes], token: str) -> str | None:
+    """The address of the first lesson, as soon as the server has written down its own."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    notes = Path(jupyter_runtime_dir()) / f"jpserver-{server.pid}.json"
+    lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            note = json.loads(notes.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            time.sleep(0.1)
+            continue
+        token = note.get("token", token)
+        return f"{note['url']}lab/tree/{lesson}" + (f"?token={token}" if token else "")
+    return None
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """End the server and its kernels; insist after a while."""
+    if server.poll() is not None:
+        return
+    server.terminate()
+    try:
+        server.wait(timeout=15)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()

@@ -1,0 +1,11 @@
+"""Where things stand in a checkout of the course."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+NOTEBOOKS = REPOSITORY / "notebooks"
+EXERCISES = REPOSITORY / "exercises"
+SOLUTIONS = REPOSITORY / "solutions"
+FIRST_LESSON = NOTEBOOKS / "00_start_here.ipynb"

@@ -1,0 +1,130 @@
+"""`course.py test`: the fast tests, or with --all every check that this machine can make."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.commands import colab
+from course_lib.commands.places import REPOSITORY
+
+STEP_SECONDS = 1800  # a step that takes longer hangs
+PYTHON = sys.executable
+Command = list[str]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to run; a function where the command is known only when its turn comes."""
+
+    name: str
+    command: Command | Callable[[], Command]
+
+
+def main(arguments: list[str]) -> int:
+    """Run the steps in turn, all of them even where one fails; 0 if none did."""
+    parser = argparse.ArgumentParser(
+        prog="course.py test",
+        description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
+    )
+    parser.add_argument("--all", action="store_true", help="the slow ones too (about 10 minutes)")
+    parser.add_argument(
+        "--colab-freeze",
+        type=Path,
+        metavar="FILE",
+        help="only the tests with Colab's versions, taken from Colab's own `pip freeze`",
+    )
+    options, others = parser.parse_known_args(arguments)
+    if others:
+        marks = [] if options.all or "-m" in others else ["-m", FAST]
+        return _run([PYTHON, "-m", "pytest", *marks, *others])
+    if options.colab_freeze:
+        steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
+    else:
+        steps = [*fast_steps(), *([*slow_steps(), *colab_steps()] if options.all else [])]
+    rows = []
+    for step in steps:
+        print(f"\n== {step.name}", flush=True)
+        started = time.monotonic()
+        status = _run_step(step)
+        rows.append((step.name, time.monotonic() - started, status))
+    return summary(rows)
+
+
+FAST = "not slow and not alone"
+
+
+def fast_steps() -> Iterator[Step]:
+    """What a change should be tried with every few minutes."""
+    yield Step("lint", [PYTHON, "-m", "ruff", "check", "."])
+    yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", "."])
+    yield Step("fast tests", _pytest(PYTHON, "tests", "-m", FAST, *in_parallel()))
+
+
+def slow_steps() -> Iterator[Step]:
+    """What a change has to pass before it is published; notebooks under nbval among it."""
+    yield Step("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
+    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow and not alone", *in_parallel()))
+    yield Step("timed tests", _pytest(PYTHON, "tests", "-m", "alone"))
+
+
+def colab_steps(freeze: str = "") -> Iterator[Step]:
+    """The library and the lessons with the versions that Colab has."""
+
+    def tests(*arguments: str) -> Callable[[], Command]:
+        return lambda: _pytest(str(colab.make(freeze)), *arguments)
+
+    yield Step(
+        "Colab: fast tests", tests("tests", "-m", f"{FAST} and not workshop", *in_parallel())
+    )
+    yield Step("Colab: notebooks", tests("tests/test_notebooks.py", "-m", "slow", *in_parallel()))
+    yield Step("Colab: installation", tests("tests/colab"))
+
+
+def in_parallel() -> list[str]:
+    """pytest-xdist's options for this machine."""
+    workers = min(os.cpu_count() or 1, 8)
+    return ["-n", str(workers)] if workers > 1 else []
+
+
+def _pytest(python: str, *arguments: str) -> Command:
+    return [python, "-m", "pytest", "-q", *arguments]
+
+
+def _run_step(step: Step) -> int:
+    try:
+        command = step.command() if callable(step.command) else step.command
+    except colab.CannotMake as problem:
+        print(f"The environment with Colab's versions could not be made:\n{problem}")
+        return 1
+    return _run(command)
+
+
+def _run(command: Command) -> int:
+    """Run in the repository, with course_lib importable there and in what is started there."""
+    known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
+    try:
+        done = subprocess.run(command, cwd=REPOSITORY, env=environment, timeout=STEP_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"It was stopped after {STEP_SECONDS} s.")
+        return 124
+    return done.returncode
+
+
+def summary(rows: list[tuple[str, float, int]]) -> int:
+    """Print what took how long and what failed; the exit status of the whole."""
+    width = max(len(name) for name, _, _ in rows)
+    print()
+    for name, seconds, status in rows:
+        print(f"{name:{width}}  {seconds:6.1f} s  {'ok' if status == 0 else 'FAILED'}")
+    failed = [name for name, _, status in rows if status]
+    total = sum(seconds for _, seconds, _ in rows)
+    print(f"{'all' if not failed else 'FAILED: ' + ', '.join(failed)}: {total:.0f} s", flush=True)
+    return 1 if failed else 0

@@ -1,0 +1,1 @@
+"""Finds out what is wrong with an answer, and why; used by checking.py."""

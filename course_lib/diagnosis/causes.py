@@ -1,0 +1,216 @@
+"""From what the emulator saw to its cause: why a thread left an array, and which findings to keep.
+
+The emulator reports a fault where it happens. Often the mistake is elsewhere: in the test that
+should have kept the thread away, or in the bound of the loop that counted too far.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from course_lib.diagnosis.locate import bound_line
+from course_lib.diagnosis.source import THREAD, Source, indices_of, names_in, outside, root_name
+from course_lib.findings import Finding, by_importance, finding
+
+OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
+# What makes every number doubtful: as long as one of these is there, numbers explain nothing.
+DISORDER = (
+    "barrier-divergence",
+    "race-read-after-write",
+    "race-write-after-read",
+    "race-write-after-write",
+    "uninitialised-read",
+    "timeout",
+)
+FLOAT64 = {"float64", "double"}
+# What only says that something is missing or wrong: dropped once a cause is known.
+SYMPTOMS = ("incomplete-output", "wrong-result", "stale-shared-read")
+
+
+def explain_outside(
+    each: Finding,
+    shapes: Mapping[str, tuple[int, ...]],
+    reach: Mapping[str, tuple[int, ...]],
+    source: Source,
+) -> Finding:
+    """The cause of an access outside an array, if the source shows one; else the finding itself.
+
+    `reach` is the shape of each array rounded up to whole tiles: no thread of the launch, and no
+    step of a tile, has any business beyond it.
+    """
+    array = array_of(each.cell)
+    access = _access_at(source, array, each)
+    place = re.search(r"at index (-?\d+)(?: along axis (\d+))?", each.message)
+    if access is None or place is None:
+        return each
+    index, axis = int(place[1]), int(place[2] or 0)
+    slots = indices_of(access)
+    if axis >= len(slots):
+        return each
+    slot = slots[axis]
+    looping = source.origins(slot) & source.loop_variables(access)
+    if array not in shapes:
+        return _outside_tile(each, source, access, slot)
+    guards = source.guards(access)
+    if guards and index >= reach[array][axis]:
+        return _far_outside(each, access, slot)
+    if looping:
+        return _outside_in_loop(each, source, access, slot)
+    if guards:
+        return _wrong_check(each, guards[0][1])
+    return each
+
+
+def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """No test lets a thread get this far: the index is not the one that was tested."""
+    message = f"The index {ast.unparse(slot)} is far outside. {each.message}"
+    hint = f"Work out {ast.unparse(slot)} by hand for the second tile or block."
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def array_of(cell: str) -> str:
+    """The array of a cell: "A" for "A[3, 40]"."""
+    return cell.split("[", 1)[0]
+
+
+def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | None:
+    """The access that a finding is about."""
+    accesses = source.accesses(array, store=each.code.endswith("write"))
+    for access in accesses:
+        if each.line is not None and access.lineno <= each.line <= (access.end_lineno or 0):
+            return access
+    return next((access for access in accesses if access.lineno == each.line), None)
+
+
+def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """Outside a shared array: the loop over it runs too far, if a loop variable is the index."""
+    variables = source.loop_variables(access)
+    for index in indices_of(access):
+        if isinstance(index, ast.Name) and index.id in variables and each.code == OUTSIDE[0]:
+            loop = source.loops_around(access)[-1]
+            message = f"The loop runs past the end of the tile: {each.message}"
+            hint = "For which value does the loop over the tile run last?"
+            return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
+    return each
+
+
+def _outside_in_loop(
+    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+) -> Finding:
+    """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
+    loops = source.loops_around(access)
+    inside = [line for test, line in source.guards(access) if _within(test, loops)]
+    if inside:
+        return _wrong_check(each, inside[0])
+    if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
+        message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
+        hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
+        return replace(each, code="wrong-index", message=message, hint=hint)
+    if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
+        message = f"The loop runs too far: {each.message}"
+        hint = "For which k does the loop run last, and how many steps are there?"
+        return finding("wrong-loop-bound", message, bound_line(source, loops[-1]), hint)
+    return each
+
+
+def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
+    """Is the test part of the body of one of the loops?"""
+    return any(test is node for loop in loops for part in loop.body for node in ast.walk(part))
+
+
+def _wrong_check(each: Finding, line: int) -> Finding:
+    message = f"A test is there, but the wrong threads pass it. At line {each.line} {each.message}"
+    hint = "Take the thread named here: which of its indices should have stopped it?"
+    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
+
+
+def keep_causes(faults: Iterable[Finding], cause: Finding | None, output: str) -> list[Finding]:
+    """Faults of the emulator and the cause read off the numbers, without what only follows.
+
+    `cause` is None if the numbers are right, or explain nothing.
+    """
+    faults = once(faults)
+    errors = [each for each in faults if each.severity == "error"]
+    disorder = [each for each in errors if each.code in DISORDER and not _on(each, output)]
+    if cause is None:
+        return by_importance(_without_symptoms(faults))
+    if disorder:
+        return by_importance(_without_symptoms(faults))
+    if cause.code in SYMPTOMS:
+        return by_importance(_without_symptoms([*faults, cause]))
+    follows = (*OUTSIDE, *DISORDER, "wrong-bounds-check", *SYMPTOMS)
+    if cause.code == "wrong-bounds-check" or cause.code == "wrong-loop-bound":
+        follows = (*OUTSIDE, *SYMPTOMS)
+    kept = [each for each in faults if each.code not in follows]
+    return by_importance(once([cause, *kept]))
+
+
+def _on(each: Finding, array: str) -> bool:
+    """Is the finding about this array?"""
+    return array_of(each.cell) == array
+
+
+def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
+    """Drop what only follows, unless there is nothing else."""
+    errors = [each for each in findings if each.severity == "error"]
+    causes = [each for each in errors if each.code not in SYMPTOMS]
+    if not causes:
+        lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
+        return [each for each in findings if each.severity != "error" or each is lowest]
+    return [each for each in findings if each.severity != "error" or each in causes]
+
+
+def once(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each code and line; a later one of the same adds nothing."""
+    seen: dict[tuple[str, int | None], Finding] = {}
+    for each in findings:
+        seen.setdefault((each.code, each.line), each)
+    return list(seen.values())
+
+
+def explain_timeout(each: Finding, source: Source) -> Finding:
+    """A kernel that does not end, at the line of the loop that does not end."""
+    statement = source.at_line(each.line or 0)
+    if statement is None:
+        return each
+    loops = [*source.loops_around(statement), statement]
+    endless = [loop for loop in loops if isinstance(loop, ast.While)]
+    return replace(each, line=endless[-1].lineno) if endless else each
+
+
+def explain_float64(each: Finding, source: Source) -> Finding:
+    """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
+
+    A sum is float64 from its first value on: `acc = 0.0` is to blame, not `acc += ...`.
+    """
+    statement = source.at_line(each.line or 0)
+    origin = None
+    if isinstance(statement, (ast.Assign, ast.AugAssign)):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        names = {root_name(target)} if not is_float64(statement.value) else set()
+        names |= {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
+        lines = [
+            assignment.lineno
+            for name in names - {None}
+            for assignment in source.assignments(name)
+            if assignment is not statement and is_float64(assignment.value)
+        ]
+        origin = min(lines, default=None)
+    if origin is None or is_float64(getattr(statement, "value", ast.Constant(None))):
+        return replace(each, severity="error")
+    message = f"This makes line {each.line} compute in float64; the exercise asks for float32."
+    return replace(each, severity="error", message=message, line=origin)
+
+
+def is_float64(value: ast.expr) -> bool:
+    """Does an expression bring float64 in: a bare number, or the type by its name?"""
+    if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
+        return False
+    return any(
+        (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)))
+        or (isinstance(node, (ast.Name, ast.Attribute)) and names_in(node) & FLOAT64)
+        for node in outside(value)
+    )

@@ -1,0 +1,249 @@
+"""From a slip to the line it is on: the accesses that ran first, the syntax tree second."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from course_lib.diagnosis.slips import Slip
+from course_lib.diagnosis.source import THREAD, Source, indices_of, names_in, root_name
+from course_lib.diagnosis.trail import Trail
+
+INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a slip is, and what that makes of it."""
+
+    line: int | None
+    code: str = ""  # replaces the slip's code where the source shows more
+
+
+def locate(slip: Slip, source: Source, trail: Trail, names: Sequence[str]) -> Place:
+    """The line to blame for a slip; `names` are the kernel's names for A, B and C."""
+    kind, *details = slip.place or ("",)
+    translate = dict(zip("ABC", names, strict=False))
+    finders = {
+        "load": _load,
+        "store": _store,
+        "steps": _steps,
+        "sum": _sum,
+        "start": _start,
+        "shared": _shared,
+        "guard": _guard,
+        "integer": _integer,
+    }
+    if kind not in finders:
+        return Place(None)
+    return finders[kind](
+        slip, [translate.get(each, each) for each in details], source, trail, names
+    )
+
+
+def _load(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where an operand is read, or where the index it is read with is worked out."""
+    array = details[0] if details else names[0]
+    slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
+    accesses = source.accesses(array, store=False)
+    for access in accesses[-1:] if "last" in details else accesses:
+        if len(slots) == 1:
+            line = index_line(source, access, slots[0], names[-1])
+            if line:
+                return Place(line)
+        return Place(access.lineno)
+    lines = trail.load_lines.get(array, ())
+    return Place(lines[0] if lines else None)
+
+
+def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
+    """The line that works out one index of an access, if that is another line.
+
+    An index that also serves to store the output is right there, so it is its use here that is
+    to blame.
+    """
+    slots = indices_of(access)
+    if slot >= len(slots) or not isinstance(slots[slot], ast.Name):
+        return None
+    name = slots[slot].id  # type: ignore[attr-defined]
+    used = set().union(
+        *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
+    )
+    value = source.value_of(name)
+    if name in used or not isinstance(value, ast.BinOp):
+        return None
+    return source.assignments(name)[0].lineno
+
+
+def _store(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where the output is written, or where the index it is written with is worked out."""
+    stores = source.accesses(names[-1], store=True)
+    if not stores:
+        lines = trail.store_lines.get(names[-1], ())
+        return Place(lines[0] if lines else None)
+    store = stores[-1]
+    if details == ["missing"]:
+        guards = source.guards(store)
+        if guards:
+            return Place(guards[0][1], "wrong-bounds-check")
+    if "mapping" in details:
+        axis = 1 if "column" in details else 0
+        return Place(mapping_line(source, store, axis, names))
+    return Place(store.lineno)
+
+
+def mapping_line(source: Source, store: ast.Subscript, axis: int, names: Sequence[str]) -> int:
+    """Where the row or column that a thread writes is worked out.
+
+    That is the line of the index variable, if the loads use it too; otherwise the store is alone
+    in using it, and is to blame.
+    """
+    slots = indices_of(store)
+    if len(slots) != 2 or not isinstance(slots[axis], ast.Name):
+        return store.lineno
+    name = slots[axis].id  # type: ignore[attr-defined]
+    loads = [access for array in names[:-1] for access in source.accesses(array, store=False)]
+    used = [part for access in loads for part in indices_of(access) if name in names_in(part)]
+    direct = [part for part in used if isinstance(part, ast.Name)]
+    value_lines = source.assignments(name)
+    if value_lines and (direct or not loads):
+        return value_lines[0].lineno
+    return store.lineno
+
+
+def _steps(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
+    steps = list(slip.steps)
+    a, b = trail.loaded.get(names[0]), trail.loaded.get(names[1])
+    if a is not None and b is not None and steps and max(steps) < a.shape[1]:
+        no_a, no_b = not a[:, steps].any(), not b[steps].any()
+        if no_a != no_b:
+            guard = _guard(slip, [names[0] if no_a else names[1]], source, trail, names)
+            if guard.line:
+                return guard
+        if not no_a and not no_b:
+            return Place(_loop_line(source, inner=True, names=names))
+    return Place(_loop_line(source, inner="inner" in details, names=names))
+
+
+def _loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
+    """The line of the bound of the loop over tiles, or over the steps within."""
+    loops: list[ast.For | ast.While] = []
+    additions = source.additions()
+    if additions:
+        loops = source.loops_around(additions[0])
+    if not inner:
+        for access in source.accesses(names[0], store=False):
+            around = source.loops_around(access)
+            if around:
+                loops = around
+                break
+    if not loops:
+        loops = source.loops()
+    if not loops:
+        return None
+    return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
+
+
+def bound_line(source: Source, loop: ast.For | ast.While) -> int:
+    """The line of a loop, or of the variable that holds its bound."""
+    if isinstance(loop, ast.For):
+        bounds = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+    else:
+        bounds = [
+            part
+            for test in ast.walk(loop.test)
+            if isinstance(test, ast.Compare)
+            for part in test.comparators
+        ]
+    for bound in bounds:
+        if isinstance(bound, ast.Name) and isinstance(
+            source.value_of(bound.id), (ast.BinOp, ast.Call)
+        ):
+            return source.assignments(bound.id)[0].lineno
+    return loop.lineno
+
+
+def _sum(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    additions = source.additions()
+    if not additions:
+        return Place(None)
+    for statement in additions:  # each product replaces the sum, or the sum is set anew before it
+        if isinstance(statement, ast.AugAssign) and "product" in slip.message:
+            name = root_name(statement.target)
+            around = source.loops_around(statement)
+            starts = source.starts(name) if name else []
+            again = [start for start in starts if source.loops_around(start) == around and around]
+            if again:
+                return Place(again[0].lineno)
+    return Place(additions[0].lineno)
+
+
+def _start(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where the sum is set to its first value, or replaced by the sum of one tile."""
+    again = "starts again" in slip.message
+    sums = source.sums()
+    if again:
+        for statement in source.walk():
+            copies = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
+            if copies and statement.value.id in sums and source.loops_around(statement):  # type: ignore[attr-defined]
+                return Place(statement.lineno)  # type: ignore[attr-defined]
+    for name in sums:
+        starts = source.starts(name)
+        if starts:
+            deepest = max(starts, key=lambda node: len(source.loops_around(node)))
+            return Place((deepest if again else starts[0]).lineno)
+    return Place(None)
+
+
+def _shared(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The store into a tile, or the read from it, whichever has its indices exchanged."""
+    for tile in sorted(source.staged(details[0])):
+        for access in source.accesses(tile, store=True):
+            first = source.origins(indices_of(access)[0])
+            if first & THREAD and "x" in first and "y" not in first:
+                return Place(access.lineno)
+        for access in source.accesses(tile, store=False):
+            return Place(access.lineno)
+    return Place(None)
+
+
+def _guard(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The test that decides whether an operand is read."""
+    for access in source.accesses(details[0], store=False):
+        for _, line in source.guards(access):
+            return Place(line, "wrong-bounds-check")
+    return Place(None)
+
+
+def _integer(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where an integer type, or a division that cuts off, comes in."""
+    for node in source.walk():
+        if isinstance(node, ast.Call):
+            called = names_in(node.func) if not isinstance(node.func, ast.Call) else set()
+            typed = {name for keyword in node.keywords for name in names_in(keyword.value)}
+            arguments = {name for each in node.args for name in names_in(each)}
+            arrays = bool(called & {"array"}) and bool((typed | arguments) & INTEGERS)
+            if called & INTEGERS or arrays:
+                return Place(node.lineno)
+    for statement in source.additions():
+        if any(isinstance(part, ast.FloorDiv) for part in ast.walk(statement)):
+            return Place(statement.lineno)
+    return _start(slip, details, source, trail, names)

@@ -1,0 +1,87 @@
+"""Runs an answer on the student's own GPU as well, at larger sizes.
+
+The emulator checks every index; a GPU checks none. So each array lies between guard bands, and
+a band that changed shows a store outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_lib.curriculum import Launch
+from course_lib.diagnosis.cases import ODD, Case, Problem, make_inputs
+from course_lib.diagnosis.numbers import Outcome, by_how_much, where
+from course_lib.diagnosis.slips import Geometry
+from course_lib.findings import Finding, finding
+
+SHAPES = ((1000, 517, 733), (512, 512, 512))
+GUARD = 4096  # elements before and after an array
+PATTERN = 31337.0
+
+
+def try_on_gpu(
+    kernel: object,
+    problem: Problem,
+    launch: Callable[[Case], Launch],
+    seed: int,
+    run: Callable[..., object],
+) -> list[Finding]:
+    """What went wrong on the GPU; empty if nothing did."""
+    for number, (M, N, K) in enumerate(SHAPES):
+        shape = (M, N, 0 if problem.is_sum else K)
+        found = _try(kernel, problem, Case(shape, draw=100 + number), launch, seed, run)
+        if found:
+            return [found]
+    return []
+
+
+def _try(
+    kernel: object,
+    problem: Problem,
+    case: Case,
+    launch: Callable[[Case], Launch],
+    seed: int,
+    run: Callable[..., object],
+) -> Finding | None:
+    A, B = make_inputs(problem, case, seed)
+    expected, tolerance = problem.answer(A, B)
+    C = np.full(expected.shape, ODD, np.float32)
+    buffers = [guarded(array) for array in (A, B, C)]
+    plan = launch(case)
+    run(kernel, plan.grid, plan.block, *(inner for _, inner in buffers))
+    for name, (whole, _) in zip("ABC", buffers, strict=True):
+        if not bands_intact(whole.copy_to_host()):
+            message = (
+                f"On your GPU, at {case.label(problem)}, memory beside {name} was overwritten."
+            )
+            return finding(
+                "out-of-bounds-write", message, None, f"Which index of {name} can leave it?"
+            )
+    got = buffers[2][1].copy_to_host()
+    outcome = Outcome(A, B, expected, got, tolerance, Geometry(*case.shape, 16, 16), ODD)
+    if outcome.right.all():
+        return None
+    message = (
+        f"On your GPU, at {case.label(problem)}, {where(~outcome.right, outcome.sizes)} is wrong: "
+        f"{by_how_much(outcome)}. The emulator found nothing at smaller sizes."
+    )
+    hint = "Does anything depend on the size of the problem, or on the order of the threads?"
+    return finding("wrong-result", message, None, hint)
+
+
+def guarded(array: np.ndarray) -> tuple[Any, Any]:
+    """A device buffer with guard bands, and the array within it."""
+    from numba import cuda
+
+    whole = np.full(array.size + 2 * GUARD, PATTERN, np.float32)
+    whole[GUARD : GUARD + array.size] = array.reshape(-1)
+    device = cuda.to_device(whole)
+    return device, device[GUARD : GUARD + array.size].reshape(array.shape)
+
+
+def bands_intact(whole: np.ndarray) -> bool:
+    """Do both guard bands still hold their pattern?"""
+    return bool((whole[:GUARD] == PATTERN).all() and (whole[-GUARD:] == PATTERN).all())

@@ -1,0 +1,299 @@
+"""Finds the line to blame once the slip is known: walks the syntax tree of the kernel.
+
+Numbers say what went wrong; these functions only say where such a thing is written. When they
+cannot tell, they return None, and the finding has no line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The functions of an answer: the kernel first, then its device functions.
+
+    Attributes:
+        functions: their syntax trees; line numbers are those of the cell, file or text.
+        parameters: the kernel's own names for the exercise's arrays, in order.
+    """
+
+    functions: tuple[ast.FunctionDef, ...]
+    parameters: tuple[str, ...] = ()
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for function in self.functions:
+            for node in ast.walk(function):
+                for child in ast.iter_child_nodes(node):
+                    self.parents[child] = node
+
+    @property
+    def kernel(self) -> ast.FunctionDef:
+        return self.functions[0]
+
+    def walk(self) -> Iterator[ast.AST]:
+        for function in self.functions:
+            yield from ast.walk(function)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    # --- accesses ---------------------------------------------------------------------------
+
+    def accesses(self, array: str, store: bool) -> list[ast.Subscript]:
+        """Where an array is read, or written, by this name."""
+        wanted = ast.Store if store else ast.Load
+        found = [
+            node
+            for node in self.walk()
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == array
+            and (isinstance(node.ctx, wanted) or self._is_augmented(node))
+        ]
+        return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    def _is_augmented(self, node: ast.AST) -> bool:
+        """`C[i] += x` reads C as well as it writes it."""
+        parent = self.parents.get(node)
+        return isinstance(parent, ast.AugAssign) and parent.target is node
+
+    def shared_names(self) -> set[str]:
+        """The variables that hold shared arrays."""
+        names = set()
+        for node in self.walk():
+            if isinstance(node, ast.Assign) and "shared" in names_in(node.value):
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        return names
+
+    def staged(self, operand: str) -> set[str]:
+        """The shared arrays that elements of `operand` are put into."""
+        found = set()
+        for name in self.shared_names():
+            for access in self.accesses(name, store=True):
+                statement = self.statement(access)
+                if statement is not None and operand in names_in(statement):
+                    found.add(name)
+        return found
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that a node belongs to."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next((each for each in self.ancestors(node) if isinstance(each, ast.stmt)), None)
+
+    def at_line(self, line: int) -> ast.stmt | None:
+        """The innermost statement on a line."""
+        found = [
+            node
+            for node in self.walk()
+            if isinstance(node, ast.stmt)
+            and node.lineno <= line <= (node.end_lineno or node.lineno)
+        ]
+        return min(found, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
+
+    # --- variables --------------------------------------------------------------------------
+
+    def assignments(self, name: str) -> list[ast.stmt]:
+        """The statements that give a variable its value."""
+        found = []
+        for node in self.walk():
+            if isinstance(node, ast.Assign):
+                targets: list[ast.AST] = [t for target in node.targets for t in _flat(target)]
+            elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+                targets = [node.target]
+            else:
+                continue
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                found.append(node)
+        return sorted(found, key=lambda node: node.lineno)
+
+    def value_of(self, name: str) -> ast.expr | None:
+        """What a variable is set to, if it is set in one place."""
+        found = self.assignments(name)
+        if len(found) == 1 and isinstance(found[0], (ast.Assign, ast.AnnAssign)):
+            return found[0].value
+        return None
+
+    def origins(self, expression: ast.AST, depth: int = 4) -> set[str]:
+        """Every name that an expression depends on, through variables set in one place."""
+        names = names_in(expression)
+        if depth:
+            for name in sorted(names):
+                value = self.value_of(name)
+                if value is not None:
+                    names |= self.origins(value, depth - 1)
+        return names
+
+    # --- control flow -----------------------------------------------------------------------
+
+    def loops(self) -> list[ast.For | ast.While]:
+        """All loops, in the order of their lines."""
+        found = [node for node in self.walk() if isinstance(node, (ast.For, ast.While))]
+        return sorted(found, key=lambda node: node.lineno)
+
+    def loop_variables(self, node: ast.AST) -> set[str]:
+        """The variables that change from one round to the next of the loops around a node."""
+        names = set()
+        for loop in self.loops_around(node):
+            if isinstance(loop, ast.For):
+                names |= {t.id for t in _flat(loop.target) if isinstance(t, ast.Name)}
+            else:
+                tested = names_in(loop.test)
+                changed = {
+                    s.target.id
+                    for s in ast.walk(loop)
+                    if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
+                }
+                names |= {
+                    name
+                    for name in changed
+                    if name in tested or isinstance(loop.test, ast.Constant)
+                }
+        return names
+
+    def loops_around(self, node: ast.AST) -> list[ast.For | ast.While]:
+        """The loops around a node, outermost first."""
+        around = [each for each in self.ancestors(node) if isinstance(each, (ast.For, ast.While))]
+        return around[::-1]
+
+    def guards(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
+        """The tests against a size that decide whether a node is reached, innermost first."""
+        return [(test, line) for test, line in self.conditions(node) if self.tests_a_size(test)]
+
+    def tests_a_size(self, test: ast.expr) -> bool:
+        """Does it compare something with the size of an array?"""
+        compares = any(isinstance(part, ast.Compare) for part in ast.walk(test))
+        origins = self.origins(test)
+        if isinstance(test, ast.Name):  # inside = row < M and col < N
+            value = self.value_of(test.id)
+            compares = value is not None and any(
+                isinstance(p, ast.Compare) for p in ast.walk(value)
+            )
+        return compares and bool(origins & {"shape", "size", "len"})
+
+    def conditions(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
+        """The tests that decide whether a node is reached, innermost first, with their lines."""
+        found: list[tuple[ast.expr, int]] = []
+        inner = node
+        for each in self.ancestors(node):
+            if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
+                found.append((each.test, each.test.lineno))
+            found += self._early_exits(each, inner)
+            inner = each
+        return found
+
+    def _early_exits(self, block: ast.AST, inner: ast.AST) -> list[tuple[ast.expr, int]]:
+        """Tests before a statement of a block that leave the kernel, or skip a loop's round."""
+        for name in ("body", "orelse"):
+            statements = getattr(block, name, None)
+            if isinstance(statements, list) and inner in statements:
+                before = statements[: statements.index(inner)]
+                return [
+                    (each.test, each.lineno)
+                    for each in reversed(before)
+                    if isinstance(each, ast.If)
+                    and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
+                ]
+        return []
+
+    # --- sums -------------------------------------------------------------------------------
+
+    def additions(self) -> list[ast.Assign | ast.AugAssign]:
+        """The statements that combine elements, deepest in loops first: where the sum is made."""
+        tiles = self.shared_names()
+        found = []
+        for node in self.walk():
+            if not isinstance(node, (ast.Assign, ast.AugAssign)):
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            collects = isinstance(node, ast.AugAssign) or any(map(_multiplies, outside(node.value)))
+            if collects and root_name(target) not in tiles and self._uses_elements(node):
+                found.append(node)
+        found.sort(key=lambda node: (-len(self.loops_around(node)), node.lineno))
+        return found
+
+    def _uses_elements(self, statement: ast.Assign | ast.AugAssign) -> bool:
+        arrays = self.shared_names() | set(self.parameters)
+        names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
+        values = (self.value_of(name) for name in names)
+        copied = {
+            part.id
+            for value in values
+            if value
+            for part in outside(value)
+            if isinstance(part, ast.Name)
+        }
+        return bool((names | copied) & arrays)
+
+    def sums(self) -> list[str]:
+        """The variables (or arrays) that sums are collected in."""
+        names = []
+        for statement in self.additions():
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                name = root_name(target)
+                if name and name not in names:
+                    names.append(name)
+        return names
+
+    def starts(self, name: str) -> list[ast.stmt]:
+        """Where a sum is set to something that does not contain the sum itself."""
+        return [
+            statement
+            for statement in self.assignments(name)
+            if isinstance(statement, (ast.Assign, ast.AnnAssign))
+            and statement.value is not None
+            and name not in names_in(statement.value)
+            and not any(_multiplies(part) for part in outside(statement.value))
+        ]
+
+
+def _flat(target: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for each in target.elts:
+            yield from _flat(each)
+    else:
+        yield target
+
+
+def outside(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of an expression, without those that only compute an index."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.Subscript) and child is node.slice):
+            yield from outside(child)
+
+
+def _multiplies(node: ast.AST) -> bool:
+    """Is it a product of numbers, and not one of thread and block numbers?"""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return False
+    elements = any(isinstance(part, ast.Subscript) for part in outside(node))
+    return elements or not names_in(node) & {"threadIdx", "blockIdx"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Every variable and attribute name in a piece of the tree."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def root_name(target: ast.AST) -> str | None:
+    """The variable behind `C[y, x]` or `acc`."""
+    while isinstance(target, (ast.Subscript, ast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
+    """The index expressions: two for `A[y, x]`, and for `A[y][x]` those of the last."""
+    return access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]

@@ -1,0 +1,419 @@
+"""Draw who computes what: blocks and threads laid over a matrix, and the threads left over."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+
+from course_lib.devices import WARP_SIZE
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+
+XIs = Literal["column", "row"]
+_MOST_BLOCKS = 48
+
+
+@style.drawn
+def grid_of_threads(
+    grid: tuple[int, int],
+    block: tuple[int, int],
+    shape: tuple[int, int],
+    *,
+    thread: tuple[tuple[int, int], tuple[int, int]] | None = None,
+    x_is: XIs = "column",
+) -> Picture:
+    """Blocks and threads over a matrix of `shape` = (rows, columns).
+
+    Args:
+        grid: blocks as (x, y).
+        block: threads of a block as (x, y).
+        thread: ((block x, block y), (thread x, thread y)): the one whose arithmetic is shown.
+        x_is: "column" where column = blockIdx.x * blockDim.x + threadIdx.x, "row" for the other
+            mapping, in which a warp runs down a column of the matrix.
+
+    Raises:
+        ValueError: if there are more blocks than a picture can show.
+    """
+    if grid[0] * grid[1] > _MOST_BLOCKS:
+        raise ValueError(f"{grid[0] * grid[1]} blocks are too many to draw; take a smaller grid.")
+    across, down = _extent(grid, block, x_is)
+    cell = min(4.5 / max(across, shape[1]), 3.4 / max(down, shape[0]), 0.4)
+    height = max(cell * max(down, shape[0]) + 1.25, 3.2 if thread else 2.5)
+    figure = style.card(
+        height,
+        f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
+        f"over {shape[0]} × {shape[1]} elements",
+        "Grid and block are (x, y); the matrix is rows × columns",
+    )
+    axes = style.canvas(figure)
+    origin = (0.55, 0.95)
+    _draw_cells(axes, origin, cell, (across, down), shape)
+    _draw_blocks(axes, origin, cell, grid, block, x_is)
+    _draw_matrix_edge(axes, origin, cell, shape)
+    _draw_first_warp(axes, origin, cell, block, x_is)
+    if thread is not None:
+        _draw_thread(axes, origin, cell, thread, block, x_is)
+    idle = across * down - min(across, shape[1]) * min(down, shape[0])
+    missed = shape[0] * shape[1] - min(across, shape[1]) * min(down, shape[0])
+    _draw_key(
+        axes,
+        origin[0] + max(across, shape[1]) * cell + 0.3,
+        idle,
+        missed,
+        thread,
+        block,
+        shape,
+        x_is,
+    )
+    return Picture(figure, _words(grid, block, shape, idle, missed, thread, x_is))
+
+
+def _extent(grid: tuple[int, int], block: tuple[int, int], x_is: XIs) -> tuple[int, int]:
+    """Threads across and down the picture."""
+    along_x, along_y = grid[0] * block[0], grid[1] * block[1]
+    return (along_x, along_y) if x_is == "column" else (along_y, along_x)
+
+
+def element_of(
+    thread: tuple[tuple[int, int], tuple[int, int]], block: tuple[int, int], x_is: XIs = "column"
+) -> tuple[int, int]:
+    """(row, column) that a thread ((block x, block y), (thread x, thread y)) stands for."""
+    (block_x, block_y), (thread_x, thread_y) = thread
+    x, y = block_x * block[0] + thread_x, block_y * block[1] + thread_y
+    return (y, x) if x_is == "column" else (x, y)
+
+
+def _draw_cells(
+    axes: Axes,
+    origin: tuple[float, float],
+    cell: float,
+    extent: tuple[int, int],
+    shape: tuple[int, int],
+) -> None:
+    """Three regions: threads with an element, threads without one, elements without a thread."""
+    (across, down), (rows, columns) = extent, shape
+    _region(axes, origin, cell, (0, min(across, columns)), (0, min(down, rows)), None)
+    _region(axes, origin, cell, (columns, across), (0, down), "////")
+    _region(axes, origin, cell, (0, min(across, columns)), (rows, down), "////")
+    _region(axes, origin, cell, (across, columns), (0, rows), "xxx")
+    _region(axes, origin, cell, (0, min(across, columns)), (down, rows), "xxx")
+    if cell < 0.1:
+        return
+    left, top = origin
+    for column in range(across + 1):
+        axes.plot(
+            [left + column * cell] * 2,
+            [top, top + down * cell],
+            color=style.FAINT,
+            linewidth=0.6,
+            zorder=1,
+        )
+    for row in range(down + 1):
+        axes.plot(
+            [left, left + across * cell],
+            [top + row * cell] * 2,
+            color=style.FAINT,
+            linewidth=0.6,
+            zorder=1,
+        )
+
+
+def _region(
+    axes: Axes,
+    origin: tuple[float, float],
+    cell: float,
+    columns: tuple[int, int],
+    rows: tuple[int, int],
+    hatch: str | None,
+) -> None:
+    """A rectangle of elements, from the first to before the last; nothing where it is empty."""
+    if columns[0] >= columns[1] or rows[0] >= rows[1]:
+        return
+    style.rectangle(
+        axes,
+        (origin[0] + columns[0] * cell, origin[1] + rows[0] * cell),
+        (columns[1] - columns[0]) * cell,
+        (rows[1] - rows[0]) * cell,
+        hatch=hatch,
+        facecolor=style.PAPER if hatch else style.tint(style.GREEN, 0.25),
+        edgecolor=style.tint(style.VERMILION, 0.5) if hatch else "none",
+        linewidth=0,
+        zorder=0,
+    )
+
+
+def _draw_blocks(
+    axes: Axes,
+    origin: tuple[float, float],
+    cell: float,
+    grid: tuple[int, int],
+    block: tuple[int, int],
+    x_is: XIs,
+) -> None:
+    wide, high = block if x_is == "column" else (block[1], block[0])
+    for block_y in range(grid[1]):
+        for block_x in range(grid[0]):
+            across, down = (block_x, block_y) if x_is == "column" else (block_y, block_x)
+            x, y = origin[0] + across * wide * cell, origin[1] + down * high * cell
+            style.rectangle(
+                axes,
+                (x, y),
+                wide * cell,
+                high * cell,
+                fill=False,
+                edgecolor=style.BLUE,
+                linewidth=1.8,
+            )
+            # A single low row of blocks has room for its names below.
+            low = high * cell < 0.5 and (grid[1] if x_is == "column" else grid[0]) == 1
+            style.write(
+                axes,
+                x + wide * cell / 2,
+                y + high * cell + 0.14 if low else y + high * cell / 2,
+                f"block ({block_x}, {block_y})",
+                ha="center",
+                color=style.BLUE,
+                zorder=6.7,
+                bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
+            )
+
+
+def _draw_matrix_edge(
+    axes: Axes, origin: tuple[float, float], cell: float, shape: tuple[int, int]
+) -> None:
+    left, top = origin
+    rows, columns = shape
+    style.rectangle(
+        axes,
+        (left, top),
+        columns * cell,
+        rows * cell,
+        fill=False,
+        edgecolor=style.INK,
+        linewidth=2.6,
+        zorder=5,
+    )
+    style.write(
+        axes,
+        left + columns * cell / 2,
+        top - 0.06,
+        f"{columns} column{'s' * (columns > 1)}",
+        va="bottom",
+        ha="center",
+    )
+    style.write(
+        axes,
+        left - 0.08,
+        top + rows * cell / 2,
+        f"{rows} row{'s' * (rows > 1)}",
+        ha="right",
+        rotation=90,
+    )
+
+
+def _draw_first_warp(
+    axes: Axes, origin: tuple[float, float], cell: float, block: tuple[int, int], x_is: XIs
+) -> None:
+    """Warp 0 of block (0, 0): lanes run along x first."""
+    margin = 0.2 if cell >= 0.1 else 0.0
+    for lane in range(min(WARP_SIZE, block[0] * block[1])):
+        thread = ((0, 0), (lane % block[0], lane // block[0]))
+        row, column = element_of(thread, block, x_is)
+        style.rectangle(
+            axes,
+            (origin[0] + (column + margin) * cell, origin[1] + (row + margin) * cell),
+            (1 - 2 * margin) * cell,
+            (1 - 2 * margin) * cell,
+            facecolor=style.YELLOW,
+            edgecolor=style.INK,
+            linewidth=0.6 if margin else 0.2,
+            zorder=6.5,
+        )
+
+
+def _draw_thread(
+    axes: Axes,
+    origin: tuple[float, float],
+    cell: float,
+    thread: tuple[tuple[int, int], tuple[int, int]],
+    block: tuple[int, int],
+    x_is: XIs,
+) -> None:
+    row, column = element_of(thread, block, x_is)
+    style.rectangle(
+        axes,
+        (origin[0] + column * cell, origin[1] + row * cell),
+        cell,
+        cell,
+        facecolor=style.VERMILION,
+        edgecolor=style.INK,
+        linewidth=1.6,
+        zorder=7,
+    )
+
+
+def _arithmetic(
+    thread: tuple[tuple[int, int], tuple[int, int]], block: tuple[int, int], x_is: XIs
+) -> tuple[str, str]:
+    """The two lines that lead from a thread to its element."""
+    (block_x, block_y), (thread_x, thread_y) = thread
+    row, column = element_of(thread, block, x_is)
+    along_x = f"{block_x} · {block[0]} + {thread_x} = {column if x_is == 'column' else row}"
+    along_y = f"{block_y} · {block[1]} + {thread_y} = {row if x_is == 'column' else column}"
+    if x_is == "column":
+        return f"column = {along_x}", f"row = {along_y}"
+    return f"row = {along_x}", f"column = {along_y}"
+
+
+def _draw_key(
+    axes: Axes,
+    x: float,
+    idle: int,
+    missed: int,
+    thread: tuple[tuple[int, int], tuple[int, int]] | None,
+    block: tuple[int, int],
+    shape: tuple[int, int],
+    x_is: XIs,
+) -> None:
+    y = 1.0
+    entries: list[tuple[Any, str | None, str]] = [
+        (style.tint(style.GREEN, 0.25), None, "a thread with an element"),
+        (style.YELLOW, None, "the first warp's lanes"),
+    ]
+    if idle:
+        entries.append((style.PAPER, "////", f"{idle} threads out of range:\nthe guard stops them"))
+    if missed:
+        entries.append((style.PAPER, "xx", f"{missed} elements that\nno thread computes"))
+    for colour, hatch, words in entries:
+        style.rectangle(
+            axes,
+            (x, y - 0.08),
+            0.18,
+            0.18,
+            facecolor=colour,
+            hatch=hatch,
+            linewidth=0.8,
+            edgecolor=style.tint(style.VERMILION, 0.5) if hatch else style.GREY,
+        )
+        style.write(axes, x + 0.26, y, words, linespacing=1.15)
+        y += 0.42 if "\n" in words else 0.3
+    if thread is not None:
+        row, column = element_of(thread, block, x_is)
+        y += 0.08
+        style.rectangle(
+            axes, (x, y - 0.08), 0.18, 0.18, facecolor=style.VERMILION, edgecolor=style.INK
+        )
+        (block_x, block_y), (thread_x, thread_y) = thread
+        style.write(
+            axes,
+            x + 0.26,
+            y,
+            f"thread ({thread_x}, {thread_y})\nof block ({block_x}, {block_y})",
+            linespacing=1.15,
+        )
+        inside = row < shape[0] and column < shape[1]
+        verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
+        lines = (*_arithmetic(thread, block, x_is), verdict)
+        style.write(axes, x, y + 0.28, "\n".join(lines), va="top", linespacing=1.35)
+
+
+def _words(
+    grid: tuple[int, int],
+    block: tuple[int, int],
+    shape: tuple[int, int],
+    idle: int,
+    missed: int,
+    thread: tuple[tuple[int, int], tuple[int, int]] | None,
+    x_is: XIs,
+) -> str:
+    way = "along a row" if x_is == "column" else "down a column"
+    text = (
+        f"A grid of {grid[0]} by {grid[1]} blocks, each of {block[0]} by {block[1]} threads, over "
+        f"a matrix of {shape[0]} by {shape[1]} elements; threadIdx.x is the {x_is}, so the "
+        f"first warp runs {way}. "
+    )
+    text += (
+        f"{idle} threads are out of range: the guard stops them." if idle else "No thread is idle."
+    )
+    if missed:
+        text += f" {missed} elements have no thread."
+    if thread is not None:
+        text += (
+            f" Thread {thread[1]} of block {thread[0]}: "
+            + ", ".join(_arithmetic(thread, block, x_is)).replace("·", "times")
+            + "."
+        )
+    return text
+
+
+_WARP_COLOURS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE)
+
+
+@style.drawn
+def warps_of_block(block: tuple[int, int]) -> Picture:
+    """Which warp and which lane each thread of a block is; block=(x, y).
+
+    Raises:
+        ValueError: if the block is too large to write a number into each thread.
+    """
+    wide, high = block
+    if wide > WARP_SIZE or wide * high > 512 or high > 20:
+        raise ValueError(f"A block of {wide} × {high} threads is too large to number.")
+    beside = wide <= 16  # else the key stands below
+    cell = min((4.6 if beside else 6.7) / wide, 3.4 / high, 0.4)
+    warps = -(-wide * high // WARP_SIZE)
+    below = 0.0 if beside else 0.3 * -(-warps // 4)
+    figure = style.card(
+        max(1.3 + cell * high + below, 1.2 + 0.3 * warps if beside else 0, 2.3),
+        f"A block of {wide} × {high} threads is {warps} warp{'s' * (warps > 1)}",
+        "The number in a thread is its lane; lanes follow threadIdx.x first",
+    )
+    axes = style.canvas(figure)
+    left, top = 0.6, 1.0
+    style.write(axes, left, top - 0.12, "threadIdx.x →", va="baseline", color=style.GREY)
+    style.write(
+        axes,
+        left - 0.12,
+        top,
+        "threadIdx.y →",
+        va="top",
+        ha="right",
+        rotation=-90,
+        color=style.GREY,
+    )
+    for thread in range(wide * high):
+        row, column = divmod(thread, wide)
+        corner = (left + column * cell, top + row * cell)
+        _draw_lane(axes, corner, cell, *divmod(thread, WARP_SIZE))
+    for warp in range(warps):
+        if beside:
+            x, y = left + wide * cell + 0.35, top + 0.12 + 0.3 * warp
+        else:
+            x, y = left + 1.7 * (warp % 4), top + high * cell + 0.25 + 0.3 * (warp // 4)
+        _draw_lane(axes, (x, y - 0.1), 0.2, warp)
+        last = min(WARP_SIZE, wide * high - warp * WARP_SIZE) - 1
+        style.write(axes, x + 0.28, y, f"warp {warp}, lanes 0–{last}")
+    return Picture(
+        figure,
+        f"A block of {wide} by {high} threads is {warps} warps. Lanes follow threadIdx.x first, "
+        f"then threadIdx.y: thread (0, 0) is lane 0 of warp 0, thread ({wide - 1}, {high - 1}) is "
+        f"lane {(wide * high - 1) % WARP_SIZE} of warp {warps - 1}.",
+    )
+
+
+def _draw_lane(
+    axes: Axes, corner: tuple[float, float], cell: float, warp: int, lane: int | None = None
+) -> None:
+    colour = _WARP_COLOURS[warp % len(_WARP_COLOURS)]
+    style.rectangle(
+        axes,
+        corner,
+        cell,
+        cell,
+        facecolor=style.tint(colour, 0.35),
+        edgecolor=colour,
+        linewidth=0.8,
+    )
+    if lane is not None and cell >= 0.17:
+        style.write(axes, corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center")

@@ -1,0 +1,318 @@
+"""Draw where numbers live: the warehouse with its four stations, and what fits on the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from course_lib.devices import (
+    DEFAULT_SHARED_KIB,
+    LATENCY_CYCLES_B200,
+    Capability,
+    Device,
+    device,
+)
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+
+
+@dataclass(frozen=True)
+class _Station:
+    name: str
+    hardware: str
+    amount: tuple[str, ...]
+    speed: tuple[str, ...]
+    colour: str
+
+
+def _stations(gpu: Device) -> tuple[_Station, ...]:
+    capability = gpu.capability
+
+    def star(field: str, row: Device | Capability = gpu) -> str:
+        return " *" if field in row.unconfirmed else ""
+
+    return (
+        _Station(
+            "Depot",
+            "DRAM\n(global memory)",
+            ("gigabytes", "holds every array"),
+            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",),
+            style.BLUE,
+        ),
+        _Station(
+            "Loading dock",
+            "L2 cache",
+            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"),
+            (),
+            style.SKY,
+        ),
+        _Station(
+            "Crew bench",
+            "L1 cache and\nshared memory",
+            (
+                f"{capability.l1_and_shared_kib} KiB per SM"
+                + star("l1_and_shared_kib", capability),
+                f"shared: up to {capability.shared_per_sm_kib}",
+            ),
+            (
+                f"{gpu.shared_tb_per_s:.1f} TB/s{star('shared_bytes_per_clock')}",
+                f"({gpu.sms} SMs together)",
+            ),
+            style.ORANGE,
+        ),
+        _Station(
+            "Hands",
+            "registers",
+            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"),
+            (),
+            style.GREEN,
+        ),
+    )
+
+
+_WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
+
+
+@style.drawn
+def warehouse(gpu: str | Device = "T4") -> Picture:
+    """The four stations of a GPU with capacity, bandwidth, and who shares them."""
+    row = device(gpu)
+    ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
+    figure = style.card(
+        4.35,
+        f"Where numbers live: {row.product}",
+        "From the depot to the hands: nearer, faster, and shared by fewer",
+    )
+    axes = style.canvas(figure)
+    stations = _stations(row)
+    top, height = 0.78, 2.5
+    for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
+        x = _LEFT + place * (_WIDTH + _GAP)
+        _draw_station(axes, x, top, height, station)
+        draw_content(axes, x + _WIDTH / 2, top + 1.13)
+        if place:
+            style.arrow(axes, (x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), linewidth=2)
+    _draw_brackets(axes, top + height)
+    far = LATENCY_CYCLES_B200
+    style.footnote(
+        figure,
+        f"The bench moves {ratio:.0f} times as many bytes per second as the depot.\n"
+        f"Waiting time, read out on a B200: bench {far['shared memory']}, dock {far['L2']}, depot "
+        f"{far['DRAM']} clock cycles."
+        + ("     * second-hand or unconfirmed" if _has_star(stations) else ""),
+    )
+    return Picture(figure, _words(row, stations, ratio))
+
+
+def _has_star(stations: Sequence[_Station]) -> bool:
+    return any(line.endswith("*") for each in stations for line in each.amount + each.speed)
+
+
+def _draw_station(axes: Axes, x: float, y: float, height: float, station: _Station) -> None:
+    style.box(axes, x, y, _WIDTH, height, colour=station.colour, fill=0.12, linewidth=1.6)
+    middle = x + _WIDTH / 2
+    style.write(
+        axes, middle, y + 0.22, station.name, ha="center", fontweight="bold", fontsize=style.LARGE
+    )
+    style.write(
+        axes, middle, y + 0.57, station.hardware, ha="center", color=style.GREY, linespacing=1.15
+    )
+    style.write(
+        axes, middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4
+    )
+    style.write(
+        axes,
+        middle,
+        y + 1.97,
+        "\n".join(station.speed),
+        va="top",
+        ha="center",
+        fontweight="bold",
+        linespacing=1.4,
+    )
+
+
+def _crates(axes: Axes, x: float, y: float, columns: int, rows: int, colour: str) -> None:
+    """A stack of crates around a middle."""
+    size = 0.105
+    for row in range(rows):
+        for column in range(columns):
+            corner = (x + (column - columns / 2) * size, y + (row - rows / 2) * size)
+            style.rectangle(
+                axes,
+                corner,
+                size,
+                size,
+                facecolor=style.tint(colour, 0.6),
+                edgecolor=style.PAPER,
+                linewidth=0.8,
+            )
+
+
+def _draw_depot(axes: Axes, x: float, y: float) -> None:
+    _crates(axes, x, y, 12, 4, style.BLUE)
+
+
+def _draw_dock(axes: Axes, x: float, y: float) -> None:
+    _crates(axes, x, y, 7, 3, style.SKY)
+
+
+def _draw_bench(axes: Axes, x: float, y: float) -> None:
+    """One bench, two parts: one fills itself, one is filled by the crew."""
+    for left, name in ((x - 0.7, "L1"), (x, "shared")):
+        style.rectangle(
+            axes,
+            (left, y - 0.13),
+            0.7,
+            0.26,
+            facecolor=style.tint(style.ORANGE, 0.5),
+            edgecolor=style.ORANGE,
+            hatch="....." if name == "L1" else None,
+        )
+        style.write(
+            axes,
+            left + 0.35,
+            y,
+            name,
+            ha="center",
+            bbox={"facecolor": style.tint(style.ORANGE, 0.5), "edgecolor": "none", "pad": 0.5},
+        )
+
+
+def _draw_hands(axes: Axes, x: float, y: float) -> None:
+    for place in range(3):
+        _crates(axes, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
+
+
+_CONTENTS = (_draw_depot, _draw_dock, _draw_bench, _draw_hands)
+
+
+def _draw_brackets(axes: Axes, y: float) -> None:
+    spans = (
+        (0, 2, "shared by the whole GPU"),
+        (2, 3, "its SM's blocks divide it"),
+        (3, 4, "one thread's own"),
+    )
+    for first, last, words in spans:
+        left = _LEFT + first * (_WIDTH + _GAP)
+        right = _LEFT + last * (_WIDTH + _GAP) - _GAP
+        axes.plot(
+            [left, left, right, right],
+            [y + 0.08, y + 0.17, y + 0.17, y + 0.08],
+            color=style.GREY,
+            linewidth=1.2,
+        )
+        style.write(axes, (left + right) / 2, y + 0.22, words, va="top", ha="center")
+
+
+def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
+    told = "; ".join(
+        f"{each.name} ({each.hardware.replace(chr(10), ' ')}): "
+        + ", ".join(each.amount + each.speed).replace(", (", " (")
+        for each in stations
+    )
+    return (
+        f"Where numbers live on the {gpu.product}. {told}. The whole GPU shares depot and dock, "
+        "the blocks on an SM divide its bench, hands are one thread's own. "
+        f"The bench moves {ratio:.0f} times as many bytes per second as the depot."
+    )
+
+
+@style.drawn
+def strips_fit(
+    BM: int | Sequence[int] = (4, 32),
+    K: int = 4096,
+    *,
+    tile: int = 32,
+    devices: Sequence[str | Device] = ("T4", "A6000", "A100-80", "H100"),
+) -> Picture:
+    """Whole strips of A and B against the shared memory that a block can get, and a pair of tiles.
+
+    Args:
+        BM: heights of A's strip; B's is as wide, so a pair takes 2 x BM x K floats.
+        K: the length of the strips.
+        tile: edge of the square tiles that are compared with them.
+        devices: whose limits are drawn.
+    """
+    heights = [BM] if isinstance(BM, int) else list(BM)
+    rows = [device(each) for each in devices]
+    loads = [(f"both strips, BM = {each}", 2 * each * K * 4 / 1024) for each in sorted(heights)]
+    loads.insert(0, (f"two tiles, {tile} × {tile}", 2 * tile * tile * 4 / 1024))
+    limits = [("default", float(DEFAULT_SHARED_KIB))]
+    limits += [(each.name, float(each.capability.shared_per_block_kib)) for each in rows]
+    figure = style.card(
+        1.95 + 0.5 * len(loads),
+        "What fits on the bench? (float32)",
+        f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get",
+    )
+    axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
+    _draw_loads(axes, loads, limits)
+    _draw_limits(axes, limits, len(loads))
+    return Picture(figure, _fit_words(loads, limits))
+
+
+def _draw_loads(
+    axes: Axes, loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]
+) -> None:
+    most = max(limit for _, limit in limits)
+    least = min(limit for _, limit in limits)
+    smallest, largest = min(kib for _, kib in loads), max(kib for _, kib in loads)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(min(smallest, least) / 2, max(largest, most) * 4)
+    for place, (_, amount) in enumerate(loads):
+        colour = (
+            style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
+        )
+        axes.barh(
+            place,
+            amount,
+            0.5,
+            color=style.tint(colour, 0.55),
+            edgecolor=colour,
+            hatch="////" if amount > most else None,
+            zorder=2,
+        )
+        style.write(
+            axes,
+            amount * 1.06,
+            place,
+            style.kib(amount),
+            fontweight="bold",
+            zorder=4,
+            bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
+        )
+    axes.set_yticks(range(len(loads)), [name for name, _ in loads])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(loads) - 0.4, -0.6)
+    ticks = [2.0**power for power in range(2, 14) if axes.get_xlim()[0] <= 2**power]
+    ticks = [tick for tick in ticks if tick <= axes.get_xlim()[1]]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("KiB", loc="right")
+
+
+def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]], count: int) -> None:
+    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
+        axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
+        # Neighbours on a logarithmic axis are close, so their names take turns in height.
+        axes.annotate(
+            f"{name} {limit:g}",
+            (limit, -0.6),
+            xytext=(0, 4 + 12 * (place % 3)),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=style.SMALL,
+        )
+
+
+def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]) -> str:
+    told = []
+    for name, amount in loads:
+        fits = [where for where, limit in limits if amount <= limit]
+        verdict = "fit everywhere" if len(fits) == len(limits) else f"fit {', '.join(fits)}"
+        told.append(f"{name}, {style.kib(amount)}: {verdict if fits else 'fit nowhere'}")
+    bounds = ", ".join(f"{name} {limit:g}" for name, limit in limits)
+    return f"Shared memory that one block can get, in KiB: {bounds}. {'; '.join(told)}."

@@ -1,0 +1,72 @@
+"""Hold a finished picture with its words, and show both in a notebook.
+
+Where the words go, and why. There is a key for them, `alt` in the metadata of `image/png`, and it
+is set here; but JupyterLab 4.6 and nbconvert's page template ignore it, so a screen reader would
+meet a nameless image. An HTML output with an `<img alt>` of its own would carry them, but whether
+its picture is shown depends on what each front end strips, and a lost picture is worse. So the
+words are shown as words: a closed fold "In words" under the picture, which everyone can open, and
+which needs nothing but plain HTML. `text/plain` is the same text, so that a terminal and nbval see
+the same words every time.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A matplotlib figure and the text that says the same in words."""
+
+    figure: Figure
+    alt: str
+
+    def png(self) -> bytes:
+        """The picture as PNG; the same figure always gives the same bytes."""
+        buffer = io.BytesIO()
+        FigureCanvasAgg(self.figure).print_png(buffer, metadata={"Software": None})
+        return buffer.getvalue()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the PNG to a file."""
+        target = Path(path)
+        target.write_bytes(self.png())
+        return target
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture alone, for whatever asks for its representation."""
+        png = base64.b64encode(self.png()).decode("ascii")
+        return {"image/png": png, "text/plain": self.alt}, {"image/png": {"alt": self.alt}}
+
+    def _ipython_display_(self) -> None:
+        """What a cell shows that ends in a picture: the picture, and the fold with its words."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        display({"text/html": self.fold(), "text/plain": ""}, raw=True)
+
+    def fold(self) -> str:
+        """The words as a closed fold in HTML."""
+        words = html.escape(self.alt)
+        return f"<details><summary><small>In words</small></summary>{words}</details>"
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def show(picture: Picture | Figure, alt: str | None = None) -> None:
+    """Show a picture where it is not the last line of a cell, or a figure with words of its own."""
+    if isinstance(picture, Figure):
+        if not alt:
+            raise ValueError("A figure needs words: figures.show(figure, alt='...').")
+        picture = Picture(picture, alt)
+    picture._ipython_display_()

@@ -1,0 +1,407 @@
+"""Draw who needs which numbers: one value and its users, one block and its tiles."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+
+_LARGEST = 16
+_TOP = 0.85  # where B begins, in inches from the top of the card
+
+
+@style.drawn
+def sharing(
+    shape: tuple[int, int, int] = (4, 4, 4),
+    *,
+    element: tuple[int, int] = (0, 0),
+    matrix: Literal["A", "B"] = "A",
+) -> Picture:
+    """One value of A feeds a whole row of C, one value of B a whole column.
+
+    Args:
+        shape: (M, N, K): C is M x N, A is M x K, B is K x N.
+        element: [row, column] of the value.
+        matrix: where it is.
+
+    Raises:
+        ValueError: if a side is too long to draw.
+    """
+    rows, columns, depth = shape
+    if max(shape) > _LARGEST:
+        raise ValueError(f"A side of {max(shape)} is too long to draw; at most {_LARGEST}.")
+    lit = _fed_by(shape, element, matrix)
+    cell = min(3.75 / (depth + columns), 1.9 / max(rows, depth), 0.36)
+    lower = _TOP + depth * cell + 0.32
+    figure = style.card(
+        lower + rows * cell + 0.55,
+        f"{matrix}[{element[0]}][{element[1]}] has {len(lit['C'])} users",
+        "B stands above C and A to its left, so that each product's row and column meet",
+    )
+    axes = style.canvas(figure)
+    left, right = 0.75, 0.75 + depth * cell + 0.32
+    corners = {"A": (left, lower), "B": (right, _TOP), "C": (right, lower)}
+    sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
+    for name, corner in corners.items():
+        _draw_matrix(
+            axes,
+            corner,
+            cell,
+            sizes[name],
+            name,
+            lit[name],
+            (matrix, element) if name == matrix else None,
+        )
+    _draw_sentence(axes, right + columns * cell + 0.35, lower, shape, element, matrix)
+    users = len(lit["C"])
+    where = f"row {element[0]}" if matrix == "A" else f"column {element[1]}"
+    return Picture(
+        figure,
+        f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
+        f"The single value {matrix}[{element[0]}][{element[1]}] is needed by all {users} outputs "
+        f"in {where} of C.",
+    )
+
+
+def _fed_by(
+    shape: tuple[int, int, int], element: tuple[int, int], matrix: str
+) -> dict[str, set[tuple[int, int]]]:
+    """The outputs that use an element, and what each of them multiplies it with."""
+    rows, columns, _ = shape
+    row, column = element
+    if matrix == "A":
+        return {
+            "A": {element},
+            "B": {(column, x) for x in range(columns)},
+            "C": {(row, x) for x in range(columns)},
+        }
+    return {
+        "A": {(y, row) for y in range(rows)},
+        "B": {element},
+        "C": {(y, column) for y in range(rows)},
+    }
+
+
+def _draw_matrix(
+    axes: Axes,
+    corner: tuple[float, float],
+    cell: float,
+    size: tuple[int, int],
+    name: str,
+    lit: set[tuple[int, int]],
+    source: tuple[str, tuple[int, int]] | None,
+) -> None:
+    colour = style.MATRIX_COLOUR[name]
+    left, top = corner
+    style.write(
+        axes,
+        left - 0.1,
+        top + size[0] * cell / 2,
+        name,
+        ha="right",
+        fontweight="bold",
+        color=colour,
+        fontsize=style.LARGE,
+    )
+    for row in range(size[0]):
+        for column in range(size[1]):
+            on = (row, column) in lit
+            the_one = source is not None and source[1] == (row, column)
+            style.rectangle(
+                axes,
+                (left + column * cell, top + row * cell),
+                cell,
+                cell,
+                facecolor=style.YELLOW if the_one else style.tint(colour, 0.55 if on else 0.1),
+                edgecolor=style.INK if the_one else style.tint(colour, 0.6),
+                linewidth=2 if the_one else 0.8,
+                zorder=3 if the_one else 2,
+            )
+            if on and cell > 0.29:
+                style.write(
+                    axes,
+                    left + (column + 0.5) * cell,
+                    top + (row + 0.5) * cell,
+                    f"{row},{column}",
+                    ha="center",
+                    zorder=4,
+                )
+
+
+def _draw_sentence(
+    axes: Axes,
+    x: float,
+    y: float,
+    shape: tuple[int, int, int],
+    element: tuple[int, int],
+    matrix: str,
+) -> None:
+    rows, columns, _ = shape
+    row, column = element
+    if matrix == "A":
+        sums = [f"C[{row}][{j}] += A[{row}][{column}] · B[{column}][{j}]" for j in range(columns)]
+    else:
+        sums = [f"C[{i}][{column}] += A[{i}][{row}] · B[{row}][{column}]" for i in range(rows)]
+    shown = sums if len(sums) <= 6 else [*sums[:4], "…", sums[-1]]
+    style.write(axes, x, y, "\n".join(shown), va="top", fontfamily=style.MONO, linespacing=1.5)
+
+
+@style.drawn
+def block_tiles(
+    shape: tuple[int, int, int],
+    tile: int | tuple[int, int, int],
+    *,
+    block: tuple[int, int] = (0, 0),
+    step: int | None = None,
+) -> Picture:
+    """One block's tile of C, with the row of tiles of A and the column of tiles of B that it needs.
+
+    Args:
+        shape: (M, N, K).
+        tile: T for square tiles, or (BM, BN, BK).
+        block: (x, y): x counts tile columns of C, y tile rows.
+        step: the pair of tiles that stands on the bench in this step; None lights the whole walk.
+    """
+    rows, columns, depth = shape
+    high, wide, deep = (tile, tile, tile) if isinstance(tile, int) else tile
+    steps = -(-depth // deep)
+    scale = min(4.6 / (depth + columns), 3.0 / (rows + depth))
+    lower = _TOP + depth * scale + 0.3
+    figure = style.card(
+        lower + rows * scale + 0.6,
+        f"Block ({block[0]}, {block[1]}): one tile of C, {steps} pairs of tiles",
+        f"M, N, K = {rows}, {columns}, {depth}; tiles {high} × {deep} of A, {deep} × {wide} of B, "
+        f"{high} × {wide} of C",
+    )
+    axes = style.canvas(figure)
+    left, right = 0.7, 0.7 + depth * scale + 0.3
+    on_a = {(block[1], each) for each in range(steps) if step in (None, each)}
+    on_b = {(each, block[0]) for each in range(steps) if step in (None, each)}
+    _draw_tiled(axes, (left, lower), scale, (rows, depth), (high, deep), "A", on_a, axis=1)
+    _draw_tiled(axes, (right, _TOP), scale, (depth, columns), (deep, wide), "B", on_b, axis=0)
+    _draw_tiled(
+        axes,
+        (right, lower),
+        scale,
+        (rows, columns),
+        (high, wide),
+        "C",
+        {(block[1], block[0])},
+        axis=None,
+    )
+    words = [
+        f"each value of A's tile: {wide} uses",
+        f"each value of B's tile: {high} uses",
+        f"K is walked in {steps} steps of {deep}",
+    ]
+    if step is not None:
+        words.append(f"now on the bench: pair {step}")
+    style.write(
+        axes, right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6
+    )
+    return Picture(
+        figure,
+        f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
+        f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
+        f"of a tile of A is used {wide} times, each of B {high} times."
+        + (f" Step {step} is lit." if step is not None else ""),
+    )
+
+
+def _draw_tiled(
+    axes: Axes,
+    corner: tuple[float, float],
+    scale: float,
+    size: tuple[int, int],
+    tile: tuple[int, int],
+    name: str,
+    lit: set[tuple[int, int]],
+    axis: int | None,
+) -> None:
+    """A matrix cut into tiles; lit tiles are numbered along `axis`, the direction of k."""
+    colour = style.MATRIX_COLOUR[name]
+    left, top = corner
+    style.write(
+        axes,
+        left - 0.1,
+        top + size[0] * scale / 2,
+        name,
+        ha="right",
+        fontweight="bold",
+        color=colour,
+        fontsize=style.LARGE,
+    )
+    for row in range(-(-size[0] // tile[0])):
+        for column in range(-(-size[1] // tile[1])):
+            x, y = left + column * tile[1] * scale, top + row * tile[0] * scale
+            width = min(tile[1], size[1] - column * tile[1]) * scale
+            height = min(tile[0], size[0] - row * tile[0]) * scale
+            on = (row, column) in lit
+            style.rectangle(
+                axes,
+                (x, y),
+                width,
+                height,
+                linewidth=1.6 if on else 0.8,
+                facecolor=style.tint(colour, 0.6 if on else 0.08),
+                edgecolor=colour if on else style.tint(colour, 0.45),
+                zorder=3 if on else 2,
+            )
+            if on and axis is not None and min(width, height) > 0.16:
+                style.write(
+                    axes,
+                    x + width / 2,
+                    y + height / 2,
+                    f"{(row, column)[axis]}",
+                    ha="center",
+                    zorder=4,
+                )
+
+
+@style.drawn
+def edge_tiles(shape: tuple[int, int], tile: int) -> Picture:
+    """A matrix that is no multiple of the tile: how far the last tiles stick out.
+
+    Args:
+        shape: (rows, columns).
+        tile: edge of the square tiles.
+    """
+    rows, columns = shape
+    down, across = -(-rows // tile), -(-columns // tile)
+    cell = min(4.2 / (across * tile), 3.2 / (down * tile))
+    figure = style.card(
+        max(1.15 + down * tile * cell, 2.4),
+        f"{rows} × {columns} elements in tiles of {tile} × {tile}",
+        f"⌈{rows} / {tile}⌉ = {down} tiles down, ⌈{columns} / {tile}⌉ = {across} across",
+    )
+    axes = style.canvas(figure)
+    left, top = 0.3, 0.9
+    style.rectangle(
+        axes,
+        (left, top),
+        across * tile * cell,
+        down * tile * cell,
+        facecolor=style.PAPER,
+        edgecolor=style.tint(style.VERMILION, 0.5),
+        hatch="////",
+        linewidth=0,
+    )
+    style.rectangle(
+        axes,
+        (left, top),
+        columns * cell,
+        rows * cell,
+        linewidth=2.4,
+        zorder=3,
+        facecolor=style.tint(style.BLUE, 0.25),
+        edgecolor=style.INK,
+    )
+    for y in range(down):
+        for x in range(across):
+            real = (min(tile, rows - y * tile), min(tile, columns - x * tile))
+            corner = (left + x * tile * cell, top + y * tile * cell)
+            style.rectangle(
+                axes,
+                corner,
+                tile * cell,
+                tile * cell,
+                fill=False,
+                linewidth=1.8,
+                edgecolor=style.BLUE,
+                zorder=4,
+            )
+            if tile * cell > 0.5:
+                style.write(
+                    axes,
+                    corner[0] + tile * cell / 2,
+                    corner[1] + tile * cell / 2,
+                    f"{real[0]} × {real[1]}\nreal",
+                    ha="center",
+                    zorder=5,
+                    linespacing=1.1,
+                    bbox={"facecolor": style.PAPER, "alpha": 0.8, "edgecolor": "none", "pad": 1},
+                )
+    padded = down * across * tile * tile - rows * columns
+    _draw_edge_key(axes, left + across * tile * cell + 0.35, shape, padded)
+    return Picture(
+        figure,
+        f"A matrix of {rows} by {columns} elements under {down} by {across} tiles of {tile} by "
+        f"{tile}. The last tiles stick out: {padded} of {down * across * tile * tile} tile cells "
+        "have no element and have to be filled with zero.",
+    )
+
+
+def _draw_edge_key(axes: Axes, x: float, shape: tuple[int, int], padded: int) -> None:
+    entries = (
+        (style.tint(style.BLUE, 0.25), None, f"{shape[0] * shape[1]} elements"),
+        (style.PAPER, "////", f"{padded} tile cells past the edge:\nfill them with zero"),
+    )
+    y = 1.05
+    for colour, hatch, words in entries:
+        style.rectangle(
+            axes,
+            (x, y - 0.09),
+            0.18,
+            0.18,
+            facecolor=colour,
+            hatch=hatch,
+            linewidth=0.8,
+            edgecolor=style.tint(style.VERMILION, 0.5) if hatch else style.GREY,
+        )
+        style.write(axes, x + 0.27, y, words, linespacing=1.15)
+        y += 0.38
+
+
+@style.drawn
+def before_after_reuse(T: int = 4) -> Picture:
+    """One value of A used T times in a block: T fetches without a tile, one fetch with it."""
+    if not 2 <= T <= 8:
+        raise ValueError(f"T = {T}: between 2 and 8 arrows can be told apart.")
+    height = 1.6 + 0.34 * T
+    figure = style.card(
+        height, f"One value, {T} users in a block", "Each arrow is a load instruction of a thread"
+    )
+    axes = style.canvas(figure)
+    middle = 1.1 + 0.34 * (T - 1) / 2
+    for left, staged in ((0.25, False), (4.0, True)):
+        title = "staged in shared memory" if staged else "without a tile"
+        style.write(axes, left, 0.82, title, fontweight="bold", fontsize=style.NORMAL)
+        _station(axes, left + 0.45, middle, "global\nmemory", style.BLUE)
+        if staged:
+            _station(axes, left + 1.75, middle, "tile", style.ORANGE)
+            style.arrow(
+                axes, (left + 0.92, middle), (left + 1.28, middle), colour=style.BLUE, linewidth=2.4
+            )
+        start = left + (2.22 if staged else 0.92)
+        for user in range(T):
+            y = 1.1 + 0.34 * user
+            style.arrow(
+                axes,
+                (start, middle),
+                (left + 2.72, y),
+                colour=style.ORANGE if staged else style.BLUE,
+            )
+            style.write(axes, left + 2.78, y, f"thread {user}")
+        fetches = "1 load" if staged else f"{T} loads"
+        style.write(
+            axes,
+            left,
+            height - 0.2,
+            f"{fetches} from global memory" + (f", {T} from shared" if staged else ""),
+            va="baseline",
+            fontweight="bold",
+        )
+    return Picture(
+        figure,
+        f"One value used by {T} threads of a block. Without a tile, {T} loads ask global memory "
+        "for it (caches answer most of them). Staged in shared memory: 1 load from global memory, "
+        f"then {T} from shared memory.",
+    )
+
+
+def _station(axes: Axes, x: float, y: float, words: str, colour: str) -> None:
+    style.box(axes, x - 0.45, y - 0.25, 0.9, 0.5, colour=colour, fill=0.2)
+    style.write(axes, x, y, words, ha="center", linespacing=1.1)

@@ -1,0 +1,312 @@
+"""Draw a roofline: how fast a kernel may be for its FLOP per byte, and which bytes are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from course_lib.devices import Ceilings, Device, ceilings_of
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.roofline import BYTES_KINDS, BytesKind, Point, roof
+
+_MARKER: dict[BytesKind, str] = {"requested": "o", "through L1": "s", "DRAM": "D"}
+_COLOUR: dict[BytesKind, str] = {
+    "requested": style.VERMILION,
+    "through L1": style.PURPLE,
+    "DRAM": style.GREEN,
+}
+
+
+@style.drawn
+def roofline_plot(
+    gpu: str | Device | Ceilings,
+    points: Sequence[Point] = (),
+    *,
+    ceilings: Ceilings | None = None,
+) -> Picture:
+    """The FP32 roof and the DRAM roof of a GPU, with kernels as points.
+
+    A point without a speed is drawn hollow, on the roof: at most so fast. Points of requested
+    bytes may stand above the roof; the caches served the difference.
+    """
+    roofs = ceilings or ceilings_of(gpu)
+    note = (
+        "; a dot above the roof: caches have answered, not DRAM alone"
+        if any(_is_above(point, roofs) for point in points)
+        else ""
+    )
+    figure = style.card(4.3, f"Roofline: {roofs.name}", f"Both axes are logarithmic{note}")
+    axes = style.area(figure, 0.85, 1.0, 0.3, 0.72)
+    low, high = _range(roofs, points)
+    _scales(axes, roofs, points, low, high)
+    _draw_roofs(axes, roofs, low, high)
+    labels = _Labels(axes, roofs, points, _name_dram_roof(axes, roofs, points, low))
+    for point in points:
+        _draw_point(axes, point, roofs, labels)
+    _legend(axes, points)
+    style.footnote(figure, _sources(roofs, points))
+    return Picture(figure, _words(roofs, points))
+
+
+def _range(roofs: Ceilings, points: Sequence[Point]) -> tuple[float, float]:
+    intensities = [point.intensity for point in points] + [0.25, roofs.ridge]
+    return min(intensities) / (4.5 if points else 2.5), max(max(intensities) * 6, roofs.ridge * 12)
+
+
+def _draw_roofs(axes: Axes, roofs: Ceilings, low: float, high: float) -> None:
+    ridge, peak = roofs.ridge, roofs.fp32_gflops
+    at_low = low * roofs.dram_gb_per_s
+    axes.fill_between([low, ridge, high], [at_low, peak, peak], 1e-3, color=style.WASH, zorder=0)
+    axes.plot([low, ridge], [at_low, peak], color=style.BLUE, linewidth=2.4, zorder=2)
+    axes.plot([ridge, high], [peak, peak], color=style.INK, linewidth=2.4, zorder=2)
+    axes.plot([ridge, ridge], [1e-3, peak], color=style.GREY, linewidth=1, linestyle=":", zorder=1)
+    axes.plot([ridge], [peak], marker="o", markersize=6, color=style.INK, zorder=3)
+    axes.annotate(
+        f"FP32 roof {peak / 1000:.1f} TFLOP/s",
+        (high, peak),
+        xytext=(-4, 5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=style.SMALL,
+    )
+    axes.annotate(
+        f"ridge {ridge:.1f} FLOP/B",
+        (ridge, peak),
+        xytext=(6, -6),
+        textcoords="offset points",
+        va="top",
+        fontsize=style.SMALL,
+    )
+
+
+def _name_dram_roof(
+    axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float
+) -> list[tuple[float, float]]:
+    """Write along the slanted roof where it is farthest from the dots; where that is, in pixels."""
+    ridge, bandwidth = roofs.ridge, roofs.dram_gb_per_s
+    to_pixels = axes.transData.transform
+    start, end = to_pixels([(low, low * bandwidth), (ridge, ridge * bandwidth)])
+    dots = [to_pixels((each.intensity, _height(each, roofs))) for each in points]
+
+    def room(share: float) -> float:
+        here = start + share * (end - start)
+        return min((float(np.hypot(*(dot - here))) for dot in dots), default=0.0)
+
+    share = max((0.5, 0.4, 0.6, 0.3, 0.7, 0.8), key=room)
+    x = low * (ridge / low) ** share
+    along = (end - start) / np.hypot(*(end - start))
+    across = np.array([-along[1], along[0]])
+    axes.annotate(
+        f"DRAM roof {bandwidth:,.0f} GB/s",
+        (x, x * bandwidth),
+        xytext=tuple(across * 5),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        rotation=np.degrees(np.arctan2(along[1], along[0])),
+        rotation_mode="anchor",
+        fontsize=style.SMALL,
+        color=style.BLUE,
+    )
+    middle = start + share * (end - start) + across * 14
+    return [tuple(middle + along * step) for step in range(-75, 76, 6)]
+
+
+def _draw_point(axes: Axes, point: Point, roofs: Ceilings, labels: _Labels) -> None:
+    hollow = point.gflops is None
+    speed = _height(point, roofs)
+    colour = _COLOUR[point.bytes_kind]
+    axes.plot(
+        [point.intensity],
+        [speed],
+        marker=_MARKER[point.bytes_kind],
+        markersize=8,
+        markerfacecolor=style.PAPER if hollow else colour,
+        markeredgecolor=colour,
+        markeredgewidth=2,
+        linestyle="none",
+        zorder=5,
+        gid=point.label,
+    )
+    text = f"{point.label}\n{'≤ ' if hollow else ''}{style.whole(speed)} GFLOP/s"
+    dx, dy = labels.place(point.intensity, speed, text)
+    axes.annotate(
+        text,
+        (point.intensity, speed),
+        xytext=(dx, dy),
+        textcoords="offset points",
+        ha="left" if dx > 0 else "right",
+        va="bottom" if dy > 0 else "top",
+        fontsize=style.SMALL,
+        zorder=6,
+        linespacing=1.1,
+    )
+
+
+def _height(point: Point, roofs: Ceilings) -> float:
+    return roof(point.intensity, roofs) if point.gflops is None else point.gflops
+
+
+class _Labels:
+    """Find a free corner beside each point for its two lines of text."""
+
+    # In points, by preference: beside the dot first, then further up or down.
+    _OFFSETS = tuple(
+        (side * 9.0, height)
+        for heights in ((-2.0, 2.0), (-14.0, 14.0), (-27.0, 27.0))
+        for height in heights
+        for side in (1, -1)
+    )
+
+    def __init__(
+        self,
+        axes: Axes,
+        roofs: Ceilings,
+        points: Sequence[Point],
+        pixels_in_use: list[tuple[float, float]],
+    ) -> None:
+        self._to_pixels = axes.transData
+        self._window = axes.bbox
+        along = np.geomspace(*axes.get_xlim(), 120)
+        line = [(x, roof(x, roofs)) for x in along]
+        dots = [(each.intensity, _height(each, roofs)) for each in points]
+        # A dot counts thrice, and so does what is written already.
+        drawn = self._to_pixels.transform(line + dots * 3)
+        self._obstacles = np.vstack([drawn, pixels_in_use * 3])
+        self._taken: list[tuple[float, float, float, float]] = []
+
+    def place(self, x: float, y: float, text: str) -> tuple[float, float]:
+        """The offset in points with the least in its way."""
+        pixel = self._to_pixels.transform((x, y))
+        boxes = [self._box(pixel, offset, text) for offset in self._OFFSETS]
+        costs = [self._cost(box) for box in boxes]
+        best = costs.index(min(costs))
+        self._taken.append(boxes[best])
+        return self._OFFSETS[best]
+
+    def _box(
+        self, pixel: np.ndarray, offset: tuple[float, float], text: str
+    ) -> tuple[float, float, float, float]:
+        scale = style.DPI / 72
+        lines = text.split("\n")
+        width = max(map(len, lines)) * style.SMALL * 0.58 * scale
+        height = len(lines) * style.SMALL * 1.25 * scale
+        left = pixel[0] + offset[0] * scale - (0 if offset[0] > 0 else width)
+        bottom = pixel[1] + offset[1] * scale - (0 if offset[1] > 0 else height)
+        return left, bottom, left + width, bottom + height
+
+    def _cost(self, box: tuple[float, float, float, float]) -> float:
+        left, bottom, right, top = box
+        x, y = self._obstacles.T
+        hits = np.count_nonzero((x > left) & (x < right) & (y > bottom) & (y < top))
+        window = self._window
+        outside = left < window.x0 or right > window.x1 or bottom < window.y0 or top > window.y1
+        overlaps = sum(
+            left < other[2] and other[0] < right and bottom < other[3] and other[1] < top
+            for other in self._taken
+        )
+        return float(hits + 40 * overlaps + 200 * outside)
+
+
+def _scales(axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float, high: float) -> None:
+    speeds = [point.gflops for point in points if point.gflops] + [low * roofs.dram_gb_per_s]
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    bottom, top = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
+    axes.set_ylim(bottom, top)
+    decades = range(int(np.ceil(np.log10(bottom))), int(np.floor(np.log10(top))) + 1)
+    axes.set_yticks([10.0**power for power in decades], [f"{10**power:,}" for power in decades])
+    ticks = [2.0**power for power in range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)]
+    axes.set_xticks(ticks, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks])
+    kinds = {point.bytes_kind for point in points}
+    which = _per(kinds.pop()) if len(kinds) == 1 else "byte (which byte: see the marker)"
+    axes.set_xlabel(f"FLOP per {which}")
+    axes.set_ylabel("GFLOP/s")
+    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _legend(axes: Axes, points: Sequence[Point]) -> None:
+    used = [kind for kind in BYTES_KINDS if any(point.bytes_kind == kind for point in points)]
+    handles = [
+        Line2D(
+            [],
+            [],
+            marker=_MARKER[kind],
+            color=_COLOUR[kind],
+            linestyle="none",
+            markersize=8,
+            label=f"per {_per(kind)}",
+        )
+        for kind in used
+    ]
+    if any(point.gflops is None for point in points):
+        handles.append(
+            Line2D(
+                [],
+                [],
+                marker="o",
+                markerfacecolor=style.PAPER,
+                markeredgecolor=style.GREY,
+                markeredgewidth=2,
+                linestyle="none",
+                markersize=8,
+                label="hollow: at most, if every byte came from DRAM",
+            )
+        )
+    if handles:
+        axes.legend(
+            handles=handles,
+            loc="lower right",
+            handletextpad=0.4,
+            frameon=True,
+            facecolor=style.WASH,
+            edgecolor="none",
+            framealpha=1,
+        )
+
+
+def _per(kind: BytesKind) -> str:
+    return "byte through L1" if kind == "through L1" else f"{kind} byte"
+
+
+def _sources(roofs: Ceilings, points: Sequence[Point]) -> str:
+    if roofs.fp32_source == roofs.dram_source:
+        text = f"Both roofs: {_origin(roofs.fp32_source)}."
+    else:
+        text = f"FP32 roof: {_origin(roofs.fp32_source)}; DRAM roof: {_origin(roofs.dram_source)}."
+    named = sorted({point.source for point in points if point.source})
+    return text + (f"\nSpeeds: {'; '.join(named)}." if named else "")
+
+
+def _is_above(point: Point, roofs: Ceilings) -> bool:
+    """Faster than DRAM could deliver: no mistake where the bytes are not DRAM's."""
+    return point.gflops is not None and point.gflops > roof(point.intensity, roofs)
+
+
+def _origin(source: str) -> str:
+    return "data sheet (boost clock)" if source == "data sheet" else "measured here"
+
+
+def _words(roofs: Ceilings, points: Sequence[Point]) -> str:
+    told = [
+        f"{point.label}: {point.intensity:.4g} FLOP per {_per(point.bytes_kind)}, "
+        + (
+            f"at most {style.whole(_height(point, roofs))} GFLOP/s if every byte came from DRAM"
+            if point.gflops is None
+            else f"{style.whole(point.gflops)} GFLOP/s"
+        )
+        for point in points
+    ]
+    kernels = (" Kernels: " + "; ".join(told) + ".") if told else ""
+    return (
+        f"Roofline of {roofs.name}: the DRAM roof rises with {roofs.dram_gb_per_s:,.0f} GB/s and "
+        f"meets the FP32 roof of {roofs.fp32_gflops:,.0f} GFLOP/s at the ridge, "
+        f"{roofs.ridge:.1f} FLOP per byte.{kernels}"
+    )

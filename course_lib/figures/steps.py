@@ -1,0 +1,246 @@
+"""Draw the walk along k: tiles are overwritten, running totals survive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+
+_LARGEST = 6
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """The state of a block after one load, or after one round of multiply-adds."""
+
+    step: int
+    loads: bool
+    first: int  # the k's of this tile: first ... last
+    last: int
+    tile_a: np.ndarray
+    tile_b: np.ndarray
+    totals: np.ndarray
+    before: np.ndarray  # the totals before this moment
+
+
+def _moments(
+    a: np.ndarray, b: np.ndarray, depth: int, recorded: np.ndarray | None
+) -> Iterator[_Moment]:
+    """Load, compute, load, compute ...; totals as a run recorded them, or worked out here."""
+    totals = np.zeros((a.shape[0], b.shape[1]), dtype=np.result_type(a, b))
+    for step, first in enumerate(range(0, a.shape[1], depth)):
+        last = min(first + depth, a.shape[1]) - 1
+        tile_a, tile_b = a[:, first : last + 1], b[first : last + 1, :]
+        yield _Moment(step, True, first, last, tile_a, tile_b, totals, totals)
+        after = totals + tile_a @ tile_b if recorded is None else recorded[step]
+        yield _Moment(step, False, first, last, tile_a, tile_b, after, totals)
+        totals = after
+
+
+@style.drawn
+def k_steps(
+    A: Sequence[Sequence[float]] | np.ndarray,
+    B: Sequence[Sequence[float]] | np.ndarray,
+    BK: int = 2,
+    *,
+    cell: tuple[int, int] = (0, 0),
+    totals: np.ndarray | None = None,
+) -> Picture:
+    """A strip of pictures of one block: load, compute, load, compute ...
+
+    Args:
+        A, B: small matrices; the block's tile of C is all of C.
+        BK: how many k's a tile holds.
+        cell: the element of C whose sum is written out.
+        totals: C after each step as a run has recorded it, [step, row, column]; worked out here
+            unless given.
+
+    Raises:
+        ValueError: if the matrices do not fit a strip of pictures.
+    """
+    a, b = np.asarray(A), np.asarray(B)
+    moments = list(_moments(a, b, BK, totals)) if a.shape[1] == b.shape[0] else []
+    if not moments or len(moments) > 4 or max(a.shape + b.shape) > _LARGEST:
+        raise ValueError(
+            f"A {a.shape} and B {b.shape} in steps of {BK} do not make a strip: at most two steps "
+            f"and {_LARGEST} rows or columns, and A has as many columns as B has rows."
+        )
+    pitch = 7.3 / len(moments)
+    places = _Places.of(a, b, pitch - 0.12)
+    figure = style.card(
+        places.sum + 0.7,
+        f"K in steps of {BK}: tiles are overwritten, totals survive",
+        f"C = A · B with A {a.shape[0]} × {a.shape[1]} and B {b.shape[0]} × {b.shape[1]}; one "
+        f"block, from left to right{'' if totals is None else '; totals from a run'}",
+    )
+    axes = style.canvas(figure)
+    for place, moment in enumerate(moments):
+        left = 0.2 + place * pitch
+        _draw_header(axes, left, pitch - 0.12, moment)
+        _draw_moment(axes, left, places, moment, a, b, cell)
+        if place:
+            style.arrow(axes, (left - 0.14, 0.92), (left, 0.92))
+    return Picture(figure, _words(moments, cell, BK))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the rows of a moment stand, in inches from the top, and how large their cells are."""
+
+    small: float  # cells of the whole matrices
+    tile: float
+    total: float
+    bench: float
+    hands: float
+    sum: float
+
+    @classmethod
+    def of(cls, a: np.ndarray, b: np.ndarray, width: float) -> _Places:
+        small = min((width - 0.35) / (a.shape[1] + b.shape[1]), 0.17)
+        tile = min((width - 0.3) / (a.shape[1] // 2 + b.shape[1]), 0.21)
+        total = min((width - 0.1) / b.shape[1], 0.29)
+        bench = 1.26 + 0.36 + small * max(a.shape[0], b.shape[0])
+        hands = bench + 0.36 + tile * a.shape[0]
+        return cls(small, tile, total, bench, hands, hands + 0.24 + total * a.shape[0])
+
+
+def _draw_header(axes: Axes, left: float, width: float, moment: _Moment) -> None:
+    colour = style.BLUE if moment.loads else style.GREEN
+    style.box(axes, left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
+    words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
+    style.write(
+        axes,
+        left + width / 2 - 0.02,
+        0.925,
+        words,
+        ha="center",
+        fontweight="bold",
+        fontsize=style.NORMAL,
+    )
+
+
+def _draw_moment(
+    axes: Axes,
+    left: float,
+    places: _Places,
+    moment: _Moment,
+    a: np.ndarray,
+    b: np.ndarray,
+    mark: tuple[int, int],
+) -> None:
+    """Depot, bench and hands of one moment, from top to bottom."""
+    lit = range(moment.first, moment.last + 1) if moment.loads else range(0)
+    _caption(axes, left, 1.26, "depot" if moment.loads else "depot (not visited)")
+    right = left + 0.25 + a.shape[1] * places.small
+    _draw_where(axes, (left + 0.05, 1.4), places.small, a, "A", lit, by_column=True)
+    _draw_where(axes, (right, 1.4), places.small, b, "B", lit, by_column=False)
+
+    state = "same tiles" if not moment.loads else "overwritten" if moment.step else "new tiles"
+    _caption(axes, left, places.bench, f"bench: {state}")
+    top, size = places.bench + 0.14, places.tile
+    right = left + 0.17 + moment.tile_a.shape[1] * size
+    _draw_numbers(axes, (left + 0.05, top), size, moment.tile_a, "A", bold=moment.loads)
+    _draw_numbers(axes, (right, top), size, moment.tile_b, "B", bold=moment.loads)
+
+    changed = "grow" if not moment.loads else "survive" if moment.step else "start at 0"
+    _caption(axes, left, places.hands, f"hands: totals {changed}")
+    corner = (left + 0.05, places.hands + 0.14)
+    _draw_numbers(axes, corner, places.total, moment.totals, "C", bold=not moment.loads, mark=mark)
+    if not moment.loads:
+        words = _sum_text(moment, mark)
+        style.write(axes, left + 0.05, places.sum, words, va="top", linespacing=1.3)
+
+
+def _caption(axes: Axes, x: float, y: float, words: str) -> None:
+    style.write(axes, x + 0.05, y, words, color=style.GREY)
+
+
+def _draw_where(
+    axes: Axes,
+    corner: tuple[float, float],
+    size: float,
+    matrix: np.ndarray,
+    name: str,
+    lit: range,
+    *,
+    by_column: bool,
+) -> None:
+    """A whole matrix with the part that this step fetches."""
+    colour = style.MATRIX_COLOUR[name]
+    for row in range(matrix.shape[0]):
+        for column in range(matrix.shape[1]):
+            fetched = (column if by_column else row) in lit
+            style.rectangle(
+                axes,
+                (corner[0] + column * size, corner[1] + row * size),
+                size,
+                size,
+                facecolor=style.tint(colour, 0.75 if fetched else 0.1),
+                edgecolor=style.PAPER if fetched else style.tint(colour, 0.4),
+                linewidth=0.8,
+            )
+
+
+def _draw_numbers(
+    axes: Axes,
+    corner: tuple[float, float],
+    size: float,
+    values: np.ndarray,
+    name: str,
+    *,
+    bold: bool,
+    mark: tuple[int, int] | None = None,
+) -> None:
+    """A small matrix with its values; one cell may be marked."""
+    colour = style.MATRIX_COLOUR[name]
+    for (row, column), value in np.ndenumerate(values):
+        marked = (row, column) == mark
+        style.rectangle(
+            axes,
+            (corner[0] + column * size, corner[1] + row * size),
+            size,
+            size,
+            facecolor=style.YELLOW if marked else style.tint(colour, 0.3 if bold else 0.1),
+            edgecolor=colour,
+            linewidth=1.8 if marked else 0.8,
+            zorder=3 if marked else 2,
+        )
+        style.write(
+            axes,
+            corner[0] + (column + 0.5) * size,
+            corner[1] + (row + 0.5) * size,
+            f"{value:g}",
+            ha="center",
+            zorder=4,
+            fontweight="bold" if bold else "normal",
+        )
+
+
+def _sum_text(moment: _Moment, mark: tuple[int, int], separator: str = "\n") -> str:
+    """C[0][0]: 3 + (3·1 + 4·1) = 10"""
+    row, column = mark
+    products = " + ".join(
+        f"{x:g}·{y:g}" for x, y in zip(moment.tile_a[row], moment.tile_b[:, column], strict=True)
+    )
+    return (
+        f"C[{row}][{column}]:{separator or ' '}{moment.before[mark]:g} + {products}"
+        f"{separator}= {moment.totals[mark]:g}"
+    )
+
+
+def _words(moments: Sequence[_Moment], mark: tuple[int, int], depth: int) -> str:
+    told = " ".join(
+        f"Step {each.step}: load columns {each.first} to {each.last} of A and the same rows of B"
+        f"{' over the old tiles' if each.step else ''}."
+        if each.loads
+        else f"Compute, {_sum_text(each, mark, ' ')}."
+        for each in moments
+    )
+    return (
+        f"A product worked in steps of {depth} along k. {told} The tiles change, the totals stay."
+    )

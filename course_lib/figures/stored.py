@@ -1,0 +1,35 @@
+"""Write the pictures that stand outside notebooks, in the README and the docs.
+
+`python -m course_lib.figures.stored` does it by hand. The bytes depend on matplotlib's version,
+so they are made on request, like a notebook's outputs, and never compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from course_lib.figures.picture import Picture
+from course_lib.figures.rungs import ladder
+
+STORED: dict[str, Callable[[], Picture]] = {"docs/images/ladder.png": ladder}
+
+
+def write_stored(root: Path) -> list[Path]:
+    """Draw every stored picture into the repository at `root`."""
+    written = []
+    for name, draw in STORED.items():
+        target = root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written.append(draw().save(target))
+    return written
+
+
+def markdown(name: str) -> str:
+    """The line that shows a stored picture in a Markdown file, with its words as alt text."""
+    return f"![{STORED[name]().alt}]({name})"
+
+
+if __name__ == "__main__":
+    for path in write_stored(Path(__file__).parents[2]):
+        print(path)

@@ -1,0 +1,262 @@
+"""Give every picture of the course the same looks: colours, sizes, the white card.
+
+Colours are the Okabe-Ito set, which colour-blind readers can tell apart; meaning never hangs on
+colour alone, a hatch, a label or a marker always says the same. A colour means the same thing in
+every picture: A is blue, B is orange, C is green, trouble is vermilion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.text import Text
+
+from course_lib.figures.picture import Picture
+
+BLUE = "#0072B2"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+ORANGE = "#E69F00"
+YELLOW = "#F0E442"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+INK = "#1B1F24"
+GREY = "#6B7280"
+FAINT = "#D5D9DF"
+PAPER = "#FFFFFF"
+WASH = "#F4F5F7"
+
+MATRIX_COLOUR = {"A": BLUE, "B": ORANGE, "C": GREEN}
+
+WIDTH = 7.6  # inches: 836 pixels at DPI, which fits a notebook's column
+DPI = 110
+SMALL, NORMAL, LARGE = 9.0, 10.0, 12.0
+MONO = "DejaVu Sans Mono"
+
+_SETTINGS: Any = {
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": NORMAL,
+    "mathtext.fontset": "dejavusans",
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": NORMAL,
+    "axes.labelsize": NORMAL,
+    "axes.linewidth": 0.8,
+    "axes.facecolor": PAPER,
+    "axes.grid": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": PAPER,
+    "figure.dpi": DPI,
+    "hatch.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": SMALL,
+    "text.color": INK,
+    "text.usetex": False,
+    "text.antialiased": True,
+    "path.sketch": None,
+    "savefig.bbox": None,
+    "savefig.transparent": False,
+    "svg.hashsalt": "matmul-ladder",
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+}
+
+_Arguments = ParamSpec("_Arguments")
+
+
+def drawn(function: Callable[_Arguments, Picture]) -> Callable[_Arguments, Picture]:
+    """Draw with the course's settings, whatever the notebook has set for itself."""
+
+    @wraps(function)
+    def with_settings(*args: _Arguments.args, **keywords: _Arguments.kwargs) -> Picture:
+        with matplotlib.rc_context(_SETTINGS):
+            return function(*args, **keywords)
+
+    return with_settings
+
+
+def card(height: float, title: str = "", subtitle: str = "", width: float = WIDTH) -> Figure:
+    """A white card with a thin edge, readable on a white page and on a dark one."""
+    figure = Figure(figsize=(width, height), dpi=DPI, facecolor=PAPER)
+    figure.add_artist(
+        Rectangle(
+            (0, 0), 1, 1, transform=figure.transFigure, fill=False, edgecolor=FAINT, linewidth=2
+        )
+    )
+    if title:
+        figure.text(
+            0.16 / width, 1 - 0.13 / height, title, fontsize=LARGE, fontweight="bold", va="top"
+        )
+    if subtitle:
+        figure.text(0.16 / width, 1 - 0.37 / height, subtitle, fontsize=SMALL, color=GREY, va="top")
+    return figure
+
+
+def footnote(figure: Figure, text: str) -> None:
+    """Small print at the bottom: where the numbers are from."""
+    width, height = figure.get_size_inches()
+    figure.text(0.16 / width, 0.1 / height, text, fontsize=SMALL, color=GREY, va="bottom")
+
+
+def area(
+    figure: Figure, left: float, bottom: float, right: float, top: float, *, blank: bool = False
+) -> Axes:
+    """Axes placed by their distance in inches from the four edges of the card."""
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes(
+        (
+            left / width,
+            bottom / height,
+            (width - left - right) / width,
+            (height - bottom - top) / height,
+        )
+    )
+    if blank:
+        axes.set_axis_off()
+    return axes
+
+
+def canvas(figure: Figure, top: float = 0.0, bottom: float = 0.0) -> Axes:
+    """Blank axes over the whole card in which one unit is one inch, y growing downwards."""
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, width)
+    axes.set_ylim(height - bottom, -top)
+    return axes
+
+
+def tint(colour: str, strength: float) -> tuple[float, float, float]:
+    """The colour thinned with white: strength 1 is the colour itself, 0 is white."""
+    red, green, blue = to_rgb(colour)
+    return (
+        1 - strength * (1 - red),
+        1 - strength * (1 - green),
+        1 - strength * (1 - blue),
+    )
+
+
+def readable_on(background: str | tuple[float, float, float]) -> str:
+    """Ink or paper, whichever stands out more from this background."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(background)
+    )
+    return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2 else INK
+
+
+def box(
+    axes: Axes,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    colour: str = GREY,
+    fill: float = 0.14,
+    rounding: float = 0.06,
+    linewidth: float = 1.2,
+    **more: Any,
+) -> FancyBboxPatch:
+    """A rounded box with a tinted inside."""
+    patch = FancyBboxPatch(
+        (x, y),
+        width,
+        height,
+        boxstyle=f"round,pad=0,rounding_size={rounding}",
+        facecolor=tint(colour, fill),
+        edgecolor=colour,
+        linewidth=linewidth,
+        **more,
+    )
+    axes.add_patch(patch)
+    return patch
+
+
+def rectangle(
+    axes: Axes, corner: tuple[float, float], width: float, height: float, **looks: Any
+) -> Rectangle:
+    """A plain rectangle from its upper left corner."""
+    patch = Rectangle(corner, width, height, **looks)
+    axes.add_patch(patch)
+    return patch
+
+
+def write(axes: Axes, x: float, y: float, words: str, **looks: Any) -> Text:
+    """Small words, centred in height, unless told otherwise."""
+    return axes.text(
+        x, y, words, **{"va": "center", "fontsize": SMALL, "parse_math": False, **looks}
+    )
+
+
+def arrow(
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    *,
+    colour: str = GREY,
+    linewidth: float = 1.4,
+    style: str = "-|>",
+    bend: float = 0.0,
+    **more: Any,
+) -> None:
+    """An arrow from one point to another, in data units."""
+    axes.annotate(
+        "",
+        xy=end,
+        xytext=start,
+        arrowprops={
+            "arrowstyle": style,
+            "color": colour,
+            "linewidth": linewidth,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "connectionstyle": f"arc3,rad={bend}",
+            **more,
+        },
+    )
+
+
+def whole(number: float) -> str:
+    """Rounded as people do it, with commas: 1986.5 becomes 1,987."""
+    return f"{int(number + 0.5):,}"
+
+
+_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def short_number(value: float) -> str:
+    """1234567 as "1.23 M": three digits and a letter; small whole numbers in full."""
+    for size, letter in _STEPS:
+        if abs(value) >= size and not (letter == "k" and abs(value) < 10_000):
+            return f"{value / size:.3g} {letter}"
+    return f"{value:.4g}"
+
+
+def short_bytes(count: float) -> str:
+    """A number of bytes with a decimal unit: 549.8 GB, 17.2 GB, 512 B."""
+    for size, letter in _STEPS:
+        if abs(count) >= size:
+            return f"{count / size:.4g} {letter}B"
+    return f"{count:.0f} B"
+
+
+def kib(amount: float) -> str:
+    """KiB with no needless digits, MiB from 1024 on."""
+    if amount >= 1024 and amount % 1024 == 0:
+        return f"{amount / 1024:g} MiB"
+    return f"{amount:g} KiB"

@@ -1,0 +1,101 @@
+"""Launches and findings that several pictures are drawn from."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib.emulator import emulate
+from course_lib.findings import Finding, finding
+
+TILE = 16
+
+
+def matmul_strided(A, B, C):
+    """x is the row: a warp runs down a column."""
+    row, column = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, column]
+        C[row, column] = acc
+
+
+def matmul_rows(A, B, C):
+    """x is the column: a warp runs along a row."""
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, column]
+        C[row, column] = acc
+
+
+def matmul_without_first_barrier(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    acc = float32(0)
+    for t in range(A.shape[1] // TILE):
+        sA[ty, tx] = A[y, t * TILE + tx]
+        sB[ty, tx] = B[t * TILE + ty, x]
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    C[y, x] = acc
+
+
+def launch(kernel, rows, columns, depth, block):
+    A = np.ones((rows, depth), np.float32)
+    B = np.ones((depth, columns), np.float32)
+    C = np.zeros((rows, columns), np.float32)
+    grid = (-(-columns // block[0]), -(-rows // block[1]))
+    return emulate(kernel, trace=True)[grid, block](A, B, C)
+
+
+@pytest.fixture(scope="session")
+def strided():
+    return launch(matmul_strided, 32, 32, 8, (32, 32))
+
+
+@pytest.fixture(scope="session")
+def rows():
+    return launch(matmul_rows, 32, 32, 8, (32, 32))
+
+
+@pytest.fixture(scope="session")
+def ragged():
+    """3 x 5 outputs, 7 steps of k, under blocks of 4 x 4."""
+    return launch(matmul_rows, 3, 5, 7, (4, 4))
+
+
+@pytest.fixture(scope="session")
+def race():
+    """The profile of a kernel that lacks its first barrier."""
+    return launch(matmul_without_first_barrier, 32, 32, 32, (TILE, TILE))
+
+
+@pytest.fixture(scope="session")
+def write_after_read() -> Finding:
+    return finding(
+        "race-write-after-read", "told elsewhere", 13, other_line=19,
+        threads=((3, 0, 0), (3, 4, 0)), cell="sB[4, 3]",
+    )  # fmt: skip
+
+
+def counters(**counts: int) -> SimpleNamespace:
+    """A stand-in for a profile, of which bars need only the counters."""
+    return SimpleNamespace(**counts)
+
+
+@pytest.fixture(scope="session")
+def three_kernels():
+    return {
+        "naive": counters(global_load_bytes=16_000_000, global_load_sectors=4_000_000),
+        "coalesced": counters(global_load_bytes=16_000_000, global_load_sectors=600_000),
+        "tiled": counters(global_load_bytes=1_000_000, global_load_sectors=31_250),
+    }

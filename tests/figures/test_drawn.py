@@ -1,0 +1,419 @@
+"""What is drawn are the numbers that were given: heights, positions, counts."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+
+from course_lib import curriculum, figures
+from course_lib.devices import device
+from course_lib.figures.accesses import element_counts, footprint
+from course_lib.figures.grids import element_of
+from course_lib.findings import finding
+from course_lib.roofline import Point
+
+
+def bars_of(picture):
+    """Name -> width of every bar that has a name."""
+    (axes,) = picture.figure.axes
+    return {
+        container.get_label(): container.patches[0].get_width()
+        for container in axes.containers
+        if not container.get_label().startswith("_")
+    }
+
+
+def words_of(picture):
+    """All that is written in a picture, one text a line."""
+    texts = [*picture.figure.texts]
+    for axes in picture.figure.axes:
+        texts += axes.texts
+    return "\n".join(each.get_text() for each in texts)
+
+
+# --- ladder -----------------------------------------------------------------------------------
+
+
+def test_bars_of_the_ladder_are_shares_of_cublas():
+    picture = figures.ladder("tiled")
+    bars = bars_of(picture)
+    longest = bars["warp_tiled"] / 0.9368
+    for rung in curriculum.RUNGS:
+        assert bars[rung.name] / longest == pytest.approx(rung.share_of_cublas, rel=1e-3)
+    assert "309 (1.3%)" in picture.alt
+    assert "×6.4" in words_of(picture)
+    assert "not measured by us" in words_of(picture)
+
+
+def test_one_rung_is_lit_or_none():
+    assert words_of(figures.ladder("coalesced")).count("◀") == 1
+    assert words_of(figures.ladder()).count("◀") == 0
+    with pytest.raises(ValueError, match="No rung 'tilde'"):
+        figures.ladder("tilde")
+
+
+# --- warehouse and strips ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["T4", "A6000", "H100", "B200"])
+def test_the_warehouse_quotes_the_data_sheet(name):
+    row, words = device(name), words_of(figures.warehouse(name))
+    assert f"{row.dram_gb_per_s:,.0f} GB/s" in words
+    assert f"{row.shared_tb_per_s:.1f} TB/s" in words
+    assert f"{row.capability.l1_and_shared_kib} KiB per SM" in words
+    assert f"up to {row.capability.shared_per_sm_kib}" in words
+    # Stars stand exactly where the data sheet is unsure.
+    assert ("GB/s *" in words) == ("dram_gb_per_s" in row.unconfirmed)
+    stars = words.count("*") - words.count("* second-hand")
+    assert bool(stars) == ("* second-hand" in words)
+
+
+def test_the_bench_of_h100_is_ten_times_as_fast_as_its_depot():
+    assert "10 times" in figures.warehouse("H100").alt
+
+
+def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
+    alt = figures.strips_fit().alt
+    assert "two tiles, 32 × 32, 8 KiB: fit everywhere" in alt
+    assert "both strips, BM = 4, 128 KiB: fit A100-80, H100" in alt
+    assert "both strips, BM = 32, 1 MiB: fit nowhere" in alt
+
+
+# --- roofline -----------------------------------------------------------------------------------
+
+
+def dots_of(picture):
+    (axes,) = picture.figure.axes
+    return {
+        line.get_gid(): (line.get_xdata()[0], line.get_ydata()[0], line.get_marker(),
+                         line.get_markerfacecolor() == line.get_markeredgecolor())
+        for line in axes.lines
+        if line.get_gid()
+    }  # fmt: skip
+
+
+def test_dots_stand_where_they_were_measured_or_hollow_on_the_roof():
+    picture = figures.roofline_plot(
+        "A6000",
+        [
+            Point("coalesced", 0.25, 1986.5, "requested", "published"),
+            Point("DRAM bytes", 18, 1986.5, "DRAM", "published"),
+            Point("naive", 0.25, None, "requested"),
+            Point("beyond the ridge", 100, None, "through L1"),
+        ],
+    )
+    dots = dots_of(picture)
+    assert dots["coalesced"] == (0.25, 1986.5, "o", True)
+    assert dots["DRAM bytes"] == (18, 1986.5, "D", True)
+    assert dots["naive"] == (0.25, 192, "o", False)
+    assert dots["beyond the ridge"] == (100, 38_700, "s", False)
+    assert "50.4 FLOP per byte" in picture.alt
+
+
+def test_a_dot_above_the_roof_is_explained():
+    above = figures.roofline_plot("A6000", [Point("coalesced", 0.25, 1986.5, "requested")])
+    below = figures.roofline_plot("A6000", [Point("tiled", 8, 2980.3, "requested")])
+    assert "caches have answered" in words_of(above)
+    assert "caches have answered" not in words_of(below)
+
+
+def test_the_axis_says_which_bytes():
+    one_kind = figures.roofline_plot("T4", [Point("a", 1, None, "requested")])
+    both = figures.roofline_plot("T4", [Point("a", 1, None, "requested"), Point("b", 2, 9, "DRAM")])
+    assert one_kind.figure.axes[0].get_xlabel() == "FLOP per requested byte"
+    assert "which byte" in both.figure.axes[0].get_xlabel()
+
+
+# --- grids --------------------------------------------------------------------------------------
+
+
+def test_threads_out_of_range_are_counted():
+    picture = figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=((2, 1), (1, 2)))
+    assert f"{12 * 8 - 7 * 10} threads are out of range" in picture.alt
+    assert "column = 2 times 4 + 1 = 9, row = 1 times 4 + 2 = 6" in picture.alt
+    assert "→ element [6, 9]" in words_of(picture)
+
+
+def test_a_grid_that_is_too_small_is_seen():
+    picture = figures.grid_of_threads((1, 1), (4, 4), (5, 7))
+    assert f"{5 * 7 - 16} elements have no thread" in picture.alt
+
+
+@pytest.mark.parametrize(("x_is", "expected"), [("column", (6, 9)), ("row", (9, 6))])
+def test_both_mappings(x_is, expected):
+    assert element_of(((2, 1), (1, 2)), (4, 4), x_is) == expected
+
+
+def test_a_thread_outside_is_said_to_be_outside():
+    picture = figures.grid_of_threads((1, 1), (4, 4), (3, 3), thread=((0, 0), (3, 3)))
+    assert "[3, 3] is outside" in words_of(picture)
+
+
+def test_the_first_warp_is_32_threads_along_x_first():
+    (axes,) = figures.grid_of_threads((2, 2), (8, 8), (16, 16)).figure.axes
+    lanes = [each for each in axes.patches if each.get_zorder() == 6.5]
+    assert len(lanes) == 32
+    rows = {round(each.get_y(), 3) for each in lanes}
+    assert len(rows) == 4
+
+
+def test_lanes_of_a_block_are_numbered_across_rows():
+    picture = figures.warps_of_block((8, 8))
+    numbers = [text.get_text() for text in picture.figure.axes[0].texts]
+    assert [each for each in numbers if each.isdigit()] == [str(i % 32) for i in range(64)]
+    assert "2 warps" in picture.alt
+
+
+def test_a_last_warp_that_is_not_full_is_said_to_be_so():
+    assert "warp 1, lanes 0–7" in words_of(figures.warps_of_block((8, 5)))
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+# Sectors per request of float32, from the fact sheet.
+SECTORS_OF_STRIDE = {0: 1, 1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}
+
+
+@pytest.mark.parametrize(("stride", "sectors"), SECTORS_OF_STRIDE.items())
+def test_sectors_of_strides(stride, sectors):
+    columns = np.arange(32) * stride
+    picture = figures.warp_access(figures.Request("r", figures.addresses_of(0, columns, 4096)))
+    plural = "s" if sectors > 1 else ""
+    assert f"{sectors} sector{plural} per request" in words_of(picture)
+    (axes,) = picture.figure.axes
+    moved = [
+        each for each in axes.patches if isinstance(each, Rectangle) and each.get_zorder() == 2
+    ]
+    assert len(moved) == sectors
+    used = [each for each in axes.patches if isinstance(each, Rectangle) and each.get_zorder() == 3]
+    assert len(used) == (1 if stride == 0 else 32)
+
+
+def test_a_misaligned_request_moves_a_fifth_sector():
+    found = footprint(figures.Request("r", figures.addresses_of(0, range(3, 35), 4096)))
+    assert len(found.sectors) == 5
+    assert found.used_share == 0.8
+
+
+def test_wide_items_may_span_more():
+    doubles = figures.addresses_of(0, range(32), 64, itemsize=8)
+    assert len(footprint(figures.Request("r", doubles), itemsize=8).sectors) == 8
+
+
+def test_requests_come_out_of_a_launch(strided, rows):
+    down, along = figures.request_of(strided, "A"), figures.request_of(rows, "B")
+    assert len(footprint(down).sectors) == 32
+    assert len(footprint(along).sectors) == 4
+    assert list(down.lanes) == list(range(32))
+    broadcast = figures.request_of(rows, "A", warp=3, occurrence=5)
+    assert len(footprint(broadcast).sectors) == 1
+    # Row 3 of A, k = 5, in a matrix 8 wide.
+    base = int(figures.request_of(rows, "A").addresses[0])
+    assert int(broadcast.addresses[0]) - base == (3 * 8 + 5) * 4
+
+
+def test_footprints_agree_with_the_emulators_own_count(strided):
+    total = 0
+    for warp in range(32):
+        for step in range(8):
+            request = figures.request_of(strided, "A", warp=warp, occurrence=step)
+            total += len(footprint(request).sectors)
+    assert total == strided.arrays["A"].load_sectors
+
+
+def test_stores_can_be_looked_at_too(rows):
+    assert len(footprint(figures.request_of(rows, "C", kind="store")).sectors) == 4
+
+
+def test_what_is_not_in_the_trace_is_named(rows):
+    with pytest.raises(ValueError, match="no load number 8 of A"):
+        figures.request_of(rows, "A", occurrence=8)
+    with pytest.raises(ValueError, match="trace=True"):
+        figures.request_of(SimpleNamespace(trace=[]), "A")
+    with pytest.raises(ValueError, match="One or two requests"):
+        figures.warp_access()
+
+
+# --- reads --------------------------------------------------------------------------------------
+
+
+def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
+    counts = element_counts(ragged)
+    assert (counts["A"] == 5).all() and counts["A"].shape == (3, 7)
+    assert (counts["B"] == 3).all() and counts["B"].shape == (7, 5)
+    assert counts["A"].sum() == ragged.arrays["A"].loaded_elements
+    alt = figures.matrix_reads(ragged).alt
+    assert "A, 3 by 7: each loaded 5 times, 105 loaded in all" in alt
+
+
+def test_stores_are_counted_apart(ragged):
+    picture = figures.matrix_reads(ragged, kind="store")
+    assert "C, 3 by 5: each stored once" in picture.alt
+    assert "A," not in picture.alt
+
+
+def test_numbers_in_the_cells_are_the_counts():
+    counts = np.array([[0, 3], [12, 1]])
+    picture = figures.matrix_reads({"A": counts})
+    written = [text.get_text() for text in picture.figure.axes[0].texts]
+    assert [each for each in written if each.isdigit()] == ["0", "3", "12", "1"]
+    assert "loaded 0 to 12 times" in picture.alt
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+TOY_A = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [1, 0, 2, 1], [2, 2, 0, 1]])
+TOY_B = np.array([[1, 0, 2, 1], [1, 1, 0, 2], [1, 2, 1, 0], [1, 3, 1, 1]])
+
+
+def test_the_toy_sums_to_3_and_then_to_10():
+    picture = figures.k_steps(TOY_A, TOY_B, 2)
+    assert "0 + 1·1 + 2·1 = 3" in picture.alt
+    assert "3 + 3·1 + 4·1 = 10" in picture.alt
+
+
+def test_the_last_totals_are_the_product():
+    (axes,) = figures.k_steps(TOY_A, TOY_B, 2).figure.axes
+    texts = [text.get_text() for text in axes.texts if text.get_text()]
+    product = [f"{value:g}" for value in (TOY_A @ TOY_B).ravel()]
+    assert texts[-17:-1] == product  # the very last text is the written-out sum
+
+
+def test_totals_of_a_run_are_drawn_as_they_are():
+    diary = np.stack([TOY_A[:, :2] @ TOY_B[:2], np.full((4, 4), 77)])
+    picture = figures.k_steps(TOY_A, TOY_B, 2, totals=diary)
+    assert "= 77" in picture.alt
+    assert words_of(picture).count("77") == 16 + 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "depth"), [((4, 4), (3, 4), 2), ((4, 6), (6, 4), 2), ((7, 4), (4, 4), 2)]
+)
+def test_what_makes_no_strip_is_refused(a, b, depth):
+    with pytest.raises(ValueError, match="do not make a strip"):
+        figures.k_steps(np.ones(a), np.ones(b), depth)
+
+
+# --- reuse --------------------------------------------------------------------------------------
+
+
+def test_a_value_of_a_feeds_a_row_and_one_of_b_a_column():
+    assert "all 4 outputs in row 0 of C" in figures.sharing().alt
+    alt = figures.sharing((5, 8, 6), element=(2, 3), matrix="B").alt
+    assert "all 5 outputs in column 3 of C" in alt
+    with pytest.raises(ValueError, match="too long"):
+        figures.sharing((4, 40, 4))
+
+
+def test_a_block_needs_a_row_and_a_column_of_tiles():
+    alt = figures.block_tiles((50, 70, 40), 16, block=(1, 0)).alt
+    assert "3 tiles from one row of tiles of A" in alt
+    assert "used 16 times" in alt
+    uneven = figures.block_tiles((64, 64, 64), (32, 16, 8)).alt
+    assert "each value of a tile of A is used 16 times, each of B 32 times" in uneven
+
+
+def test_cells_past_the_edge_are_counted():
+    alt = figures.edge_tiles((20, 20), 16).alt
+    assert f"{32 * 32 - 400} of 1024 tile cells" in alt
+
+
+def test_reuse_saves_all_loads_but_one():
+    assert "1 load from global memory, 4 from shared" in words_of(figures.before_after_reuse(4))
+    with pytest.raises(ValueError, match="between 2 and 8"):
+        figures.before_after_reuse(32)
+
+
+# --- counters -----------------------------------------------------------------------------------
+
+
+def test_bars_of_bytes_are_proportional_to_the_counters(three_kernels):
+    picture = figures.bytes_ladder(three_kernels, {"naive": 16_000_000})
+    bars = bars_of(picture)
+    unit = bars["naive: sectors"] / (4_000_000 * 32)
+    for name, profile in three_kernels.items():
+        assert bars[f"{name}: requested"] == pytest.approx(profile.global_load_bytes * unit)
+        assert bars[f"{name}: sectors"] == pytest.approx(profile.global_load_sectors * 32 * unit)
+    assert bars["naive: napkin"] == bars["naive: requested"]
+    assert "tiled: napkin" not in bars
+    assert "1 MB  (÷ 16)" in words_of(picture)
+    assert "128 MB sectors" in picture.alt
+
+
+def test_plain_bars():
+    picture = figures.bars({"a": 3, "b": 12}, unit="things", reference=(6, "ideal"))
+    bars = bars_of(picture)
+    assert bars["b"] == pytest.approx(4 * bars["a"])
+    assert "a 3, b 12. For comparison: ideal, 6." in picture.alt
+
+
+def test_line_counters_are_those_of_the_profile(race):
+    names = ("global_load_sectors", "shared_load_wavefronts", "flops")
+    bars = bars_of(figures.line_counters(race, names))
+    for name in names:
+        drawn = {
+            int(label.split("line ")[1]): width
+            for label, width in bars.items()
+            if label.startswith(f"{name},")
+        }
+        counted = {
+            number: getattr(counters, name)
+            for number, counters in race.lines.items()
+            if getattr(counters, name)
+        }
+        assert drawn.keys() == counted.keys()
+        longest = max(counted, key=counted.get)
+        for number, value in counted.items():
+            assert drawn[number] / drawn[longest] == pytest.approx(value / counted[longest])
+
+
+def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():
+    source = (
+        "TILE = 16\n\n\n@cuda.jit\ndef copy(A, B):\n"
+        '    """Copy.\n\n    More words.\n    """\n    i = cuda.grid(1)\n\n    B[i] = A[i]\n\n\n'
+        "copy[1, 32](A, B)\n"
+    )
+    profile = SimpleNamespace(
+        source=source, first_line=1, kernel_name="copy", lines={12: SimpleNamespace(flops=7)}
+    )
+    words = words_of(figures.line_counters(profile, ("flops",)))
+    assert "B[i] = A[i]" in words
+    assert "@cuda.jit" in words
+    assert "More words" not in words
+    assert "TILE" not in words
+    assert "copy[1, 32]" not in words
+    assert "\n12\n" in words
+
+
+# --- races --------------------------------------------------------------------------------------
+
+
+def test_the_needed_order_is_the_programs_and_the_feared_one_its_reverse(race):
+    found = next(each for each in race.findings if each.code == "race-read-after-write")
+    picture = figures.barrier_timeline(found, race)
+    writer, reader = found.threads[0][:2], found.threads[1][:2]
+    assert (
+        f"thread {reader} reads it at line {found.line} before thread {writer} writes it at "
+        f"line {found.other_line}"
+    ) in picture.alt
+    words = words_of(picture)
+    assert "acc += sA[ty, k] * sB[k, tx]" in words
+    assert "cuda.syncthreads()" in words
+    assert "warp 0" in words
+
+
+def test_a_write_after_read_is_about_restocking(write_after_read):
+    picture = figures.barrier_timeline(write_after_read)
+    assert "thread (3, 4) writes it at line 13 before thread (3, 0) reads it at line 19" in (
+        picture.alt
+    )
+    assert "everyone done before restocking" in picture.alt
+
+
+def test_other_findings_are_no_race():
+    other = finding("barrier-divergence", "told elsewhere", 5, threads=((0, 0, 0), (1, 0, 0)))
+    with pytest.raises(ValueError, match="not a race"):
+        figures.barrier_timeline(other)

@@ -1,0 +1,170 @@
+"""What holds for every picture: words, size, nothing cut off, nothing written over something."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from course_lib import figures
+from course_lib.curriculum import RUNGS
+from course_lib.devices import Ceilings
+from course_lib.roofline import Point
+
+A = np.arange(16).reshape(4, 4)
+WIDEST = ("T4", "L4", "B200", "5090")  # the longest names, the extremes of every number
+MEASURED = Ceilings("some GPU, measured here", 7000.0, 250.0, "measured here", "data sheet")
+POINTS = [
+    Point("naive", 0.25, 309.0, "requested", "published: somewhere"),
+    Point("coalesced", 0.25, 1986.5, "requested", "published: somewhere"),
+    Point("tiled", 8, 2980.3, "requested", "published: somewhere"),
+    Point("coalesced", 18, 1986.5, "DRAM", "published: somewhere"),
+    Point("through L1", 3, None, "through L1"),
+]
+STRIDES = {f"stride {stride}": min(4 * stride, 32) for stride in range(1, 12)}
+THREAD = ((1, 0), (2, 3))
+COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
+ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
+MISALIGNED = figures.Request("misaligned", figures.addresses_of(0, range(3, 35), 4096))
+
+# Every public picture, in the forms that the lessons use and at the edges of what it takes.
+GALLERY = {
+    "ladder": lambda: figures.ladder(),
+    "ladder-first": lambda: figures.ladder(RUNGS[0].name),
+    "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
+    "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
+    **{f"warehouse-{name}": lambda n=name: figures.warehouse(n) for name in WIDEST},
+    **{f"roofline_plot-{name}": lambda n=name: figures.roofline_plot(n) for name in WIDEST},
+    "roofline_plot-points": lambda: figures.roofline_plot("A6000", POINTS),
+    "roofline_plot-measured": lambda: figures.roofline_plot(MEASURED, POINTS[:2]),
+    "grid_of_threads": lambda: figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=THREAD),
+    "grid_of_threads-flat": lambda: figures.grid_of_threads((3, 1), (4, 1), (1, 10)),
+    "grid_of_threads-large": lambda: figures.grid_of_threads(
+        (2, 3), (32, 32), (64, 96), x_is="row"
+    ),
+    "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
+    "warps_of_block": lambda: figures.warps_of_block((8, 8)),
+    "warps_of_block-flat": lambda: figures.warps_of_block((32, 2)),
+    "warp_access": lambda: figures.warp_access(COLUMN, ROW),
+    "warp_access-one": lambda: figures.warp_access(MISALIGNED),
+    "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
+    "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
+    "k_steps": lambda: figures.k_steps(A, A.T, 2),
+    "k_steps-one": lambda: figures.k_steps(A, A.T, 4, cell=(3, 3)),
+    "strips_fit": lambda: figures.strips_fit(),
+    "strips_fit-more": lambda: figures.strips_fit(
+        (1, 7, 64), 1024, tile=16, devices=("T4", "H100")
+    ),
+    "sharing": lambda: figures.sharing(),
+    "sharing-B": lambda: figures.sharing((5, 8, 6), element=(2, 3), matrix="B"),
+    "sharing-largest": lambda: figures.sharing((16, 16, 16), element=(15, 0)),
+    "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),
+    "block_tiles-uneven": lambda: figures.block_tiles((8, 8, 8), (4, 4, 2), block=(1, 0)),
+    "edge_tiles": lambda: figures.edge_tiles((20, 20), 16),
+    "edge_tiles-flat": lambda: figures.edge_tiles((3, 70), 16),
+    "before_after_reuse": lambda: figures.before_after_reuse(),
+    "before_after_reuse-8": lambda: figures.before_after_reuse(8),
+    "bars": lambda: figures.bars(STRIDES, unit="sectors per request", reference=(4, "ideal")),
+    "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
+}
+FROM_RUNS = ("barrier_timeline", "bytes_ladder", "line_counters", "warp_access", "matrix_reads")
+
+
+@pytest.fixture(scope="module")
+def from_runs(race, rows, strided, ragged, write_after_read, three_kernels):
+    """The same, drawn from launches."""
+    return {
+        "barrier_timeline": figures.barrier_timeline(race.findings[0], race),
+        "barrier_timeline-bare": figures.barrier_timeline(write_after_read),
+        "bytes_ladder": figures.bytes_ladder(three_kernels, {"naive": 16e6, "tiled": 1e6}),
+        "bytes_ladder-runs": figures.bytes_ladder({"strided": strided, "rows": rows}),
+        "line_counters": figures.line_counters(
+            race, ("global_load_sectors", "shared_load_wavefronts", "flops")
+        ),
+        "warp_access": figures.warp_access(
+            figures.request_of(strided, "A"), figures.request_of(rows, "A")
+        ),
+        "matrix_reads": figures.matrix_reads(ragged),
+    }
+
+
+def picture_functions() -> set[str]:
+    public = ((name, getattr(figures, name)) for name in figures.__all__)
+    return {
+        name
+        for name, each in public
+        if inspect.isfunction(each) and "Picture" in str(inspect.signature(each).return_annotation)
+    }
+
+
+def test_every_picture_is_in_the_gallery():
+    assert picture_functions() == {name.split("-")[0] for name in (*GALLERY, *FROM_RUNS)}
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_picture(name):
+    look_at(GALLERY[name]())
+
+
+def test_pictures_from_runs(from_runs):
+    for picture in from_runs.values():
+        look_at(picture)
+
+
+def look_at(picture):
+    """All that can be seen without eyes."""
+    assert isinstance(picture, figures.Picture)
+    assert 20 < len(picture.alt) < 1200
+    assert "\n" not in picture.alt
+    assert "  " not in picture.alt
+    # PNG's own bytes: width and height stand at a fixed place.
+    png = picture.png()
+    assert len(png) < 120_000
+    assert int.from_bytes(png[16:20], "big") == 836
+    assert int.from_bytes(png[20:24], "big") < 700
+    boxes = written(picture)
+    assert boxes
+    assert_inside(picture, boxes)
+    assert_apart(boxes)
+
+
+def written(picture):
+    """(text, extent) of everything that is written in a picture."""
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    texts = [
+        each
+        for each in picture.figure.findobj(Text)
+        if each.get_visible() and each.get_text().strip() and in_use(each)
+    ]
+    assert all(each.get_fontsize() >= 9 for each in texts)
+    return [(each, each.get_window_extent(renderer)) for each in texts]
+
+
+def in_use(text):
+    """Axes that are switched off still own the numbers of their scales; those aren't drawn."""
+    axes = text.axes
+    if axes is None or axes.axison:
+        return True
+    scales = [*axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text), axes.title]
+    return not any(text is each for each in scales)
+
+
+def assert_inside(picture, boxes):
+    card = picture.figure.bbox
+    for text, box in boxes:
+        inside = box.x0 >= 1 and box.y0 >= 1 and box.x1 <= card.x1 - 1 and box.y1 <= card.y1 - 1
+        assert inside, f"{text.get_text()!r} is cut off"
+
+
+def assert_apart(boxes):
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        if one.get_rotation() % 90 or other.get_rotation() % 90:
+            continue  # a slanted text's extent is far larger than the text
+        wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+        high = min(a.y1, b.y1) - max(a.y0, b.y0)
+        # Boxes around letters have air at the top and at the bottom.
+        assert wide < 2 or high < 4, f"{one.get_text()!r} is written over {other.get_text()!r}"

@@ -1,0 +1,67 @@
+"""The benchmarks run, compare like with like, and never print a time for a wrong result."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "emulator.py"
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("emulator_benchmark", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 1.001, -1.0])
+def test_a_wrong_result_ends_the_benchmark(benchmark, wrong: float) -> None:
+    expected = np.ones(3)
+    benchmark.must_be_right(np.ones(3, np.float32), expected, "somebody")
+    with pytest.raises(SystemExit, match="somebody: wrong result"):
+        benchmark.must_be_right(np.array([1, 1, wrong], np.float32), expected, "somebody")
+
+
+def test_every_row_names_a_case_and_the_ratio_is_theirs_over_ours(benchmark) -> None:
+    for row in benchmark.ROWS + benchmark.QUICK_ROWS:
+        assert row.case in benchmark.CASES
+    ours = [benchmark.Seconds(clock, clock / 2) for clock in (1.0, 2.0, 9.0)]
+    result = benchmark.Result(benchmark.ROWS[0], ours, benchmark.Seconds(100.0, 80.0))
+    assert result.ratio("clock") == 50
+    assert result.ratio("processor") == 80
+    assert "| 50x, 80x |" in benchmark.table([result])
+
+
+@pytest.mark.parametrize("case", ["tiled", "naive"])
+def test_the_kernels_are_right_and_free_of_findings(benchmark, case: str) -> None:
+    row = benchmark.Row(case, 20, "counters and races", benchmark.EVERYTHING, False, repeats=1)
+    assert len(benchmark.run_ours(row)) == 1
+
+
+@pytest.mark.slow
+def test_the_quick_benchmark_runs_side_by_side() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--quick"],
+        env=os.environ | {"NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|") for line in done.stdout.splitlines() if "32³" in line]
+    assert len(rows) == 3
+    for row in rows:
+        ratio_of_processor_times = row[6].split(",")[1].strip()
+        assert float(ratio_of_processor_times.removesuffix("x")) > 5

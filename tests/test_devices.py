@@ -1,0 +1,144 @@
+"""The data sheet agrees with itself: peaks and ridges follow from the other columns."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from course_lib import devices
+from course_lib.devices import CAPABILITIES, DEVICES, Ceilings, UnknownDevice, device
+
+# The printed columns "smem TB/s", "ridge FP32", "ridge TF32", "ridge FP16" of the fact sheet.
+PRINTED = {
+    "T4": (4.07, 25.3, None, 203),
+    "V100": (15.7, 17.4, None, 139),
+    "A100-40": (19.5, 12.5, 100, 201),
+    "A100-80": (19.5, 9.6, 77, 153),
+    "A6000": (19.4, 50.4, 101, 202),
+    "3090": (17.8, 38.0, 38, 76),
+    "L4": (15.1, 101, 200, 403),
+    "4090": (41.3, 81.9, 82, 164),
+    "H100": (33.5, 20.0, 148, 295),
+    "H100-PCIe": (25.6, 25.6, 189, 378),
+    "H200": (33.5, 13.9, 103, 206),
+    "B200": (37.2, 9.7, 143, 292),
+    "5090": (52.4, 58.5, 58, 117),
+}
+
+
+def test_every_product_of_the_fact_sheet_is_there():
+    assert set(DEVICES) == set(PRINTED)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_peak_is_lanes_times_clock(name):
+    row = DEVICES[name]
+    recomputed = row.sms * row.fp32_lanes * 2 * row.clock_mhz * 1e6 / 1e12
+    # Half of the last digit printed; for B200 the vendor prints a round 75.
+    rounding = 0.6 if name == "B200" else 0.05
+    assert row.fp32_tflops == pytest.approx(recomputed, abs=rounding)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_derived_columns_equal_the_printed_ones(name):
+    row = DEVICES[name]
+    shared, fp32, tf32, fp16 = PRINTED[name]
+    assert row.shared_tb_per_s == pytest.approx(shared, rel=0.005)
+    assert row.ridge_fp32 == pytest.approx(fp32, rel=0.006)
+    assert row.ridge_fp16 == pytest.approx(fp16, abs=1)
+    if tf32 is None:
+        assert row.ridge_tf32 is None
+    else:
+        assert row.ridge_tf32 == pytest.approx(tf32, abs=1)
+
+
+def test_the_three_ridges_of_h100_are_20_148_and_295():
+    h100 = device("H100")
+    assert [round(r) for r in (h100.ridge_fp32, h100.ridge_tf32, h100.ridge_fp16)] == [20, 148, 295]
+
+
+def test_no_tiled_kernel_with_32_reaches_a_ridge():
+    assert min(row.ridge_fp32 for row in DEVICES.values()) > 8
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_unconfirmed_names_are_fields(name):
+    fields = {field.name for field in dataclasses.fields(devices.Device)}
+    assert DEVICES[name].unconfirmed <= fields
+
+
+def test_unconfirmed_cells_of_the_fact_sheet_are_marked():
+    for name in ("L4", "4090", "5090"):
+        assert "shared_bytes_per_clock" in DEVICES[name].unconfirmed
+    assert "l2_mib" in DEVICES["H200"].unconfirmed
+    assert "l1_and_shared_kib" in CAPABILITIES["12.0"].unconfirmed
+    assert not DEVICES["B200"].unconfirmed
+
+
+@pytest.mark.parametrize("row", CAPABILITIES.values(), ids=CAPABILITIES)
+def test_capability_rows_hold_together(row):
+    reserved_kib = row.shared_reserved_bytes / 1024
+    assert row.shared_per_block_kib == row.shared_per_sm_kib - reserved_kib
+    assert row.carve_outs_kib[-1] == row.shared_per_sm_kib <= row.l1_and_shared_kib
+    assert row.warps_per_sm * 32 == row.threads_per_sm
+    # The reserve and the finer unit came together, with cc 8.0.
+    assert (row.shared_unit_bytes == 256) == (row.shared_reserved_bytes == 0)
+
+
+def test_b200_has_the_shared_memory_of_h100():
+    b200, h100 = device("B200").capability, device("H100").capability
+    assert (b200.shared_per_sm_kib, b200.shared_per_block_kib) == (228, 227)
+    assert (b200.shared_per_sm_kib, b200.l1_and_shared_kib) == (
+        h100.shared_per_sm_kib,
+        h100.l1_and_shared_kib,
+    )
+
+
+def test_every_device_has_a_capability_row():
+    assert all(row.capability.cc == row.cc for row in DEVICES.values())
+
+
+def test_names_are_forgiving_about_case_only():
+    assert device(" h100-pcie ") is DEVICES["H100-PCIe"]
+    assert device(DEVICES["T4"]) is DEVICES["T4"]
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_and_all_others():
+    with pytest.raises(UnknownDevice) as caught:
+        device("A100-8")
+    message = str(caught.value)
+    assert "Did you mean 'A100-80'?" in message
+    assert "5090" in message
+
+
+@pytest.mark.parametrize(
+    ("reported", "expected"),
+    [
+        ("Tesla T4", "T4"),
+        ("NVIDIA A100-SXM4-40GB", "A100-40"),
+        ("NVIDIA A100-SXM4-80GB", "A100-80"),
+        ("NVIDIA H100 80GB HBM3", "H100"),
+        ("NVIDIA H100 PCIe", "H100-PCIe"),
+        ("NVIDIA H200", "H200"),
+        ("NVIDIA RTX A6000", "A6000"),
+        ("NVIDIA GeForce RTX 3090", "3090"),
+        ("NVIDIA L4", "L4"),
+        ("NVIDIA GeForce RTX 3090 Ti", None),
+        ("NVIDIA RTX 6000 Ada Generation", None),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("NVIDIA GeForce GTX 1080", None),
+    ],
+)
+def test_reported_names_are_recognised_or_left_alone(reported, expected):
+    found = devices.recognise(reported)
+    assert (found.name if found else None) == expected
+
+
+def test_ceilings_come_from_the_data_sheet_unless_given():
+    looked_up = devices.ceilings_of("T4")
+    assert (looked_up.fp32_gflops, looked_up.dram_gb_per_s) == (8100, 320)
+    assert looked_up.fp32_source == looked_up.dram_source == "data sheet"
+    measured = Ceilings("my T4", 7000.0, 250.0, "measured here", "measured here")
+    assert devices.ceilings_of(measured) is measured
+    assert measured.ridge == 28

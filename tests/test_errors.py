@@ -1,0 +1,43 @@
+"""Errors that are one sentence: in IPython no traceback, elsewhere an ordinary exception."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("IPython")
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_lib.errors import EmulatedTimingRefused, LaunchRefused, NoGpuHere, PlainError
+from course_lib.findings import finding
+
+
+def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = InteractiveShell()
+    shell.user_ns["error"] = PlainError("Only this sentence.")
+    shell.run_cell("raise error")
+    shown = capsys.readouterr()
+    assert "Only this sentence." in shown.out + shown.err
+    assert "Traceback" not in shown.out + shown.err
+
+
+def test_a_timing_that_was_refused_names_its_subject() -> None:
+    assert str(EmulatedTimingRefused("add")).startswith("add cannot be timed here: ")
+    assert str(EmulatedTimingRefused()).startswith("This launch cannot be timed here: ")
+
+
+def test_a_question_to_the_gpu_names_what_was_asked() -> None:
+    assert str(NoGpuHere("cuda.gpus")).startswith("cuda.gpus needs a GPU")
+
+
+def test_a_refused_launch_gives_its_reasons_most_specific_first() -> None:
+    reasons = [
+        finding("unsupported", "The emulator knows no lambdas.", line=3),
+        finding("compile-error", "A kernel returns nothing.", line=7, hint="Write to an array."),
+    ]
+    refused = LaunchRefused("add", reasons)
+    assert [each.code for each in refused.findings] == ["compile-error", "unsupported"]
+    assert str(refused) == (
+        "add did not run. Line 7: A kernel returns nothing. Write to an array. "
+        "Line 3: The emulator knows no lambdas."
+    )

@@ -1,0 +1,218 @@
+"""The host's side of numba.cuda without a GPU: what a lesson's cell may do, and the undo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+from numba import cuda, float32, void
+
+from course_lib import host_api
+from course_lib.device_array import EmulatedDeviceArray
+from course_lib.errors import EmulatedTimingRefused, NoGpuHere
+
+
+def add_one(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+@pytest.fixture
+def launches():
+    """The stand-ins are in place, and every launch is noted instead of run."""
+    noted = []
+    undo = host_api.install(cuda, lambda *launch: noted.append(launch))
+    yield noted
+    undo()
+
+
+def _current(table):
+    """What each owner holds under each name at this moment; the owner's own, not inherited."""
+    return [vars(each.owner).get(each.name, "absent") for each in table]
+
+
+def test_undo_leaves_identical_objects() -> None:
+    table = host_api.replacements(cuda, lambda *launch: None)
+    before = _current(table)
+    undo = host_api.make([each for each in table if hasattr(each.owner, each.name)])
+    during = _current(table)
+    assert sum(a is not b for a, b in zip(before, during, strict=True)) >= len(table) - 3
+    undo()
+    assert all(a is b for a, b in zip(before, _current(table), strict=True))
+
+
+def test_a_launch_with_and_without_stream_and_shared_memory(launches) -> None:
+    kernel = cuda.jit(add_one)
+    x = np.zeros(4, np.float32)
+    stream = cuda.stream()
+    kernel[1, 32](x)
+    kernel[(2, 3), (8, 4), stream, 1024](x)
+    assert [launch[1:5] for launch in launches] == [
+        (1, 32, 0, 0),
+        ((2, 3), (8, 4), stream, 1024),
+    ]
+    assert launches[0][0] is kernel
+    assert launches[0][5][0] is x
+
+
+def test_a_launch_configured_before_start_is_emulated_too() -> None:
+    kernel = cuda.jit(add_one)
+    noted = []
+    undo = host_api.install(cuda, lambda *launch: noted.append(launch))
+    try:
+        type(kernel).call(kernel, ("argument",), (1, 1, 1), (32, 1, 1), 0, 0)
+    finally:
+        undo()
+    assert noted == [(kernel, (1, 1, 1), (32, 1, 1), 0, 0, ("argument",))]
+
+
+def test_jit_in_all_its_spellings(launches) -> None:
+    assert cuda.jit(add_one).py_func is add_one
+    assert cuda.jit()(add_one).py_func is add_one
+    assert cuda.jit(fastmath=True)(add_one).py_func is add_one
+    assert cuda.jit("void(float32[:])")(add_one).py_func is add_one
+    assert cuda.jit(void(float32[:]))(add_one).py_func is add_one
+    assert cuda.jit(["void(float32[:])", "void(float64[:])"])(add_one).py_func is add_one
+
+    def twice(x):
+        return 2 * x
+
+    assert cuda.jit(device=True)(twice).py_func is twice
+    assert cuda.jit("float32(float32)", device=True)(twice).py_func is twice
+
+
+def test_eager_signatures_are_kept(launches) -> None:
+    kernel = cuda.jit(["void(float32[:], int32)", "void(float64[:], int32)"])(add_one)
+    assert [str(types[1]) for types in host_api.signatures(kernel)] == ["int32", "int32"]
+    assert host_api.signatures(cuda.jit(add_one)) == []
+
+
+def test_forall_covers_every_element(launches) -> None:
+    kernel = cuda.jit(add_one)
+    kernel.forall(1000)("x")
+    kernel.forall(1000, 64, 0, 128)("x")
+    kernel.forall(0)("x")
+    assert [launch[1:5] for launch in launches] == [(4, 256, 0, 0), (16, 64, 0, 128)]
+    with pytest.raises(ValueError, match="not -1"):
+        kernel.forall(-1)
+
+
+def test_arrays_go_to_the_device_and_back(launches) -> None:
+    host = np.arange(12, dtype=np.float32).reshape(3, 4)
+    device = cuda.to_device(host)
+    host[0, 0] = 99
+    assert isinstance(device, EmulatedDeviceArray)
+    back = device.copy_to_host()
+    assert back[0, 0] == 0
+    assert (device.shape, device.dtype, device.ndim) == ((3, 4), np.float32, 2)
+    assert (device.size, device.strides, device.nbytes, len(device)) == (12, (16, 4), 48, 3)
+    device.copy_to_device(host)
+    assert device.copy_to_host(host) is host
+    assert host[0, 0] == 99
+    assert cuda.to_device(device) is device
+    assert cuda.to_device(host, to=device) is device
+
+
+def test_device_arrays_can_be_sliced_reshaped_and_transposed(launches) -> None:
+    device = cuda.to_device(np.arange(12, dtype=np.float32).reshape(3, 4))
+    row = device[1]
+    assert isinstance(row, EmulatedDeviceArray)
+    row[0] = 50
+    device[2] = row
+    assert device[1, 0] == device[2, 0] == 50
+    assert device.T.shape == device.transpose().shape == (4, 3)
+    assert device.reshape(4, 3).shape == device.reshape((4, 3)).shape == (4, 3)
+    assert device.ravel().shape == (12,)
+    assert np.asarray(device).sum() == device.copy_to_host().sum()
+    with pytest.raises(NotImplementedError, match="gaps"):
+        device[:, ::3].reshape(6)
+
+
+def test_copies_must_match(launches) -> None:
+    device = cuda.device_array((2, 2), np.float32)
+    with pytest.raises(TypeError, match="differ in type"):
+        device.copy_to_device(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="differ in shape"):
+        device.copy_to_host(np.zeros(4, np.float32))
+
+
+def test_fresh_memory_is_not_zero(launches) -> None:
+    fresh = cuda.device_array((2, 3), np.float32)
+    assert np.isnan(fresh.copy_to_host()).all()
+    assert (cuda.device_array(2, np.int32).copy_to_host() == -1).all()
+    transposed = cuda.device_array_like(np.zeros((3, 2), np.float32).T)
+    assert (transposed.shape, transposed.strides) == ((2, 3), (4, 8))
+    assert cuda.device_array((2, 3), np.float32, order="F").is_f_contiguous()
+
+
+@pytest.mark.parametrize("name", ["pinned_array", "mapped_array", "managed_array"])
+def test_host_arrays_for_the_driver_are_numpy_arrays(launches, name: str) -> None:
+    array = getattr(cuda, name)((2, 2), dtype=np.float32)
+    assert isinstance(array, np.ndarray)
+    assert array.shape == (2, 2)
+
+
+def test_arrays_with_gaps_are_refused_as_numba_does(launches) -> None:
+    with pytest.raises(ValueError, match="ascontiguousarray"):
+        cuda.to_device(np.zeros((4, 4))[:, ::2])
+    host_api.must_be_contiguous(np.zeros((4, 4)).T)
+    host_api.must_be_contiguous(np.broadcast_to(np.zeros(4), (4, 4)))
+
+
+def test_pinned_and_mapped_blocks(launches) -> None:
+    host = np.zeros(3)
+    with cuda.pinned(host):
+        pass
+    with cuda.mapped(host) as device:
+        device[0] = 5
+    assert host[0] == 5
+
+
+def test_streams_and_events(launches) -> None:
+    stream = cuda.stream()
+    called = []
+    stream.add_callback(lambda *arguments: called.append(arguments), "word")
+    with stream.auto_synchronize():
+        device = cuda.to_device(np.zeros(3), stream=stream)
+        device.copy_to_host(stream=stream)
+    stream.synchronize()
+    cuda.synchronize()
+    assert called == [(stream, 0, "word")]
+    first, last = cuda.event(), cuda.event(timing=True)
+    first.record()
+    last.record(stream)
+    last.synchronize()
+    last.wait(stream)
+    assert last.query()
+    with pytest.raises(EmulatedTimingRefused, match="cannot be timed here"):
+        cuda.event_elapsed_time(first, last)
+    with pytest.raises(EmulatedTimingRefused):
+        first.elapsed_time(last)
+
+
+def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:
+    assert cuda.is_available() is False
+    assert len(cuda.gpus) == 0
+    assert list(cuda.gpus) == []
+    with pytest.raises(IndexError, match="emulator"):
+        cuda.gpus[0]
+    assert cuda.detect() is False
+    assert "emulator" in capsys.readouterr().out
+    for ask in (cuda.get_current_device, cuda.current_context):
+        with pytest.raises(NoGpuHere, match="needs a GPU"):
+            ask()
+    with pytest.raises(NoGpuHere, match="select_device"):
+        cuda.select_device(0)
+
+
+def test_what_only_compiled_code_knows_is_refused(launches) -> None:
+    with pytest.raises(NoGpuHere, match="get_regs_per_thread"):
+        cuda.jit(add_one).get_regs_per_thread()
+
+
+def test_a_kernel_without_grid_and_block_is_refused_by_numba_itself(launches) -> None:
+    with pytest.raises(ValueError, match="configuration was not specified"):
+        cuda.jit(add_one)(np.zeros(3))
+    assert launches == []

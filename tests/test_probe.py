@@ -1,0 +1,230 @@
+"""Every failure that a machine is known for: it is named with its mend, and nothing breaks."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import probe
+from course_lib.probe import Machine, look
+
+
+class Cuda(ModuleType):
+    """Stands in for numba.cuda; the fake machines below never look inside."""
+
+    def __init__(self) -> None:
+        super().__init__("numba.cuda")
+        self.to_device = look  # any function that is not the simulator's
+
+
+class SimulatedCuda(Cuda):
+    """Stands in for numba.cuda where Numba's simulator took its place."""
+
+    def to_device(self):
+        """Only its home matters."""
+
+    to_device.__module__ = "numba.cuda.simulator.cudadrv.devicearray"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_device = SimulatedCuda.to_device
+
+
+class FakeMachine(Machine):
+    """A machine whose answers are chosen by a test: a value, or an exception to raise."""
+
+    def __init__(
+        self, cuda=None, device=None, canary=True, system="Linux", colab=False, simulator=False
+    ) -> None:
+        self.answers = {
+            "cuda": cuda or Cuda(),
+            "device": device or ("Tesla T4", (7, 5)),
+            "canary": canary,
+        }
+        self._system, self._colab, self._simulator = system, colab, simulator
+
+    def _answer(self, name):
+        answer = self.answers[name]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def system(self):
+        return self._system
+
+    def on_colab(self):
+        return self._colab
+
+    def simulator_wanted(self):
+        return self._simulator
+
+    def load_cuda(self):
+        return self._answer("cuda")
+
+    def device(self, cuda):
+        return self._answer("device")
+
+    def canary(self, cuda):
+        return self._answer("canary")
+
+
+class CudaSupportError(ImportError):
+    """Numba's has this name and this parent."""
+
+
+class LinkerError(RuntimeError):
+    """Numba's has this name and this parent."""
+
+
+NO_LIBRARY = CudaSupportError("Error at driver init: CUDA driver library cannot be found.")
+OLD_PTX = LinkerError(
+    "[222] Call to cuLinkAddData results in CUDA_ERROR_UNSUPPORTED_PTX_VERSION\n"
+    "ptxas application ptx input, line 9; fatal : Unsupported .version 8.5"
+)
+NO_NUMBA = ModuleNotFoundError("No module named 'numba'", name="numba")
+NO_CUDA_PART = ModuleNotFoundError("No module named 'numba.cuda'", name="numba.cuda")
+NO_BINDINGS = ImportError("NVIDIA CUDA Python bindings not found.")
+NEW_NUMPY = AttributeError("module 'numpy' has no attribute 'row_stack'")
+NO_NVVM = ImportError("libNVVM cannot be found. Do `conda install cudatoolkit`")
+
+BROKEN = {
+    "no driver": (FakeMachine(device=NO_LIBRARY), "no-driver", "no NVIDIA GPU here"),
+    "driver without GPU": (
+        FakeMachine(device=CudaSupportError("Error at driver init: CUDA_ERROR_NO_DEVICE (100)")),
+        "no-device",
+        "`nvidia-smi` lists what the driver sees",
+    ),
+    "driver says it is too old": (
+        FakeMachine(device=CudaSupportError("Call to cuInit: CUDA_ERROR_INSUFFICIENT_DRIVER")),
+        "old-driver",
+        "Update the driver",
+    ),
+    "toolkit newer than driver": (
+        FakeMachine(canary=OLD_PTX),
+        "old-driver",
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION). Update the driver, or install numba-cuda",
+    ),
+    "kernels do nothing": (
+        FakeMachine(canary=False),
+        "silent-kernels",
+        "kernels start but do nothing",
+    ),
+    "NVVM missing": (FakeMachine(canary=NO_NVVM), "no-nvvm", "pip install 'numba-cuda[cu12]'"),
+    "Colab without GPU": (
+        FakeMachine(device=NO_LIBRARY, colab=True),
+        "colab-cpu",
+        "Runtime > Change runtime type > T4 GPU",
+    ),
+    "macOS": (FakeMachine(device=NO_LIBRARY, system="Darwin"), "macos", "macOS has no CUDA"),
+    "Windows without GPU": (
+        FakeMachine(device=NO_LIBRARY, system="Windows"),
+        "no-driver",
+        "no NVIDIA GPU here",
+    ),
+    "Windows without numba-cuda": (
+        FakeMachine(cuda=NO_CUDA_PART, system="Windows"),
+        "no-numba-cuda",
+        "this Numba has no CUDA part. Nothing is lost without a GPU",
+    ),
+    "macOS without bindings": (
+        FakeMachine(cuda=NO_BINDINGS, system="Darwin"),
+        "no-numba-cuda",
+        "pip install 'numba-cuda[cu12]'",
+    ),
+    "no Numba": (FakeMachine(cuda=NO_NUMBA), "no-numba", "pip install numba,"),
+    "NumPy too new": (FakeMachine(cuda=NEW_NUMPY), "numpy-too-new", "pip install 'numpy<2.5'"),
+    "Numba's simulator": (
+        FakeMachine(cuda=SimulatedCuda()),
+        "simulator",
+        "The simulator is not used. For a GPU, unset that variable",
+    ),
+    "unknown failure": (
+        FakeMachine(canary=RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS\nmore")),
+        "gpu-failed",
+        "(RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_failure_is_named_with_its_mend_in_one_line(name: str) -> None:
+    machine, failure, sentence = BROKEN[name]
+    verdict = look(machine)
+    assert verdict.backend == "emulator"
+    assert verdict.failure == failure
+    assert sentence in verdict.banner
+    assert verdict.banner.startswith(("Emulator: ", "Emulator, although there is a Tesla T4: "))
+    assert verdict.banner.endswith("counts are exact, times are not measured.")
+    assert "\n" not in verdict.banner
+
+
+def test_every_known_failure_is_simulated_above() -> None:
+    assert {failure for _, failure, _ in BROKEN.values()} == set(probe.FAILURES)
+
+
+def test_a_working_gpu_is_named() -> None:
+    verdict = look(FakeMachine())
+    assert verdict.banner == "GPU: Tesla T4, compute capability 7.5. Kernels run on it."
+    assert (verdict.backend, verdict.device, verdict.failure) == ("gpu", "Tesla T4", "")
+
+
+@pytest.mark.parametrize("answers", [{}, {"device": NO_LIBRARY}])
+def test_a_wish_for_the_simulator_is_answered(answers) -> None:
+    verdict = look(FakeMachine(simulator=True, **answers))
+    assert verdict.banner.endswith("Numba's simulator (NUMBA_ENABLE_CUDASIM) is not used.")
+
+
+class Launcher:
+    """`cuda.jit` of a fake GPU: `works` says whether its kernels do anything."""
+
+    def __init__(self, works: bool) -> None:
+        self.works = works
+        self.index = 0
+
+    def namespace(self) -> SimpleNamespace:
+        return SimpleNamespace(jit=self.jit, grid=lambda _: self.index, synchronize=lambda: None)
+
+    def jit(self, function):
+        self.function = function
+        return self
+
+    def __getitem__(self, configuration):
+        return self.run
+
+    def run(self, *arrays) -> None:
+        for index in range(128 if self.works else 0):
+            self.index = index
+            self.function(*arrays)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_canary_notices_kernels_that_do_nothing(works: bool) -> None:
+    assert Machine().canary(Launcher(works).namespace()) is works
+
+
+def test_device_name_may_be_bytes() -> None:
+    device = SimpleNamespace(name=b"Tesla T4", compute_capability=(7, 5))
+    cuda = SimpleNamespace(get_current_device=lambda: device)
+    assert Machine().device(cuda) == ("Tesla T4", (7, 5))
+
+
+def test_colab_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLAB_RELEASE_TAG", raising=False)
+    monkeypatch.delitem(sys.modules, "google.colab", raising=False)
+    assert not Machine().on_colab()
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release-colab")
+    assert Machine().on_colab()
+
+
+def test_probing_leaves_logging_as_it_was() -> None:
+    import logging
+
+    look(FakeMachine(canary=OLD_PTX))
+    assert logging.root.manager.disable == logging.NOTSET
+
+
+def test_numpy_version_stands_in_the_sentence() -> None:
+    assert np.__version__ in probe.FAILURES["numpy-too-new"][0]

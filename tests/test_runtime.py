@@ -1,0 +1,432 @@
+"""One notebook for every machine: start(), launches, refusals, and arguments from anywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+from numba import cuda
+
+import course_lib
+from course_lib import probe, runtime
+from course_lib.arguments import HostArguments
+from course_lib.errors import LaunchRefused, PlainError
+
+ROOT = Path(__file__).parents[1]
+BANNER = (
+    "Emulator: no NVIDIA GPU here. Kernels run on the CPU, counts are exact, "
+    "times are not measured."
+)
+
+
+class NoGpu(probe.Machine):
+    """This machine, as if it had no NVIDIA driver (so that these tests also hold on one)."""
+
+    def on_colab(self) -> bool:
+        return False
+
+    def system(self) -> str:
+        return "Linux"
+
+    def device(self, cuda):
+        raise ImportError("CUDA driver library cannot be found.")
+
+
+@pytest.fixture(autouse=True)
+def emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test begins before `start()`, on a machine without a GPU."""
+    started = runtime._session.verdict is not None
+    runtime.stop()
+    monkeypatch.setattr(probe, "Machine", NoGpu)
+    yield
+    runtime.stop()
+    monkeypatch.undo()
+    if started:
+        runtime.verdict()
+
+
+@cuda.jit
+def add(a, b, c):
+    x, y = cuda.grid(2)
+    if x < c.shape[1] and y < c.shape[0]:
+        c[y, x] = a[y, x] + b[y, x]
+
+
+@cuda.jit
+def shift_without_barrier(x):
+    tile = cuda.shared.array(64, np.float32)
+    i = cuda.threadIdx.x
+    tile[i] = x[i]
+    x[i] = tile[63 - i]
+
+
+@cuda.jit
+def returns_a_value(x):
+    return x[0]
+
+
+def scale(x, factor):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = x[i] * factor
+
+
+def pair() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    a = np.arange(35, dtype=np.float32).reshape(5, 7)
+    return a, 2 * a, np.zeros((5, 7), np.float32)
+
+
+# --- start ------------------------------------------------------------------------------------
+
+
+def test_start_prints_one_line_and_may_be_called_again(capsys) -> None:
+    course_lib.start()
+    course_lib.start()
+    assert capsys.readouterr().out == f"{BANNER}\n{BANNER}\n"
+    assert runtime.backend() == "emulator"
+    assert runtime.device_name() == "emulator"
+    assert not runtime.on_gpu()
+    assert runtime.is_emulated(add)
+
+
+def test_stop_leaves_numba_as_it_was() -> None:
+    kernel_class, to_device = type(add), cuda.to_device
+    before = dict(vars(kernel_class))
+    course_lib.start()
+    assert cuda.to_device is not to_device
+    runtime.stop()
+    assert cuda.to_device is to_device
+    assert dict(vars(kernel_class)) == before
+
+
+def test_numba_can_be_borrowed_untouched() -> None:
+    to_device = cuda.to_device
+    course_lib.start()
+    ours = cuda.to_device
+    with runtime.untouched_numba():
+        assert cuda.to_device is to_device
+    assert cuda.to_device is not to_device
+    assert cuda.to_device.__module__ == ours.__module__
+
+
+@pytest.mark.parametrize("failure", ["old-driver", "silent-kernels", "no-nvvm", "gpu-failed"])
+def test_a_broken_gpu_falls_back_to_the_emulator(failure, monkeypatch, capsys) -> None:
+    errors = {
+        "old-driver": RuntimeError("[222] CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
+        "silent-kernels": None,
+        "no-nvvm": ImportError("libNVVM cannot be found."),
+        "gpu-failed": RuntimeError("CUDA_ERROR_UNKNOWN"),
+    }
+
+    class Broken(NoGpu):
+        def device(self, cuda):
+            return "Tesla T4", (7, 5)
+
+        def canary(self, cuda):
+            if errors[failure]:
+                raise errors[failure]
+            return False
+
+    monkeypatch.setattr(probe, "Machine", Broken)
+    course_lib.start()
+    assert probe.FAILURES[failure][1] in capsys.readouterr().out
+    a, b, c = pair()
+    add[(1, 1), (16, 16)](a, b, c)
+    assert np.array_equal(c, a + b)
+
+
+def test_without_numba_plain_functions_are_still_emulated(monkeypatch, capsys) -> None:
+    class NoNumba(NoGpu):
+        def load_cuda(self):
+            raise ModuleNotFoundError("No module named 'numba'", name="numba")
+
+    monkeypatch.setattr(probe, "Machine", NoNumba)
+    course_lib.start()
+    assert "Numba is not installed. Install it" in capsys.readouterr().out
+    x = np.ones(40, np.float32)
+    course_lib.emulate(scale)[2, 32](x, np.float32(3))
+    assert (x == 3).all()
+
+
+def test_on_a_gpu_nothing_but_warnings_is_touched(monkeypatch, capsys) -> None:
+    class Gpu(NoGpu):
+        def device(self, cuda):
+            return "Tesla T4", (7, 5)
+
+        def canary(self, cuda):
+            return True
+
+    monkeypatch.setattr(probe, "Machine", Gpu)
+    before = dict(vars(cuda)), dict(vars(type(add)))
+    course_lib.start()
+    assert capsys.readouterr().out.startswith("GPU: Tesla T4, compute capability 7.5.")
+    assert (dict(vars(cuda)), dict(vars(type(add)))) == before
+    assert runtime.on_gpu()
+    assert not runtime.is_emulated(add)
+    assert runtime.is_emulated(course_lib.emulate(add))
+    a, b, c = pair()
+    course_lib.emulate(add)[(1, 1), (16, 16)](a, b, c)
+    assert np.array_equal(c, a + b)
+
+
+# --- launches ---------------------------------------------------------------------------------
+
+
+def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
+    course_lib.start()
+    capsys.readouterr()
+    a, b, c = pair()
+    add[(1, 1), (16, 16)](a, b, c)
+    assert np.array_equal(c, a + b)
+    assert capsys.readouterr().out == ""
+    profile = course_lib.last_profile()
+    assert profile.kernel_name == "add"
+    assert profile.flops == c.size
+    assert profile.global_load_bytes == 2 * c.nbytes
+
+
+def test_a_launch_on_device_arrays() -> None:
+    course_lib.start()
+    a, b, c = pair()
+    device_a, device_b, device_c = cuda.to_device(a), cuda.to_device(b), cuda.device_array_like(c)
+    add[(1, 1), (16, 16), cuda.stream()](device_a, device_b, device_c)
+    assert np.array_equal(device_c.copy_to_host(), a + b)
+    assert not c.any()
+
+
+def test_a_race_is_shown_even_where_the_numbers_are_right(capsys) -> None:
+    course_lib.start()
+    capsys.readouterr()
+    shift_without_barrier[1, 64](np.zeros(64, np.float32))
+    printed = capsys.readouterr().out
+    line = shift_without_barrier.py_func.__code__.co_firstlineno + 5
+    assert printed.startswith(f"shift_without_barrier, line {line}: ")
+    assert len(printed.splitlines()) <= runtime.FINDINGS_SHOWN + 1
+
+
+def test_what_numba_would_refuse_is_refused_in_one_sentence() -> None:
+    course_lib.start()
+    with pytest.raises(LaunchRefused) as refused:
+        returns_a_value[1, 32](np.zeros(3, np.float32))
+    assert refused.value.findings[0].code == "compile-error"
+    assert refused.value._render_traceback_() == [str(refused.value)]
+    assert str(refused.value).startswith("returns_a_value did not run. Line ")
+    assert refused.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "configuration", [(2.0, 16), ((1, 1), (16, 1.5)), (1, 2048), ((1, 2, 3, 4), 32), (0, 32)]
+)
+def test_an_impossible_grid_or_block_is_refused(configuration) -> None:
+    course_lib.start()
+    with pytest.raises(LaunchRefused) as refused:
+        add[configuration](*pair())
+    assert [each.code for each in refused.value.findings] == ["invalid-launch"]
+
+
+def test_a_wrong_number_of_arguments_is_refused() -> None:
+    course_lib.start()
+    with pytest.raises(LaunchRefused, match="add did not run"):
+        add[(1, 1), (16, 16)](*pair()[:2])
+
+
+def test_arrays_with_gaps_are_refused_as_on_a_gpu() -> None:
+    course_lib.start()
+    a, b, c = pair()
+    with pytest.raises(ValueError, match="ascontiguousarray"):
+        add[(1, 1), (16, 16)](a[:, ::2], b, c)
+
+
+def test_forall_and_eager_signatures() -> None:
+    course_lib.start()
+    kernel = cuda.jit("void(float32[:], float32)")(scale)
+    x = np.ones(300, np.float32)
+    kernel.forall(x.size)(x, 3.0)
+    assert (x == 3).all()
+    assert course_lib.last_profile().float64_flops == 0
+    with pytest.raises(LaunchRefused, match="declared as"):
+        kernel[1, 32](np.ones(3), 2.0)
+    with pytest.raises(LaunchRefused, match="has 2 arguments"):
+        kernel[1, 32](x)
+
+
+def test_run_launches_plain_functions_kernels_and_emulations() -> None:
+    x = np.ones(32, np.float32)
+    for kernel in (scale, cuda.jit(scale), course_lib.emulate(scale)):
+        profile = runtime.run(kernel, 1, 32, x, np.float32(2))
+        assert profile is not None
+        assert profile.flops == 32
+    assert (x == 8).all()
+
+
+def test_last_profile_before_any_launch_says_how_to_get_one() -> None:
+    with pytest.raises(PlainError, match=r"course_lib\.emulate\(kernel\)"):
+        course_lib.last_profile()
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+
+class GpuArray:
+    """Looks like Numba's device array."""
+
+    def __init__(self, host: np.ndarray) -> None:
+        self.memory = host.copy()
+
+    def copy_to_host(self) -> np.ndarray:
+        return self.memory.copy()
+
+    def copy_to_device(self, host: np.ndarray) -> None:
+        self.memory[...] = host
+
+
+class CupyArray(GpuArray):
+    """Looks like CuPy's."""
+
+    __cuda_array_interface__ = property(lambda self: {"version": 3})
+    get = GpuArray.copy_to_host
+    set = GpuArray.copy_to_device
+    copy_to_host = property()  # CuPy's has none
+
+
+@pytest.mark.parametrize("kind", [GpuArray, CupyArray])
+def test_arrays_of_a_real_gpu_are_fetched_and_written_back(kind) -> None:
+    x = kind(np.ones(32, np.float32))
+    course_lib.emulate(scale)[1, 32](x, np.float32(2))
+    assert (x.memory == 2).all()
+
+
+def test_an_array_given_twice_stays_one_array() -> None:
+    x = GpuArray(np.ones(4, np.float32))
+    host = HostArguments([x, x, 3])
+    assert host.values[0] is host.values[1]
+    assert host.values[2] == 3
+
+
+def test_in_out_and_inout() -> None:
+    x = np.ones(4, np.float32)
+    host = HostArguments([cuda.In(x), cuda.Out(x), cuda.InOut(x)])
+    assert host.values[0] is not x
+    assert host.values[1] is x
+    assert host.values[2] is x
+
+
+# --- fresh interpreters -----------------------------------------------------------------------
+
+LAUNCH = """
+import numpy as np
+@cuda.jit
+def double(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+x = np.ones(3, np.float32)
+double[1, 32](x)
+print(x)
+"""
+OURS_FIRST = "import course_lib\ncourse_lib.start()\nfrom numba import cuda\n"
+NUMBA_FIRST = "from numba import cuda\nimport course_lib\ncourse_lib.start()\n"
+
+
+def python(code: str, **environment: str) -> list[str]:
+    """What a fresh Python prints, line by line."""
+    hidden = {"CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | hidden | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("imports", [OURS_FIRST, NUMBA_FIRST], ids=["ours", "numba"])
+def test_import_order_does_not_matter(imports: str, tmp_path: Path) -> None:
+    script = tmp_path / "lesson.py"
+    script.write_text(imports + LAUNCH)
+    lines = python(f"import runpy; runpy.run_path({str(script)!r})")
+    assert len(lines) == 2
+    assert lines[0].startswith("Emulator")
+    assert lines[1] == "[2. 2. 2.]"
+
+
+@pytest.mark.parametrize("imports", [OURS_FIRST, NUMBA_FIRST], ids=["ours", "numba"])
+def test_numbas_simulator_is_never_used(imports: str, tmp_path: Path) -> None:
+    script = tmp_path / "lesson.py"
+    script.write_text(imports + LAUNCH + "print(course_lib.last_profile().flops)\n")
+    lines = python(f"import runpy; runpy.run_path({str(script)!r})", NUMBA_ENABLE_CUDASIM="1")
+    assert "NUMBA_ENABLE_CUDASIM" in lines[0]
+    assert "is not used." in lines[0]
+    assert lines[1:] == ["[2. 2. 2.]", "3"]
+
+
+HIDE_NUMBA_CUDA = """
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba.cuda" or name.startswith("numba.cuda."):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def test_without_numbas_cuda_part_lessons_still_run(tmp_path: Path) -> None:
+    more = """
+from numba import float32, void
+y = cuda.to_device(np.ones(3, np.float32))
+double[1, 32, cuda.stream()](y)
+double.forall(3)(cuda.InOut(x))
+declared = cuda.jit("void(float32[:])")(double.py_func)
+declared[1, 32](y)
+cuda.jit(void(float32[:]))(double.py_func)[1, 32](y)
+print(x, y.copy_to_host(), cuda.is_available(), cuda.jit(device=True)(print).py_func is print)
+"""
+    script = tmp_path / "lesson.py"
+    script.write_text(HIDE_NUMBA_CUDA + OURS_FIRST + LAUNCH + more)
+    lines = python(f"import runpy; runpy.run_path({str(script)!r})")
+    assert lines[0].startswith("Emulator: this Numba has no CUDA part.")
+    assert lines[1:] == ["[2. 2. 2.]", "[4. 4. 4.] [8. 8. 8.] False True"]
+
+
+def test_the_stand_in_leaves_nothing_behind(monkeypatch) -> None:
+    class NoCudaPart(NoGpu):
+        def load_cuda(self):
+            raise ModuleNotFoundError("No module named 'numba.cuda'", name="numba.cuda")
+
+    monkeypatch.setattr(probe, "Machine", NoCudaPart)
+    import numba
+
+    course_lib.start()
+    assert numba.cuda.implementation == "stand-in"
+    assert sys.modules["numba.cuda"] is numba.cuda
+    runtime.stop()
+    assert numba.cuda is cuda
+    assert sys.modules["numba.cuda"] is cuda
+
+
+def test_importing_the_course_is_quick_and_loads_nothing() -> None:
+    code = "import sys, course_lib\nprint([m for m in ('numpy', 'numba') if m in sys.modules])"
+    assert python(code) == ["[]"]
+
+
+def test_the_promised_names() -> None:
+    promised = {"start", "emulate", "examine", "examine_source", "check", "last_profile"}
+    assert promised <= set(dir(course_lib))
+    assert callable(course_lib.start)
+    with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
+        course_lib.unheard_of  # noqa: B018
+
+
+def test_the_version_is_the_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert course_lib.__version__ == project["version"]

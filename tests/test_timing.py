@@ -1,0 +1,281 @@
+"""Timing's own logic, on a CuPy made of NumPy with a clock that the test sets.
+
+No GPU was at hand: that CUDA's events, cuBLAS and NVML answer as their documentation says is
+assumed here, not tested.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib import runtime, timing
+from course_lib.errors import EmulatedTimingRefused
+from course_lib.timing import Timing, TimingUnavailable
+
+L2_BYTES = 4096
+
+
+class FakeGpu:
+    """A virtual clock: a launch takes `gpu_seconds` of it, and `host_seconds` to issue."""
+
+    def __init__(self) -> None:
+        self.gpu_seconds = 50e-6
+        self.host_seconds = 5e-6
+        self.launches = 0
+        self.events: list[str] = []
+        self.tf32_cannot_be_switched_off = False
+        self.compute_type = 7
+
+    def launch(self) -> None:
+        self.launches += 1
+        self.events.append("launch")
+
+    def benchmark(self, func, n_repeat=10000, *, name, n_warmup=10, max_duration=np.inf):
+        for _ in range(n_warmup):
+            func()
+        gpu, host = [], []
+        for number in range(n_repeat):
+            before = self.launches
+            func()
+            count = self.launches - before
+            # Every third sample is a straggler, so that median and mean differ.
+            slow = 1.5 if number % 3 == 2 else 1.0
+            gpu.append(max(self.gpu_seconds, self.host_seconds) * count * slow)
+            host.append(self.host_seconds * count * slow)
+            if sum(gpu) > max_duration:
+                break
+        return SimpleNamespace(gpu_times=np.array([gpu]), cpu_times=np.array(host))
+
+    def matmul(self, a, b, out=None):
+        self.launch()
+        rounded = self.compute_type == 7 or self.tf32_cannot_be_switched_off
+        product = (np.round(a * 1024) / 1024 if rounded else a) @ b
+        if out is not None:
+            out[...] = product
+        return product
+
+
+class FakeArray(np.ndarray):
+    gpu: FakeGpu
+
+    def __matmul__(self, other):
+        return FakeArray.gpu.matmul(np.asarray(self), np.asarray(other))
+
+    def fill(self, value):
+        FakeArray.gpu.events.append(f"flush {self.nbytes}")
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A machine that has a GPU and CuPy, as far as timing.py can tell."""
+    fake = FakeGpu()
+    FakeArray.gpu = fake
+    cuda_runtime = SimpleNamespace(
+        getDevice=lambda: 0,
+        getDeviceProperties=lambda _: {"l2CacheSize": L2_BYTES, "multiProcessorCount": 4},
+        deviceGetPCIBusId=lambda _: "0000:00:04.0",
+        deviceSynchronize=lambda: None,
+    )
+    cupy = SimpleNamespace(
+        float32=np.float32, uint8=np.uint8, empty=np.empty, asarray=np.asarray,
+        ascontiguousarray=np.ascontiguousarray, matmul=fake.matmul, ones=np.ones,
+        zeros=lambda shape, dtype: np.zeros(shape, dtype).view(FakeArray),
+        full=lambda shape, value, dtype: np.full(shape, value, dtype).view(FakeArray),
+        copyto=lambda target, source: fake.launch(),
+        RawKernel=lambda source, name: lambda grid, block, arguments: fake.launch(),
+        cuda=SimpleNamespace(runtime=cuda_runtime),
+    )  # fmt: skip
+    linalg = SimpleNamespace(
+        COMPUTE_TYPE_FP32=4,
+        get_compute_type=lambda _: fake.compute_type,
+        set_compute_type=lambda _, chosen: setattr(fake, "compute_type", chosen),
+    )
+    profiler = SimpleNamespace(benchmark=fake.benchmark)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "cupyx.profiler", profiler)
+    monkeypatch.setitem(sys.modules, "cupy._core._routines_linalg", linalg)
+    monkeypatch.setattr(runtime, "is_emulated", lambda kernel: False)
+    monkeypatch.setattr(runtime, "on_gpu", lambda: True)
+    monkeypatch.setattr(runtime, "device_name", lambda: "Fake T4")
+    monkeypatch.setattr(timing, "_can_read_clock", lambda: True)
+    monkeypatch.setattr(timing, "sm_clock_mhz", lambda: 1590)
+    monkeypatch.setattr(timing, "_to_device", lambda argument: argument)
+    return fake
+
+
+class FakeKernel:
+    """Stands for a compiled kernel; a launch moves the fake GPU's clock."""
+
+    def __init__(self, fake: FakeGpu) -> None:
+        self.fake = fake
+        self.py_func = matmul_naive
+
+    def __getitem__(self, configuration):
+        assert configuration == ((2, 2), (16, 16))
+        return lambda *args: self.fake.launch()
+
+
+def matmul_naive(A, B, C):
+    """Only its name is used."""
+
+
+def time_it(gpu, **options):
+    return timing.time_kernel(FakeKernel(gpu), (2, 2), (16, 16), 1, 2, 3, **options)
+
+
+def test_the_emulator_is_never_timed(monkeypatch):
+    monkeypatch.setattr(runtime, "is_emulated", lambda kernel: True)
+    with pytest.raises(EmulatedTimingRefused) as caught:
+        timing.time_kernel(matmul_naive, 1, 32)
+    (sentence,) = caught.value._render_traceback_()
+    assert sentence.startswith("matmul_naive cannot be timed here")
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("call", [timing.measured_ceilings, lambda: timing.time_cublas(1, 2)])
+def test_without_a_gpu_there_are_no_ceilings_and_no_cublas(monkeypatch, call):
+    monkeypatch.setattr(runtime, "on_gpu", lambda: False)
+    with pytest.raises(EmulatedTimingRefused):
+        call()
+
+
+def test_missing_cupy_is_one_sentence_with_its_mend(monkeypatch):
+    monkeypatch.setattr(runtime, "is_emulated", lambda kernel: False)
+    monkeypatch.setitem(sys.modules, "cupy", None)  # as Python marks what is not there
+    with pytest.raises(TimingUnavailable) as caught:
+        timing.time_kernel(matmul_naive, 1, 32)
+    (sentence,) = caught.value._render_traceback_()
+    assert "pip install cupy-cuda12x" in sentence
+
+
+def test_the_median_is_kept_and_so_is_the_spread(gpu):
+    result = time_it(gpu, samples=9)
+    assert result.name == "matmul_naive"
+    assert result.median_ms == pytest.approx(0.050)
+    assert result.quartiles_ms == pytest.approx((0.050, 0.075))
+    assert result.spread == pytest.approx(0.5)
+    assert result.sm_clock_mhz == 1590
+    assert not result.launch_bound
+
+
+def test_short_kernels_are_launched_many_times_per_sample(gpu):
+    assert time_it(gpu).launches == 20  # 1 ms / 50 µs
+    gpu.gpu_seconds = 30e-3
+    assert time_it(gpu).launches == 1
+
+
+def test_a_kernel_shorter_than_its_launch_is_said_to_be_so(gpu):
+    gpu.gpu_seconds, gpu.host_seconds = 2e-6, 30e-6
+    result = time_it(gpu)
+    assert result.launch_bound
+    assert "host's launch time" in str(result)
+
+
+def test_warm_up_comes_before_the_first_sample(gpu):
+    gpu.gpu_seconds = 2e-3
+    time_it(gpu, samples=5, warmup=7)
+    # 7 + 1 for the pilot, 1 + 5 for the samples, the rest keeps the GPU busy for its clock.
+    assert gpu.launches - 150 == 14
+
+
+def test_the_l2_cache_is_emptied_before_every_single_launch(gpu):
+    result = time_it(gpu, samples=4, flush_l2=True)
+    assert result.l2_flushed
+    assert result.launches == 1
+    flush = gpu.events.index(f"flush {2 * L2_BYTES}")
+    assert gpu.events[flush : flush + 8] == [f"flush {2 * L2_BYTES}", "launch"] * 4
+
+
+def test_samples_stop_when_the_time_is_up(gpu):
+    gpu.gpu_seconds = 1.0
+    assert len(time_it(gpu, samples=20, max_seconds=2.5).samples_ms) < 5
+    assert len(time_it(gpu, samples=20, max_seconds=2.5, flush_l2=True).samples_ms) < 5
+
+
+def test_cublas_runs_with_tf32_off_and_leaves_the_setting_as_it_was(gpu):
+    result = timing.time_cublas(np.ones((8, 4), np.float32), np.ones((4, 6), np.float32))
+    assert result.name == "cuBLAS"
+    assert result.median_ms == pytest.approx(0.050)
+    assert gpu.compute_type == 7
+
+
+def test_cublas_that_still_rounds_is_refused(gpu):
+    gpu.tf32_cannot_be_switched_off = True
+    with pytest.raises(TimingUnavailable, match="TF32"):
+        timing.time_cublas(np.ones((8, 4), np.float32), np.ones((4, 6), np.float32))
+    assert gpu.compute_type == 7
+
+
+def test_cublas_is_still_compared_where_cupy_has_moved_its_setting(gpu, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy._core._routines_linalg", None)
+    gpu.compute_type = 1
+    assert timing.time_cublas(np.ones((4, 4), np.float32), np.ones((4, 4), np.float32)).samples_ms
+
+
+def test_share_and_speed():
+    ours = Timing("ours", (46.1,), 1, "A6000")
+    cublas = Timing("cuBLAS", (5.91,), 1, "A6000")
+    assert timing.share_of_cublas(ours, cublas) == pytest.approx(0.128, abs=5e-4)
+    assert ours.gflops(2 * 4096**3) == pytest.approx(2980, rel=1e-3)
+    with pytest.raises(ValueError, match="timed alike"):
+        timing.share_of_cublas(ours, Timing("cuBLAS", (5.91,), 1, "A6000", l2_flushed=True))
+
+
+def test_measured_ceilings_are_labelled_as_measured(gpu):
+    gpu.gpu_seconds = 1e-3
+    ceilings = timing.measured_ceilings()
+    assert ceilings.fp32_source == ceilings.dram_source == "measured here"
+    assert "Fake T4" in ceilings.name
+    assert ceilings.dram_gb_per_s == pytest.approx(2 * 256 * 1024**2 / 1e-3 / 1e9)
+    assert ceilings.fp32_gflops == pytest.approx(2 * 8 * 16 * 2000 * 64 * 256 / 1e-3 / 1e9)
+
+
+@pytest.fixture
+def real_clock_reader(monkeypatch):
+    monkeypatch.setattr(timing, "_bus_id", lambda: "0000:00:04.0")
+    return importlib.import_module("course_lib.timing").sm_clock_mhz
+
+
+def test_the_clock_is_read_through_nvml(real_clock_reader, monkeypatch):
+    nvml = SimpleNamespace(
+        nvmlInit=lambda: None,
+        nvmlDeviceGetHandleByPciBusId=lambda bus: f"handle of {bus}",
+        nvmlDeviceGetClockInfo=lambda handle, which: 1410 if handle.endswith("04.0") else 0,
+        NVML_CLOCK_SM=1,
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    assert real_clock_reader() == 1410
+
+
+@pytest.mark.parametrize(("answer", "clock"), [("1380\n", 1380), ("[N/A]\n", None), (None, None)])
+def test_the_clock_is_read_through_nvidia_smi_or_not_at_all(
+    real_clock_reader, monkeypatch, answer, clock
+):
+    def run(command, **_):
+        assert "--id=0000:00:04.0" in command
+        if answer is None:
+            raise FileNotFoundError(command[0])
+        return SimpleNamespace(stdout=answer)
+
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(subprocess, "run", run)
+    assert real_clock_reader() == clock
+
+
+def test_arrays_are_moved_once_and_never_per_launch(monkeypatch):
+    class CupyLike:
+        __cuda_array_interface__ = None
+
+    cuda = SimpleNamespace(
+        to_device=lambda array: ("moved", array.shape), as_cuda_array=lambda array: "wrapped"
+    )
+    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace(cuda=cuda))
+    assert timing._to_device(np.zeros((2, 3))) == ("moved", (2, 3))
+    assert timing._to_device(CupyLike()) == "wrapped"
+    assert timing._to_device(7) == 7
