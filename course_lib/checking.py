@@ -518,7 +518,8 @@ def _right_but_for_races(trial: _Trial) -> bool:
 
 def _telling(trial: _Trial) -> tuple[bool, int]:
     """Sorts the launches that say most about a slip to the front."""
-    return bool(np.isnan(trial.case.poison)), -trial.outcome.got.size
+    M, N, K = trial.case.shape
+    return bool(np.isnan(trial.case.poison)), -M * N * max(K, 1)
 
 
 def _is_hopeless(trial: _Trial) -> bool:

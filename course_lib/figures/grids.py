@@ -22,6 +22,7 @@ def grid_of_threads(
     *,
     thread: tuple[tuple[int, int], tuple[int, int]] | None = None,
     x_is: XIs = "column",
+    first_warp: bool = True,
 ) -> Picture:
     """Blocks and threads over a matrix of `shape` = (rows, columns).
 
@@ -31,6 +32,7 @@ def grid_of_threads(
         thread: ((block x, block y), (thread x, thread y)): the one whose arithmetic is shown.
         x_is: "column" where column = blockIdx.x * blockDim.x + threadIdx.x, "row" for the other
             mapping, in which a warp runs down a column of the matrix.
+        first_warp: mark the first warp's lanes; lessons that have not met warps leave it out.
 
     Raises:
         ValueError: if there are more blocks than a picture can show.
@@ -51,7 +53,8 @@ def grid_of_threads(
     _draw_cells(axes, origin, cell, (across, down), shape)
     _draw_blocks(axes, origin, cell, grid, block, x_is)
     _draw_matrix_edge(axes, origin, cell, shape)
-    _draw_first_warp(axes, origin, cell, block, x_is)
+    if first_warp:
+        _draw_first_warp(axes, origin, cell, block, x_is)
     if thread is not None:
         _draw_thread(axes, origin, cell, thread, block, x_is)
     idle = across * down - min(across, shape[1]) * min(down, shape[0])
@@ -65,8 +68,9 @@ def grid_of_threads(
         block,
         shape,
         x_is,
+        first_warp,
     )
-    return Picture(figure, _words(grid, block, shape, idle, missed, thread, x_is))
+    return Picture(figure, _words(grid, block, shape, idle, missed, thread, x_is, first_warp))
 
 
 def _extent(grid: tuple[int, int], block: tuple[int, int], x_is: XIs) -> tuple[int, int]:
@@ -275,12 +279,14 @@ def _draw_key(
     block: tuple[int, int],
     shape: tuple[int, int],
     x_is: XIs,
+    first_warp: bool,
 ) -> None:
     y = 1.0
     entries: list[tuple[Any, str | None, str]] = [
         (style.tint(style.GREEN, 0.25), None, "a thread with an element"),
-        (style.YELLOW, None, "the first warp's lanes"),
     ]
+    if first_warp:
+        entries.append((style.YELLOW, None, "the first warp's lanes"))
     if idle:
         entries.append((style.PAPER, "////", f"{idle} threads out of range:\nthe guard stops them"))
     if missed:
@@ -326,12 +332,13 @@ def _words(
     missed: int,
     thread: tuple[tuple[int, int], tuple[int, int]] | None,
     x_is: XIs,
+    first_warp: bool,
 ) -> str:
     way = "along a row" if x_is == "column" else "down a column"
+    warp = f", so the first warp runs {way}" if first_warp else ""
     text = (
         f"A grid of {grid[0]} by {grid[1]} blocks, each of {block[0]} by {block[1]} threads, over "
-        f"a matrix of {shape[0]} by {shape[1]} elements; threadIdx.x is the {x_is}, so the "
-        f"first warp runs {way}. "
+        f"a matrix of {shape[0]} by {shape[1]} elements; threadIdx.x is the {x_is}{warp}. "
     )
     text += (
         f"{idle} threads are out of range: the guard stops them." if idle else "No thread is idle."
