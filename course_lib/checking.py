@@ -46,6 +46,7 @@ from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding, by_importance, finding
 
 RACES = ("race-", "barrier-divergence")
+MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 
 
@@ -409,7 +410,7 @@ class _Examination:
             same = self.independent_of_input(trials)
             if same:
                 return same
-        for trial in sorted(wrong, key=_telling):
+        for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
             slip = self.problem.diagnose(trial.outcome)
             if slip:
                 return self.placed(slip, trial)
@@ -421,7 +422,10 @@ class _Examination:
         message = slip.message
         if not trial.case.exact:
             message = f"{message} Seen on {trial.case.label(self.problem)}."
-        return finding(place.code or slip.code, message, place.line, slip.hint, "error")
+        hint = slip.hint
+        if place.code == "wrong-bounds-check" and slip.code != place.code:
+            hint = "For which elements is this test true, and for which should it be?"
+        return finding(place.code or slip.code, message, place.line, hint, "error")
 
     def one_block(self, trial: _Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""

@@ -28,6 +28,7 @@ def locate(slip: Slip, source: Source, trail: Trail, names: Sequence[str]) -> Pl
     finders = {
         "load": _load,
         "store": _store,
+        "scale": _scale,
         "steps": _steps,
         "sum": _sum,
         "start": _start,
@@ -66,8 +67,10 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
     to blame.
     """
     slots = indices_of(access)
-    if slot >= len(slots) or not isinstance(slots[slot], ast.Name):
+    if slot >= len(slots):
         return None
+    if not isinstance(slots[slot], ast.Name):
+        return _fixed_part(source, access, slots[slot])
     name = slots[slot].id  # type: ignore[attr-defined]
     used = set().union(
         *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
@@ -78,6 +81,19 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
     return source.assignments(name)[0].lineno
 
 
+def _fixed_part(source: Source, access: ast.Subscript, index: ast.expr) -> int | None:
+    """Where a part of an index is set anew in each round of a loop, yet to the same value."""
+    around = source.loops_around(access)
+    changing = source.loop_variables(access)
+    if source.origins(index) & changing:
+        return None
+    for name in sorted(names_in(index)):
+        for statement in source.assignments(name):
+            if around and source.loops_around(statement) == around:
+                return statement.lineno
+    return None
+
+
 def _store(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
@@ -85,16 +101,28 @@ def _store(
     stores = source.accesses(names[-1], store=True)
     if not stores:
         lines = trail.store_lines.get(names[-1], ())
-        return Place(lines[0] if lines else None)
+        return Place(lines[0] if lines else source.kernel.lineno)
     store = stores[-1]
-    if details == ["missing"]:
-        guards = source.guards(store)
-        if guards:
-            return Place(guards[0][1], "wrong-bounds-check")
+    if "missing" in details:
+        conditions = source.guards(store) if "edge" in details else source.conditions(store)
+        for test, line in conditions:
+            return Place(line, "wrong-bounds-check" if source.tests_a_size(test) else "")
     if "mapping" in details:
         axis = 1 if "column" in details else 0
         return Place(mapping_line(source, store, axis, names))
     return Place(store.lineno)
+
+
+def _scale(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where the result gets its factor: at the store, if that computes; else where it is summed."""
+    for store in source.accesses(names[-1], store=True):
+        statement = source.statement(store)
+        if isinstance(statement, (ast.Assign, ast.AugAssign)):
+            if isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
+                return Place(statement.lineno)
+    return _sum(slip, details, source, trail, names)
 
 
 def mapping_line(source: Source, store: ast.Subscript, axis: int, names: Sequence[str]) -> int:

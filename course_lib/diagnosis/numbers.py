@@ -213,10 +213,10 @@ def not_written(outcome: Outcome) -> Slip | None:
         )
     sizes = outcome.sizes
     place = where(untouched, sizes)
-    message = f"What was written is right, but {place} of C was never written."
-    return Slip(
-        "incomplete-output", message, "Which thread should write there?", ("store", "missing")
-    )
+    message = f"What was written is right, but a part of C was never written: {place}."
+    edge = ("edge",) if place.startswith("the last") else ()
+    hint = "Which thread should write there, and what keeps it away?"
+    return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
 
 
 def added_to_old(outcome: Outcome) -> Slip | None:
@@ -244,7 +244,8 @@ def zero(outcome: Outcome) -> Slip | None:
 def moved(outcome: Outcome) -> Slip | None:
     """Right numbers in wrong places."""
     o = outcome
-    return moved_slip(o.expected, o.values, o.sizes, o.tolerance, o.known)
+    everywhere = not o.untouched.any()
+    return moved_slip(o.expected, o.values, o.sizes, o.tolerance, o.known, everywhere)
 
 
 def indices(outcome: Outcome) -> Slip | None:
@@ -312,7 +313,7 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
             )
         message = f"Every number is {factor:.4g} times the right one."
         return Slip(
-            "wrong-formula", message, "Compare the line that stores C with the formula.", ("store",)
+            "wrong-formula", message, "Compare the line that stores C with the formula.", ("scale",)
         )
     return None
 
@@ -461,6 +462,9 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
     if tiled and inner:
         message = f"Right except {inner} of every tile, which is left out of the sum."
         return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
+    if len(kept) <= len(gone):
+        message = f"Only {_span(kept, K)} of k take part in the sum."
+        return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
     which = _span(gone, K)
     message = f"Right except {which} of k, which {'is' if len(gone) == 1 else 'are'} left out."
     return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
@@ -502,7 +506,7 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
     if tiled and sizes.tiles > 1 and (weights[:T] >= 2).any() and not weights[T:].any():
         message = "Every tile of the sum is the first one again: the offset of the tile is missing."
         hint = "Which part of the index changes from one tile to the next?"
-        return Slip("wrong-index", message, hint, ("load", "A"))
+        return Slip("wrong-index", message, hint, ("load", "A", "column"))
     often = np.flatnonzero(weights > 1)
     filled = sizes.steps % T  # of the last tile
     stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
@@ -530,6 +534,10 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         )
         hint = "What should a thread put into the tile when it stands outside of A or B?"
         return Slip("missing-mask", message, hint, ("load", "A"))
+    if not weights.all():
+        shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
+        message = f"The steps of k do not count alike: they enter the sum {shown}, … times."
+        return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
     message = f"{_span(often, len(weights)).capitalize()} of k enter the sum more than once."
     hint = "How often does the loop pass each step of k?"
     return Slip("wrong-loop-bound", message, hint, ("steps",), tuple(map(int, often)))
@@ -601,7 +609,12 @@ def moved_operand(outcome: Outcome) -> Slip | None:
     o = outcome
     for operand, matrix, other in (("A", o.A, o.B), ("B", o.B, o.A)):
         slip = moved_slip(
-            matrix.astype(np.float64), o.values - other, o.sizes, o.tolerance, o.known
+            matrix.astype(np.float64),
+            o.values - other,
+            o.sizes,
+            o.tolerance,
+            o.known,
+            not o.untouched.any(),
         )
         if slip:
             text = slip.message.replace("C holds the right numbers", f"{operand} takes part")

@@ -312,9 +312,14 @@ def _as_slip(choices: Sequence[Choice]) -> Slip:
 
 
 def moved_slip(
-    expected: Array, got: Array, sizes: Geometry, tolerance: Array, known: Array
+    expected: Array,
+    got: Array,
+    sizes: Geometry,
+    tolerance: Array,
+    known: Array,
+    everywhere: bool,
 ) -> Slip | None:
-    """Is every number right, but in another place of C?"""
+    """Is every number right, but in another place of C? `everywhere`: was all of C written?"""
     i, j = np.indices(got.shape)
     flat = Geometry(sizes.rows, sizes.columns, 1, sizes.tile_rows, sizes.tile_columns)
     point = Point(i, j, flat)
@@ -322,7 +327,7 @@ def moved_slip(
     for rows, columns in _by_cost(names):
         values = take(expected, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
         if _same(values, got, tolerance, known):
-            return _moved_message(rows, columns, everywhere=bool(known.all()))
+            return _moved_message(rows, columns, everywhere)
     return None
 
 

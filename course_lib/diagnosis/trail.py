@@ -88,7 +88,11 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
     hint = "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
     for axis, moved, tile, noun in (("x", column_x, wide, "column"), ("y", row_y, high, "row")):
         if moved is not None and moved != tile and not _whole(trail):
-            if moved == 0:
+            other = (column_y, wide) if axis == "x" else (row_x, high)
+            if moved == 0 and other[0] == other[1]:
+                wrong = "y" if axis == "x" else "x"
+                text = f"The {noun} of C grows with the block's {wrong}, but the launch counts {noun}s in {axis}."
+            elif moved == 0:
                 text = (
                     f"All blocks in {axis} write the same {noun}s: the offset of the block is "
                     "missing."

@@ -13,7 +13,7 @@ import numpy as np
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.infer import Typing, infer
+from course_lib.emulator.infer import infer
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.machine import Machine
 from course_lib.emulator.memory import Access, Allocation, ArrayView, Fault, GlobalMemory, Memory
@@ -28,6 +28,7 @@ from course_lib.emulator.profile import (
 )
 from course_lib.emulator.races import BlockRaces, RaceDetector
 from course_lib.emulator.report import Reporter
+from course_lib.emulator.typings import Typing
 from course_lib.findings import Finding, by_importance, finding
 
 MAX_THREADS_PER_BLOCK = 1024

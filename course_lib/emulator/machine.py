@@ -16,7 +16,6 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
-from course_lib.emulator.infer import Typing
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.memory import (
@@ -30,6 +29,7 @@ from course_lib.emulator.memory import (
     poison,
 )
 from course_lib.emulator.names import Reference
+from course_lib.emulator.typings import Typing
 
 
 class Instruments(Protocol):

@@ -24,6 +24,7 @@ MAX_COLLECTED_LANES = 40_000_000
 MAX_REPORTED = 12
 # Of the cells with a conflict so many are looked at in detail; their races are nearly all alike.
 MAX_CELLS_EXAMINED = 24
+ACCESSES_OF_A_LINE = 4
 _NOBODY = np.iinfo(np.int64).max
 
 
@@ -65,8 +66,9 @@ class RaceDetector:
         self.races: list[Race] = []
         self._seen: set[tuple[str, str, int, int]] = set()
         self._entries: list[_Entry] = []
+        self._known: set[tuple] = set()
         self._lanes = 0
-        self._clean: set[bytes] = set()
+        self._clean: set[tuple] = set()
         self._guilty: set[tuple] = set()
         # Only arrays that the kernel writes can be raced on; others need no record.
         self._written_globals = written_globals
@@ -79,6 +81,11 @@ class RaceDetector:
             return
         if space == "global" and id(access.allocation) not in self._written_globals:
             return
+        # A loop that does the same again with the same lanes adds nothing: once is enough.
+        mark = (*_pattern(access), id(self._warp_syncs))
+        if mark in self._known:
+            return
+        self._known.add(mark)
         self._entries.append(_Entry(access, self._warp_syncs))
         self._lanes += np.size(access.cell)
         if self._lanes > MAX_COLLECTED_LANES:
@@ -93,6 +100,7 @@ class RaceDetector:
     def barrier(self, passing: Mask | None) -> None:
         """The blocks in `passing` (None: all) passed a barrier: judge what they did before it."""
         entries, self._entries, self._lanes = self._entries, [], 0
+        self._known = set()
         if passing is not None and passing.array is not None:
             entries, waiting = self._split(entries, passing)
             self._entries = waiting
@@ -158,12 +166,12 @@ class RaceDetector:
 
     def _pairs(self, group: list[_Entry], key: int, lanes: list[_Lanes]) -> Iterable[Race]:
         """The races on one cell: the first conflicting pair of threads for each pair of lines."""
-        touched = [
+        touched = _few_of_each_line(
             (entry.access, place)
             for entry, of_entry in zip(group, lanes, strict=True)
             for place in [np.flatnonzero(of_entry.key == key)]
             if len(place)
-        ]
+        )
         chosen = {id(entry.access): of for entry, of in zip(group, lanes, strict=True)}
         for number, (first, places) in enumerate(touched):
             for second, others in touched[number:]:
@@ -313,22 +321,36 @@ def _two_threads(
     return fallback
 
 
+def _few_of_each_line(
+    touched: Iterable[tuple[Access, np.ndarray]],
+) -> list[tuple[Access, np.ndarray]]:
+    """The first accesses of each line to a cell: a loop's later rounds would only repeat them."""
+    kept: dict[tuple[str, int], list[tuple[Access, np.ndarray]]] = {}
+    for access, places in touched:
+        of_line = kept.setdefault((access.kind, access.line), [])
+        if len(of_line) < ACCESSES_OF_A_LINE:
+            of_line.append((access, places))
+    few = [each for of_line in kept.values() for each in of_line]
+    return sorted(few, key=lambda each: each[0].order)
+
+
 def _line(entry: _Entry) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
 
-def _fingerprint(group: list[_Entry]) -> bytes:
+def _pattern(access: Access) -> tuple:
+    """Equal for accesses in which the same lanes touch the same cells in the same way."""
+    cell = np.ascontiguousarray(access.cell)
+    where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
+    return (access.kind, access.line, id(access.allocation), where, access.mask.fingerprint)
+
+
+def _fingerprint(group: list[_Entry]) -> tuple:
     """Equal for groups that touch the same cells in the same way."""
-    digest = hashlib.blake2b(digest_size=16)
-    for entry in group:
-        access = entry.access
-        cell = np.asarray(access.cell)
-        syncs = b"" if entry.warp_syncs is None else entry.warp_syncs.tobytes()
-        header = (access.kind, access.line, id(access.allocation), cell.shape)
-        digest.update(repr(header).encode())
-        digest.update(np.ascontiguousarray(cell).tobytes())
-        digest.update(access.mask.fingerprint + syncs)
-    return digest.digest()
+    return tuple(
+        (_pattern(each.access), None if each.warp_syncs is None else each.warp_syncs.tobytes())
+        for each in group
+    )
 
 
 class BlockRaces:
