@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.findings import Finding
+    from course_lib.machine_code import compile_report
     from course_lib.runtime import emulate, last_profile, on_gpu, start
 
 __version__ = "0.1.0"
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Finding",
     "check",
+    "compile_report",
     "emulate",
     "examine",
     "examine_source",
@@ -30,6 +32,7 @@ __all__ = [
 _HOME = {
     "Finding": "findings",
     "check": "checking",
+    "compile_report": "machine_code",
     "emulate": "runtime",
     "examine": "checking",
     "examine_source": "checking",

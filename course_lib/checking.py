@@ -27,7 +27,7 @@ from course_lib.diagnosis.cases import (
     make_inputs,
 )
 from course_lib.diagnosis.locate import locate
-from course_lib.diagnosis.numbers import Outcome, by_how_much, where
+from course_lib.diagnosis.numbers import Outcome, by_how_much, tiles_slip, where
 from course_lib.diagnosis.points import earned_points
 from course_lib.diagnosis.report import Report
 from course_lib.diagnosis.slips import Slip
@@ -46,6 +46,7 @@ from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding, by_importance, finding
 
 RACES = ("race-", "barrier-divergence")
+MOST_THREADS = 1024  # of a block
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 
@@ -170,7 +171,7 @@ def _shielded(
     debug: bool,
 ) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
-    exercise = EXERCISES.get(exercise_id)
+    exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
     if exercise is None or exercise_id not in PROBLEMS:
         return _no_such_exercise(exercise_id)
     try:
@@ -241,10 +242,13 @@ class _Examination:
         self.problem: Problem = PROBLEMS[exercise.id]
         self.answer = answer
         self.block = block
-        self.seed = seed
+        self.seed = int(seed) % (1 << 32)
         self.names = answer.kernel.parameters
+        self.trails: dict[Case, Trail] = {}
         own = {*exercise.constants, "BLOCK"}
-        self.constants = {name: value for name, value in answer.constants.items() if name in own}
+        self.constants: dict[str, object] = {
+            name: value for name, value in answer.constants.items() if name in own
+        }
 
     @cached_property
     def source(self) -> Source:
@@ -305,12 +309,15 @@ class _Examination:
 
     def trail(self, case: Case) -> Trail:
         """What the kernel did to global memory in a case; runs it again, with a trace."""
+        if case in self.trails:
+            return self.trails[case]
         trial = self.run(case, trace=True)
         outcome = trial.outcome
         shapes = dict(
             zip(self.names, (outcome.A.shape, outcome.B.shape, outcome.got.shape), strict=True)
         )
-        return make_trail(trial.profile.trace, shapes, self.names[-1])
+        self.trails[case] = make_trail(trial.profile.trace, shapes, self.names[-1])
+        return self.trails[case]
 
     # --- conclusions ------------------------------------------------------------------------
 
@@ -318,6 +325,7 @@ class _Examination:
         missing = self.missing()
         if missing:
             return _report(self.exercise, [missing])
+        self.adopt_tile()
         cases = make_cases(self.problem, self.launch(Case((64, 64, 64))), self.step_tile, self.seed)
         trials = []
         for case in cases:
@@ -325,6 +333,18 @@ class _Examination:
             if _is_hopeless(trials[-1]):
                 break
         return self.conclude(trials)
+
+    def adopt_tile(self) -> None:
+        """Where an answer calls its tile by a name of its own, read the size off its arrays."""
+        if self.step_tile is None or self.block is not None or self.constants:
+            return
+        profile = self.run(Case((1, 1, 1), draw=50)).profile
+        shapes = {array.shape for array in profile.shared_arrays}
+        sides = {shape[0] for shape in shapes if len(shape) == 2 and 0 <= shape[1] - shape[0] <= 1}
+        if len(sides) == 1 and len(shapes) == 1 and max(sides) ** 2 <= MOST_THREADS:
+            self.constants["TILE"] = sides.pop()
+            self.__dict__.pop("step_tile", None)
+            self.__dict__.pop("tile", None)
 
     def missing(self) -> Finding | None:
         """The finding for an answer that is not there yet."""
@@ -410,8 +430,14 @@ class _Examination:
             same = self.independent_of_input(trials)
             if same:
                 return same
+        if all(max(trial.case.shape) > 255 for trial in wrong):
+            narrow = causes.narrow_index(self.source)
+            if narrow:
+                return narrow
         for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
             slip = self.problem.diagnose(trial.outcome)
+            if slip and slip.place == ("steps", "tiles"):
+                slip = tiles_slip(slip, [trial.outcome for trial in wrong])
             if slip:
                 return self.placed(slip, trial)
         return self.stale(wrong)
@@ -469,7 +495,8 @@ class _Examination:
 
     def wrong_result(self, trials: Sequence[_Trial]) -> Finding:
         """The finding when nothing explains the numbers: where, and by how much."""
-        trial = next(trial for trial in trials if not trial.right)
+        wrong = [trial for trial in trials if not trial.right]
+        trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
         outcome = trial.outcome
         place = where(~outcome.right, outcome.sizes)
         message = (
@@ -560,7 +587,10 @@ def _what_holds(
         held.append(f"{problem.formula} on all {len({t.case.shape for t in trials})} shapes")
     else:
         right = [trial for trial in trials if trial.right]
-        if right:
+        exact = _exact(trials)
+        if exact is not None and exact.right:
+            held.append("right where the tiles divide all sizes")
+        elif right:
             held.append(f"right on {len(right)} of {len(trials)} launches")
     if not errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index", "wrong-loop-bound"}:
         held.append("no thread leaves an array")

@@ -7,10 +7,10 @@ import sys
 
 
 def show(text: str) -> None:
-    """Write over the last line of progress."""
+    """Write over the last line of progress; the next thing printed takes its place."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns - 1
-        print(f"\r{text[:width]}\x1b[K", end="", flush=True)
+        print(text[:width].ljust(width), end="\r", flush=True)
 
 
 def clear() -> None:

@@ -127,6 +127,8 @@ def make_cases(problem: Problem, launch: Launch, tile: int | None, seed: int) ->
     poisons = (ODD, NAN)
     for number, shape in enumerate(problem.shapes):
         cases.append(Case(shape, schedules[number], poisons[number % 2], draw=number + 1))
+    wide = (2, 300, 0 if problem.is_sum else 3)  # an index in 8 bits does not reach that far
+    cases.append(Case(wide, draw=60))
     again = problem.shapes[0]
     cases.append(Case(again, "lockstep", NAN, draw=len(cases)))  # other inputs, other poison
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))

@@ -25,9 +25,24 @@ DISORDER = (
     "uninitialised-read",
     "timeout",
 )
+NARROW = {"int8", "uint8", "int16", "uint16"}
 FLOAT64 = {"float64", "double"}
+# What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
+# makes threads meet at one element; a wrong formula reads where nothing is.
+FOLLOWS = {
+    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
+    "index-overflow": (
+        *OUTSIDE,
+        *DISORDER,
+        "wrong-bounds-check",
+        "wrong-loop-bound",
+        "wrong-index",
+    ),
+    "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
+    "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
+}
 # What only says that something is missing or wrong: dropped once a cause is known.
-SYMPTOMS = ("incomplete-output", "wrong-result", "stale-shared-read")
+SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
 
 
 def explain_outside(
@@ -122,7 +137,7 @@ def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:
-    message = f"A test is there, but the wrong threads pass it. At line {each.line} {each.message}"
+    message = f"A test is there, but the wrong threads pass it. At line {each.line}, {each.message}"
     hint = "Take the thread named here: which of its indices should have stopped it?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
@@ -141,9 +156,7 @@ def keep_causes(faults: Iterable[Finding], cause: Finding | None, output: str) -
         return by_importance(_without_symptoms(faults))
     if cause.code in SYMPTOMS:
         return by_importance(_without_symptoms([*faults, cause]))
-    follows = (*OUTSIDE, *DISORDER, "wrong-bounds-check", *SYMPTOMS)
-    if cause.code == "wrong-bounds-check" or cause.code == "wrong-loop-bound":
-        follows = (*OUTSIDE, *SYMPTOMS)
+    follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
 
@@ -156,7 +169,10 @@ def _on(each: Finding, array: str) -> bool:
 def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
     """Drop what only follows, unless there is nothing else."""
     errors = [each for each in findings if each.severity == "error"]
-    causes = [each for each in errors if each.code not in SYMPTOMS]
+    symptoms = SYMPTOMS
+    if any(each.code == "barrier-divergence" for each in errors):
+        symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
+    causes = [each for each in errors if each.code not in symptoms]
     if not causes:
         lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
         return [each for each in findings if each.severity != "error" or each is lowest]
@@ -164,11 +180,32 @@ def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def once(findings: Iterable[Finding]) -> list[Finding]:
-    """The first finding of each code and line; a later one of the same adds nothing."""
+    """The first finding of each code and line; a later one of the same adds nothing.
+
+    Of barriers that not all threads reach, the first is to blame: once the threads of a block are
+    apart, they miss the later ones as well. Of cells that are overwritten too early, the line
+    that still reads them names the race.
+    """
     seen: dict[tuple[str, int | None], Finding] = {}
     for each in findings:
-        seen.setdefault((each.code, each.line), each)
+        line = each.line
+        if each.code == "barrier-divergence":
+            line = None
+        if each.code == "race-write-after-read":
+            line = each.other_line
+        seen.setdefault((each.code, line), each)
     return list(seen.values())
+
+
+def narrow_index(source: Source) -> Finding | None:
+    """The finding for an index that is kept in a type of 8 or 16 bits."""
+    for node in source.walk():
+        if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
+            kind = sorted(names_in(node.func) & NARROW)[0]
+            message = f"An index kept as {kind} wraps around where the array is longer than that."
+            hint = f"Which is the largest number that {kind} can hold?"
+            return finding("index-overflow", message, node.lineno, hint)
+    return None
 
 
 def explain_timeout(each: Finding, source: Source) -> Finding:

@@ -8,8 +8,8 @@ elsewhere, afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -168,6 +168,7 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
         carried_over,
         masked_operand,
         indices,
+        not_finite,
     )
     return _first(tests, outcome)
 
@@ -182,6 +183,7 @@ def diagnose_add(outcome: Outcome) -> Slip | None:
         other_sum,
         shifted_or_scaled,
         moved_operand,
+        not_finite,
     )
     return _first(tests, outcome)
 
@@ -231,6 +233,19 @@ def added_to_old(outcome: Outcome) -> Slip | None:
     return Slip(
         "uninitialised-read", message, "What does C hold when the kernel starts?", ("load", "C")
     )
+
+
+def not_finite(outcome: Outcome) -> Slip | None:
+    """Infinities, or not-a-number, out of ordinary inputs."""
+    odd = ~np.isfinite(outcome.got) & ~outcome.untouched
+    if not odd.any():
+        return None
+    i, j = np.argwhere(odd)[0]
+    message = (
+        f"C[{i}, {j}] is {outcome.values[i, j]} although A and B hold ordinary numbers: a value "
+        "grew past its type, or something was divided by zero."
+    )
+    return Slip("numerical-overflow", message, "Which step can make a number that large?", ("sum",))
 
 
 def zero(outcome: Outcome) -> Slip | None:
@@ -407,8 +422,11 @@ def step_weights(outcome: Outcome) -> Array | None:
     if known.sum() < outcome.sizes.steps:
         return None
     terms = (A[:, None, :] * B.T[None, :, :])[known]
-    weights, *_ = np.linalg.lstsq(terms, outcome.values[known], rcond=None)
-    misses = np.abs(terms @ weights - outcome.values[known])
+    values = outcome.values[known]
+    # A few elements per step settle the weights; all of them have to agree with the result.
+    few = np.random.default_rng(2).permutation(len(values))[: 3 * outcome.sizes.steps + 16]
+    weights, *_ = np.linalg.lstsq(terms[few], values[few], rcond=None)
+    misses = np.abs(terms @ weights - values)
     if misses.max() > 2 * outcome.tolerance.max():
         return None
     rounded = np.rint(weights)
@@ -468,6 +486,26 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
     which = _span(gone, K)
     message = f"Right except {which} of k, which {'is' if len(gone) == 1 else 'are'} left out."
     return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
+
+
+def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
+    """The slip for missing tiles, with the size that the loop follows instead of K, if it does."""
+    run = {}
+    for outcome in outcomes:
+        with np.errstate(all="ignore"):
+            weights = step_weights(outcome)
+        if weights is not None:
+            T = outcome.sizes.step_tile
+            run[outcome.sizes] = -(-int((weights == 1).sum()) // T) if weights.any() else 0
+    if len(run) < 2 or all(count == size.steps // size.step_tile for size, count in run.items()):
+        return slip
+    for name, size_of in (("M", "rows"), ("N", "columns")):
+        follows = [-(-getattr(size, size_of) // size.step_tile) for size in run]
+        if follows == list(run.values()):
+            noun = "rows of A" if name == "M" else "columns of B"
+            message = f"The loop visits as many tiles as {name} (the {noun}) has, and not K."
+            return replace(slip, message=message, hint="Along which of the sizes does the sum run?")
+    return slip
 
 
 def _same_in_every_tile(missing: Array, sizes: Geometry) -> str:

@@ -256,16 +256,12 @@ def index_slip(
         return None
     tiled = sizes.tile_steps is not None
     a_choices, b_choices = _choices("A", tiled), _choices("B", tiled)
+    point = Point(*np.array(samples).T, sizes)
+    left, right = _values(A, a_choices, point), _values(B, b_choices, point)
     fits = np.ones((len(a_choices), len(b_choices)), bool)
-    for i, j in samples:
-        point = Point(i, j, sizes)
-        left = np.stack(
-            [np.broadcast_to(take(A, *c.indices(point)), point.k.shape) for c in a_choices]
-        )
-        right = np.stack(
-            [np.broadcast_to(take(B, *c.indices(point)), point.k.shape) for c in b_choices]
-        )
-        fits &= np.abs(left @ right.T - float(got[i, j])) <= 2 * tolerance[i, j]
+    for number, place in enumerate(samples):
+        sums = left[:, number] @ right[:, number].T
+        fits &= np.abs(sums - float(got[place])) <= 2 * tolerance[place]
     pairs = [(a_choices[a], b_choices[b]) for a, b in np.argwhere(fits)]
     pairs.sort(key=lambda pair: pair[0].cost + pair[1].cost)
     for a, b in pairs[:20]:
@@ -274,6 +270,14 @@ def index_slip(
         ):
             return _as_slip([choice for choice in (a, b) if choice.cost])
     return None
+
+
+def _values(matrix: Array, choices: Sequence[Choice], point: Point) -> Array:
+    """What each choice takes from an operand: (choices, samples, steps)."""
+    shape = (len(point.i), point.steps)
+    return np.stack(
+        [np.broadcast_to(take(matrix, *choice.indices(point)), shape) for choice in choices]
+    )
 
 
 def _explains(

@@ -91,7 +91,10 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
             other = (column_y, wide) if axis == "x" else (row_x, high)
             if moved == 0 and other[0] == other[1]:
                 wrong = "y" if axis == "x" else "x"
-                text = f"The {noun} of C grows with the block's {wrong}, but the launch counts {noun}s in {axis}."
+                text = (
+                    f"The {noun} of C grows with the block's {wrong}, but the launch counts "
+                    f"{noun}s in {axis}."
+                )
             elif moved == 0:
                 text = (
                     f"All blocks in {axis} write the same {noun}s: the offset of the block is "

@@ -25,9 +25,11 @@ from course_lib.emulator.profile import (
     SharedArrayUse,
     StaleRead,
     TracedAccess,
+    TracedStatement,
 )
 from course_lib.emulator.races import BlockRaces, RaceDetector
 from course_lib.emulator.report import Reporter
+from course_lib.emulator.stream import StreamRecorder
 from course_lib.emulator.typings import Typing
 from course_lib.findings import Finding, by_importance, finding
 
@@ -53,6 +55,7 @@ class Options:
     counters: bool = True
     races: bool = True
     trace: bool = False
+    stream: bool = False
     outputs: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
@@ -65,6 +68,7 @@ def emulate(
     counters: bool = True,
     races: bool = True,
     trace: bool = False,
+    stream: bool = False,
     outputs: Sequence[str] = (),
     budget: Budget | None = None,
 ) -> Emulation:
@@ -80,7 +84,9 @@ def emulate(
         seed: for "shuffled".
         counters: whether to count memory traffic, FLOPs and branches.
         races: whether to look for races.
-        trace: whether to keep every single access (small launches only).
+        trace: whether to keep every single access, and which lanes ran each statement (small
+            launches only).
+        stream: whether to keep the cache lines asked for, for the cache model.
         outputs: parameters whose contents count as undefined until the kernel writes them.
         budget: bounds on steps and memory.
 
@@ -90,7 +96,9 @@ def emulate(
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
-    options = Options(schedule, seed, counters, races, trace, tuple(outputs), budget or Budget())
+    options = Options(
+        schedule, seed, counters, races, trace, stream, tuple(outputs), budget or Budget()
+    )
     return Emulation(kernel_from(kernel), options)
 
 
@@ -198,6 +206,8 @@ class _Run:
         self.shared: dict[str, SharedArrayUse] = {}
         self.output: list[str] = []
         self.trace: list[TracedAccess] = []
+        self.activity: list[TracedStatement] = []
+        self.stream = StreamRecorder() if self.options.stream else None
         self.has_float64_data = any(
             isinstance(kind, T.ArrayType) and kind.dtype == T.FLOAT64 for kind in kinds
         )
@@ -314,6 +324,8 @@ class _Run:
             stale_reads=list(self.stale.values()),
             output=self.output,
             trace=self.trace,
+            activity=self.activity,
+            stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,
         )
@@ -357,6 +369,9 @@ class _Part:
     def statement(self, line: int, mask: Mask) -> None:
         if self.meter:
             self.meter.statement(line, mask)
+        if self.run.options.trace:
+            order = len(self.run.activity)
+            self.run.activity.append(TracedStatement(line, order, len(self.run.trace), mask))
 
     def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None:
         if self.meter:
@@ -374,6 +389,8 @@ class _Part:
             several = max(self.run.launch.grid) > 1
             if several and id(access.allocation) in self.run.written:
                 self.run.block_races.record(access, self.space)
+        if self.run.stream:
+            self.run.stream.record(access, self.space)
         if self.run.options.trace:
             self.run.trace.append(_traced(access, len(self.run.trace)))
 
@@ -412,7 +429,7 @@ class _Part:
     def lockstep_barrier(self, machine: Machine, line: int) -> int:
         """All active lanes arrive together; the others have returned or took another way."""
         self.pass_barrier(line, machine.active, machine.frame.live)
-        return machine.interval + 1
+        return machine.unit.interval + 1
 
     def pass_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         """The lanes in `arrived` pass a barrier at `line`."""
@@ -566,7 +583,7 @@ class _Warp:
         self.turn.acquire()
         if self.schedule.stopping:
             raise _Stop
-        return machine.interval + 1
+        return machine.unit.interval + 1
 
 
 def _spaces(grid: Triple, block: Triple) -> Iterator[LaneSpace]:

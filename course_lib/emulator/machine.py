@@ -18,12 +18,15 @@ from course_lib.emulator import types as T
 from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.load_store import (
+    AtomicUpdate,
+    LoadStoreUnit,
+    MemoryInstruments,
+    as_dtype,
+)
 from course_lib.emulator.memory import (
-    Access,
     Allocation,
     ArrayView,
-    Fault,
-    IndexChecker,
     Memory,
     contiguous_strides,
     poison,
@@ -32,17 +35,13 @@ from course_lib.emulator.names import Reference
 from course_lib.emulator.typings import Typing
 
 
-class Instruments(Protocol):
+class Instruments(MemoryInstruments, Protocol):
     """What the machine tells about a run; see profile.py and launch.py."""
 
     def statement(self, line: int, mask: Mask) -> None: ...
     def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None: ...
     def branch(self, line: int, condition: Value, mask: Mask) -> None: ...
-    def access(self, access: Access) -> None: ...
     def syncwarp(self, mask: Mask) -> None: ...
-    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
-    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
-    def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
     def undefined(self, name: str, bad: Mask, line: int) -> None: ...
     def printed(self, text: str) -> None: ...
 
@@ -110,11 +109,9 @@ class Machine:
         self.steps = steps
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
-        self.interval = 0
-        self.order = 0
+        self.unit = LoadStoreUnit(space, memory, instruments, steps)
         self.line = typing.kernel.tree.lineno
         self._barrier = barrier
-        self._checker = IndexChecker(space)
         self._nobody = Mask.of(space, np.False_)
         self._step_cost = 1 + space.size // LANES_PER_STEP
         self._statement: ast.stmt | None = None
@@ -370,7 +367,7 @@ class Machine:
     def convert(self, value: Any, dtype: T.Type) -> Any:
         """`value` as `dtype`, if it is a number and not of that type already."""
         if isinstance(dtype, np.dtype):
-            return value if value.dtype == dtype else value.astype(dtype)
+            return as_dtype(value, dtype)
         if isinstance(dtype, T.TupleType):
             return tuple(self.convert(v, t) for v, t in zip(value, dtype.items, strict=True))
         return value
@@ -538,7 +535,7 @@ class Machine:
             return self._tuple_item(owner, self.evaluate(node.slice))
         items = self.index_items(node.slice)
         if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
-            return self.subview(owner, items)
+            return self.unit.subview(owner, items, self.active, self.line)
         return self.load(owner, items)
 
     def _tuple_item(self, items: tuple, index: Value) -> Any:
@@ -561,38 +558,6 @@ class Machine:
     def element(self, node: ast.Subscript) -> tuple[ArrayView, list[Value]]:
         """The array and the indices that a subscript names."""
         return self.evaluate(node.value), self.index_items(node.slice)
-
-    def subview(self, view: ArrayView, items: Sequence[Any]) -> ArrayView:
-        """The part of an array that a partial index or a slice names."""
-        offset, shape, strides = view.offset, [], []
-        faults: list[Fault] = []
-        mask = self.active
-        for axis, item in enumerate(items):
-            length, stride = view.shape[axis], np.int64(view.strides[axis])
-            if isinstance(item, slice):
-                start = self._slice_bound(item.start, np.int64(0), length)
-                stop = self._slice_bound(item.stop, length, length)
-                offset = offset + start * stride
-                shape.append(np.maximum(stop - start, np.int64(0)))
-                strides.append(view.strides[axis])
-            else:
-                index, mask = self._checker.inside(item, length, axis, mask, faults)
-                offset = offset + index * stride
-        self._report_faults(faults, view.allocation, "load")
-        left = len(items)
-        return ArrayView(
-            view.name,
-            view.allocation,
-            (*shape, *view.shape[left:]),
-            (*strides, *view.strides[left:]),
-            offset,
-        )
-
-    def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
-        if bound is None:
-            return default
-        bound = bound.astype(np.int64)
-        return np.clip(np.where(bound < 0, bound + length, bound), 0, length)
 
     def call(self, node: ast.Call) -> Any:
         target = self.typing.calls[node]
@@ -620,97 +585,25 @@ class Machine:
 
     def load(self, view: ArrayView, indices: Sequence[Value]) -> Value:
         """Read one element for each active lane."""
-        allocation = view.allocation
-        cell, mask, faults = self._checker.cells(view, indices, self.active)
-        if faults:
-            self._report_faults(faults, allocation, "load")
-            if mask.empty:
-                return poison(allocation.dtype)
-        value = self._fetch(allocation, cell)
-        if mask is not self.active and mask.array is not None:
-            value = np.where(mask.array, value, poison(allocation.dtype))
-        if allocation.written_in is not None:
-            self._check_written(allocation, cell, mask)
-        self._observe("load", view, cell, mask)
-        return value
-
-    def _fetch(self, allocation: Allocation, cell: Value) -> Value:
-        if allocation.space == "local" and np.ndim(cell) == 0:
-            return self._local_row(allocation.storage, cell).copy()
-        if allocation.storage.size == 0:
-            return poison(allocation.dtype)
-        return allocation.storage.take(self.memory.place(allocation, cell))
-
-    def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
-        """One cell of a local array for all lanes, without gathering."""
-        return storage.reshape(-1, *self.space.shape)[int(cell)]
+        return self.unit.load(view, indices, self.active, self.line)
 
     def store(self, view: ArrayView, indices: Sequence[Value], value: Value) -> None:
-        """Write one element for each active lane; of several to one cell, the last lane wins."""
-        allocation = view.allocation
-        cell, mask, faults = self._checker.cells(view, indices, self.active)
-        if faults:
-            self._report_faults(faults, allocation, "store")
-        if mask.empty:
-            return
-        self._write(allocation, cell, mask, self.convert(value, allocation.dtype))
-        self._observe("store", view, cell, mask)
+        """Write one element for each active lane."""
+        self.unit.store(view, indices, value, self.active, self.line)
 
-    def _write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
-        targets = [(allocation.storage, value)]
-        if allocation.written_in is not None:
-            targets.append((allocation.written_in, np.int32(self.interval)))
-            allocation.all_fresh = False
-        if allocation.space == "local" and np.ndim(cell) == 0:
-            where = True if mask.array is None else mask.array
-            for storage, new in targets:
-                np.copyto(self._local_row(storage, cell), new, where=where)
-            return
-        place = self.memory.place(allocation, cell)
-        for storage, new in targets:
-            _scatter(storage, place, new, mask.array)
-
-    def _check_written(self, allocation: Allocation, cell: Value, mask: Mask) -> None:
-        """Notice reads of cells that were never written, or not in the latest round of writes."""
-        if allocation.all_fresh:
-            return
-        written = allocation.written_in
-        assert written is not None
-        newest = int(written.max(initial=-1))
-        enough = newest if allocation.space == "shared" else 0
-        if newest >= 0 and int(written.min(initial=newest)) >= enough:
-            allocation.all_fresh = True
-            return
-        found = written.take(self.memory.place(allocation, cell))
-        if (found < 0).any():
-            never = mask.where(found < 0)
-            if not never.empty:
-                self.instruments.uninitialised(allocation, cell, never, self.line)
-        if allocation.space == "shared":
-            self._check_stale(allocation, cell, found, mask)
-
-    def _check_stale(
-        self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask
-    ) -> None:
-        assert allocation.written_in is not None
-        per_block = allocation.written_in.reshape(self.space.block_count, -1).max(axis=1)
-        newest = per_block.reshape(*self.space.blocks, 1, 1, 1)
-        old = (found >= 0) & (found < newest)
-        if old.any():
-            stale = mask.where(old)
-            if not stale.empty:
-                self.instruments.stale(allocation, cell, stale, self.line)
-
-    def _observe(self, kind: str, view: ArrayView, cell: Value, mask: Mask) -> None:
-        self.order += 1
-        access = Access(
-            kind, view.name, view.allocation, cell, mask, self.line, self.order, self.interval
-        )
-        self.instruments.access(access)
-
-    def _report_faults(self, faults: Sequence[Fault], allocation: Allocation, kind: str) -> None:
-        for fault in faults:
-            self.instruments.fault(fault, allocation, kind, self.line)
+    def atomic(
+        self,
+        node: ast.Call,
+        view: ArrayView,
+        index: Value | tuple,
+        operands: Sequence[Value],
+        combine: Callable[[Any, Any], Any],
+    ) -> Value:
+        """Update one element for each active lane; the values that they found."""
+        indices = index if isinstance(index, tuple) else (index,)
+        alone = isinstance(self._statement, ast.Expr) and self._statement.value is node
+        update = AtomicUpdate(operands, combine, returns_old=not alone)
+        return self.unit.atomic(view, indices, update, self.active, self.line)
 
     def make_array(self, space: str, node: ast.Call) -> ArrayView:
         """A shared or local array; a shared one is the same at every execution of the call."""
@@ -733,63 +626,15 @@ class Machine:
             return statement.targets[0].id
         return None
 
-    def atomic(
-        self,
-        node: ast.Call,
-        view: ArrayView,
-        index: Value | tuple,
-        operands: Sequence[Value],
-        combine: Callable[[Any, Any], Any],
-    ) -> Value:
-        """An atomic update: every active lane's takes place, one after the other."""
-        allocation = view.allocation
-        indices = index if isinstance(index, tuple) else (index,)
-        cell, mask, faults = self._checker.cells(view, indices, self.active)
-        if faults:
-            self._report_faults(faults, allocation, "atomic")
-        if mask.empty:
-            return poison(allocation.dtype)
-        if allocation.written_in is not None:
-            self._check_written(allocation, cell, mask)
-        old = self._update(allocation, cell, mask, operands, combine)
-        self._observe("atomic", view, cell, mask)
-        return old
-
-    def _update(
-        self,
-        allocation: Allocation,
-        cell: Value,
-        mask: Mask,
-        operands: Sequence[Value],
-        combine: Callable[[Any, Any], Any],
-    ) -> Value:
-        active = mask.full_array
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
-        values = [
-            np.broadcast_to(self.convert(operand, allocation.dtype), self.space.shape)[active]
-            for operand in operands
-        ]
-        if isinstance(combine, np.ufunc) and isinstance(self._statement, ast.Expr):
-            combine.at(allocation.storage, place, values[0])  # nobody asks for the old values
-            old = np.zeros(len(place), allocation.dtype)
-        else:
-            self.steps.spend(len(place) // 16, self.line)
-            old = _one_after_the_other(allocation.storage, place, values, combine)
-        if allocation.written_in is not None:
-            allocation.written_in[place] = self.interval
-        result = np.full(self.space.shape, poison(allocation.dtype))
-        result[active] = old
-        return result
-
     # -- barriers and output ----------------------------------------------------------------
 
     def barrier(self, node: ast.Call) -> None:
         """`cuda.syncthreads()` for the active lanes."""
-        self.interval = self._barrier(self, node.lineno)
+        self.unit.interval = self._barrier(self, node.lineno)
 
     def vote_at_barrier(self, node: ast.Call, vote: Value) -> tuple[np.ndarray, np.ndarray]:
         """Pass a barrier at which threads vote: which lanes voted, and which said yes."""
-        voted, yes = self.memory.ballot(node, self.interval)
+        voted, yes = self.memory.ballot(node, self.unit.interval)
         voted |= self.active.full_array
         yes |= self.active.full_array & vote
         self.barrier(node)
@@ -813,37 +658,6 @@ class Machine:
         for lane in lanes:
             parts = [column if isinstance(column, str) else str(column[lane]) for column in columns]
             self.instruments.printed(" ".join(parts))
-
-
-def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray | None) -> None:
-    """storage[place] = value for the active lanes."""
-    if active is None:
-        if np.ndim(place) == 0:
-            storage[int(place)] = value if np.ndim(value) == 0 else np.ravel(value)[-1]
-        elif np.ndim(value) == 0 or place.shape == value.shape:
-            storage[place] = value
-        else:
-            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
-        return
-    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
-    chosen = np.broadcast_to(active, shape)
-    new = value if np.ndim(value) == 0 else np.broadcast_to(value, shape)[chosen]
-    storage[np.broadcast_to(place, shape)[chosen]] = new
-
-
-def _one_after_the_other(
-    storage: np.ndarray,
-    place: np.ndarray,
-    values: Sequence[np.ndarray],
-    combine: Callable[[Any, Any], Any],
-) -> np.ndarray:
-    """Update cells lane by lane; the value that each lane found."""
-    old = np.empty(len(place), storage.dtype)
-    for lane, cell in enumerate(place):
-        old[lane] = storage[cell]
-        operand = values[0][lane] if len(values) == 1 else tuple(v[lane] for v in values)
-        storage[cell] = combine(storage[cell], operand)
-    return old
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

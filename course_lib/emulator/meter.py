@@ -146,7 +146,7 @@ def cost_of(access: Access) -> GlobalCost | SharedCost:
     allocation, mask = access.allocation, access.mask
     space: LaneSpace = mask.space
     width = allocation.dtype.itemsize
-    cell, taking_part = _over_same_blocks(access.cell, mask)
+    cell, taking_part = over_same_blocks(access.cell, mask)
     # int64: the address of the first byte of each lane's element.
     addresses = np.asarray(cell, np.int64) * width + allocation.address
     rows = space.warps_of(addresses).reshape(-1, 32)
@@ -161,7 +161,7 @@ def cost_of(access: Access) -> GlobalCost | SharedCost:
     )
 
 
-def _over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     """The cells and the mask, both spelled out along the block axes on which either varies."""
     cells = np.asarray(cell).reshape((1,) * 6) if np.ndim(cell) == 0 else np.asarray(cell)
     active = np.ones((1,) * 6, bool) if mask.array is None else mask.array

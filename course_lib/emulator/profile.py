@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from course_lib.emulator import annotate
+from course_lib.emulator.lanes import Mask
 from course_lib.findings import Finding, by_importance
 
-BAR_WIDTH = 12
+if TYPE_CHECKING:
+    from course_lib.emulator.stream import LineStream
 
 
 @dataclass
@@ -151,6 +154,35 @@ class TracedAccess:
     addresses: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class TracedStatement:
+    """A statement that was executed, and by which lanes; kept by `emulate(..., trace=True)`.
+
+    Attributes:
+        line: source line.
+        step: 0, 1, 2, … in the order of execution.
+        accesses: how many memory operations the launch had traced before it.
+        active: the lanes that executed it.
+    """
+
+    line: int
+    step: int
+    accesses: int
+    active: Mask
+
+    def lanes_of(self, block: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray | None:
+        """The lanes of a block (x, y, z) that took part, shape (warps, 32).
+
+        None if the block did not run along with this statement.
+        """
+        space = self.active.space
+        place = tuple(at - first for at, first in zip(block[::-1], space.first_block, strict=True))
+        if any(not 0 <= at < size for at, size in zip(place, space.blocks, strict=True)):
+            return None
+        number = int(np.ravel_multi_index(place, space.blocks))
+        return space.warps_of(self.active.full_array, False)[number]
+
+
 @dataclass
 class Profile(Counters):
     """Everything about one emulated launch; the counters are totals.
@@ -168,6 +200,8 @@ class Profile(Counters):
         stale_reads: see StaleRead.
         output: the lines that the kernel printed.
         trace: every access, if asked for.
+        activity: every executed statement with its lanes, if a trace was asked for.
+        stream: the cache lines asked for, if asked for; see `course_lib.emulator.cache`.
         counted: whether counters were kept.
         finished: False if the budget ended the run.
     """
@@ -185,6 +219,8 @@ class Profile(Counters):
     stale_reads: list[StaleRead] = field(default_factory=list)
     output: list[str] = field(default_factory=list)
     trace: list[TracedAccess] = field(default_factory=list)
+    activity: list[TracedStatement] = field(default_factory=list)
+    stream: LineStream | None = None
     counted: bool = True
     finished: bool = True
 
@@ -202,26 +238,15 @@ class Profile(Counters):
         return [each for each in self.findings if each.severity == "error"]
 
     def show(self) -> None:
-        """Print the kernel's source with the counters of each line beside it."""
-        print(self.annotated())
+        """Show the kernel's source with the counters of each line beside it.
+
+        In a notebook that is a table, elsewhere text.
+        """
+        annotate.show(self)
 
     def annotated(self) -> str:
         """The kernel's source with the counters of each line, as text."""
-        rows = [f"{self.kernel_name}: {self.threads} threads, {self.schedule}", _HEADER]
-        for number, text in self._kernel_lines():
-            counters = self.lines.get(number, LineCounters())
-            rows.append(f"{_columns(counters)} {number:4d}  {text}".rstrip())
-        rows.extend(f"  {each.severity}: {each.code}: {each}" for each in self.findings)
-        return "\n".join(rows)
-
-    def _kernel_lines(self) -> Iterator[tuple[int, str]]:
-        numbered = enumerate(self.source.splitlines(), self.first_line)
-        used = set(self.lines)
-        if not used:
-            yield from numbered
-            return
-        low, high = min(used), max(used)
-        yield from ((number, text) for number, text in numbered if low <= number <= high)
+        return annotate.as_text(self)
 
     def __repr__(self) -> str:
         return (
@@ -229,22 +254,3 @@ class Profile(Counters):
             f"{self.global_load_sectors} sectors loaded, {self.flops} FLOP, "
             f"{len(self.findings)} findings>"
         )
-
-
-_HEADER = (
-    " ".join(
-        f"{title:>10}" for title in ("ld sectors", "st sectors", "wavefronts", "conflicts", "FLOP")
-    )
-    + "  line"
-)
-
-
-def _columns(counters: Counters) -> str:
-    numbers = (
-        counters.global_load_sectors,
-        counters.global_store_sectors,
-        counters.shared_load_wavefronts + counters.shared_store_wavefronts,
-        counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts,
-        counters.flops,
-    )
-    return " ".join(f"{number or '':>10}" for number in numbers)

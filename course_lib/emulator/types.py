@@ -45,9 +45,13 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """A tuple; every item has its own type."""
+    """A tuple; every item has its own type. `leaves` counts the numbers in it, at any depth."""
 
     items: tuple[Type, ...]
+
+    @property
+    def leaves(self) -> int:
+        return sum(i.leaves if isinstance(i, TupleType) else 1 for i in self.items)
 
     def __str__(self) -> str:
         return f"({', '.join(str(item) for item in self.items)})"

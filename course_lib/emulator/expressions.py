@@ -1,0 +1,560 @@
+"""Gives one expression of a kernel its type, and refuses what Numba's compiler would refuse."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import types as T
+from course_lib.emulator import warp_functions  # noqa: F401  (joins INTRINSICS)
+from course_lib.emulator.budget import MAX_TUPLE_ITEMS
+from course_lib.emulator.constants import (
+    NotConstant,
+    constant_of_reference,
+    evaluate_constant,
+)
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.intrinsics import ATTRIBUTES, INTRINSICS, Cast, Typed
+from course_lib.emulator.names import Reference, Unusable
+from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
+from course_lib.emulator.typings import Closure, Environment, Typing, Variable
+
+MAX_CALL_DEPTH = 40
+
+
+class ExpressionTyper:
+    """Types the expressions of one function; `infer.py` adds the flow of control.
+
+    Args:
+        kernel: the function.
+        outer: the variables around a closure.
+        callers: the functions that are being called, outermost first.
+        cache: typings of device functions, shared by all functions of a kernel.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        callers: tuple[Kernel, ...] = (),
+        cache: dict[Any, Typing] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.outer = outer
+        self.callers = (*callers, kernel)
+        self.cache: dict[Any, Typing] = {} if cache is None else cache
+        self.typing = Typing(kernel)
+        self.locals = _assigned_names(kernel)
+
+    def function_typing(
+        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+    ) -> Typing:
+        """The types of a function that this one calls."""
+        raise NotImplementedError
+
+    def unified(self, left: T.Type, right: T.Type, node: ast.AST, what: str) -> T.Type:
+        try:
+            return T.unify(left, right)
+        except T.TypingError:
+            raise rejection(
+                "compile-error", f"The {what} have no common type: {left} and {right}.", node
+            ) from None
+
+    # -- expressions ------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr, env: Environment) -> Typed:
+        handler = _EXPRESSIONS.get(type(node))
+        if handler is None:
+            code, message = _REFUSED_EXPRESSIONS.get(
+                type(node), ("unsupported", f"The emulator does not know {type(node).__name__}.")
+            )
+            raise rejection(code, message, node)
+        typed = handler(self, node, env)
+        self.typing.types[node] = typed.type
+        return typed
+
+    def condition(self, node: ast.expr, env: Environment) -> None:
+        kind = self.expression(node, env).type
+        if not T.is_scalar(kind):
+            raise rejection("compile-error", f"{kind} is neither true nor false.", node)
+
+    def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr):
+                kind = self.typing.types[each]
+                env = {**env, each.target.id: Variable(Typed(kind))}
+        return env
+
+    def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
+        return Typed(self.expression(node.value, env).type)
+
+    def constant(self, node: ast.Constant, env: Environment) -> Typed:
+        return self.known(node, node.value)
+
+    def known(self, node: ast.expr, value: Any) -> Typed:
+        """The type of a value that is known now; it is kept for the machine."""
+        if value is None or isinstance(value, str | Reference | Kernel | np.dtype):
+            return Typed(T.Static(value))
+        kind = T.type_of_scalar(value)
+        if kind is not None:
+            self.typing.constants[node] = kind.type(value)
+            # Only Python's own integers count as literals in Numba: np.int64(4) does not.
+            return Typed(kind, value if type(value) is int else None)
+        if isinstance(value, tuple):
+            return self.known_tuple(node, value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            self.typing.constants[node] = value
+            return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
+        raise rejection("compile-error", f"Numba has no type for {value!r}."[:200], node)
+
+    def known_tuple(self, node: ast.expr, value: tuple) -> Typed:
+        kinds = [T.type_of_scalar(item) for item in value]
+        if any(kind is None for kind in kinds):
+            raise rejection("unsupported", "Only tuples of numbers can come from outside.", node)
+        self.typing.constants[node] = tuple(
+            kind.type(item) for kind, item in zip(kinds, value, strict=True) if kind
+        )
+        literal = value if all(type(item) is int for item in value) else None
+        return Typed(T.TupleType(tuple(kind for kind in kinds if kind)), literal)
+
+    def name(self, node: ast.Name, env: Environment) -> Typed:
+        for scope in (env, self.outer):
+            if node.id in scope:
+                variable = scope[node.id]
+                if not variable.certain:
+                    self.typing.uncertain.add(node)
+                return variable.typed
+        if node.id in self.locals:
+            raise rejection("compile-error", f"{node.id} is used before it has a value.", node)
+        return self.known(node, self.global_value(node))
+
+    def global_value(self, node: ast.Name) -> Any:
+        try:
+            value = self.kernel.namespace[node.id]
+        except KeyError:
+            return self.builtin(node)
+        if isinstance(value, Unusable):
+            raise rejection(value.code, f"{value.reason}.", node)
+        return value
+
+    def builtin(self, node: ast.Name) -> Any:
+        if node.id in FORBIDDEN_BUILTINS:
+            raise rejection("not-allowed", f"An answer may not use {node.id}.", node)
+        reference = Reference(f"builtins.{node.id}")
+        if reference.path in INTRINSICS or node.id in _PYTHON_NAMES:
+            return reference
+        raise rejection("compile-error", f"The name {node.id} is not defined.", node)
+
+    def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
+        owner = self.expression(node.value, env)
+        if isinstance(owner.type, T.ArrayType):
+            return self.array_attribute(node, owner.type)
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
+            return self.reference_attribute(node, owner.type.value.attribute(node.attr))
+        code = "unsupported" if node.attr in ("real", "imag") else "compile-error"
+        raise rejection(code, f"{owner.type} has no attribute .{node.attr}.", node)
+
+    def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
+        match node.attr:
+            case "shape" | "strides":
+                return Typed(T.TupleType((T.INT64,) * array.ndim))
+            case "size":
+                return Typed(T.INT64)
+            case "ndim":
+                return self.known(node, array.ndim)
+            case "dtype":
+                return Typed(T.Static(array.dtype))
+            case "T":
+                return Typed(array)
+        raise rejection(
+            "compile-error", f"An array in a kernel has no attribute .{node.attr}.", node
+        )
+
+    def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
+        if reference.path in ATTRIBUTES:
+            return Typed(ATTRIBUTES[reference.path].type)
+        value = constant_of_reference(reference)
+        return self.known(node, reference if value is None else value)
+
+    def binary(self, node: ast.BinOp, env: Environment) -> Typed:
+        left, right = self.expression(node.left, env), self.expression(node.right, env)
+        if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+            folded = _fold(node)
+            if folded is not None:
+                return self.known(node, folded)
+        if isinstance(left.type, T.TupleType) and isinstance(right.type, T.TupleType):
+            if isinstance(node.op, ast.Add):
+                return Typed(self.bounded_tuple(left.type.items + right.type.items, node))
+        return Typed(self.binary_type(node, node.op, left.type, right.type))
+
+    def binary_type(
+        self, node: ast.BinOp | ast.AugAssign, op: ast.operator, left: T.Type, right: T.Type
+    ) -> np.dtype:
+        if not (isinstance(left, np.dtype) and isinstance(right, np.dtype)):
+            raise rejection(
+                "compile-error", f"Numba cannot compute {_symbol(op)} of {left} and {right}.", node
+            )
+        exponent = node.right if isinstance(node, ast.BinOp) else node.value
+        try:
+            result, operands = _operator_types(op, left, right, _literal_integer(exponent))
+        except T.TypingError as error:
+            raise rejection("compile-error", f"Numba refuses this: {error}.", node) from None
+        self.typing.operands[node] = operands
+        return result
+
+    def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
+        operand = self.expression(node.operand, env)
+        if not isinstance(operand.type, np.dtype):
+            raise rejection("compile-error", f"Numba cannot negate {operand.type}.", node)
+        if isinstance(node.op, ast.Not):
+            return Typed(T.BOOL)
+        if isinstance(node.op, ast.Invert) and T.is_float(operand.type):
+            raise rejection(
+                "compile-error", f"Numba cannot invert the bits of {operand.type}.", node
+            )
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return self.known(node, -node.operand.value)
+        if isinstance(node.op, ast.Invert) and operand.type == T.BOOL:
+            result = T.BOOL
+        else:
+            result = T.negation_type(operand.type)
+        self.typing.operands[node] = result
+        return Typed(result)
+
+    def boolean(self, node: ast.BoolOp, env: Environment) -> Typed:
+        result: T.Type | None = None
+        for value in node.values:
+            self.condition(value, env)
+            kind = self.typing.types[value]
+            result = kind if result is None else self.unified(result, kind, node, "operands")
+            self.note_purity(value)
+        assert result is not None
+        return Typed(result)
+
+    def compare(self, node: ast.Compare, env: Environment) -> Typed:
+        operands = [self.expression(each, env) for each in [node.left, *node.comparators]]
+        for op, left, right in zip(node.ops, operands[:-1], operands[1:], strict=True):
+            self.compare_types(node, op, left.type, right.type)
+        for each in node.comparators[1:]:
+            self.note_purity(each)
+        return Typed(T.BOOL)
+
+    def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
+        identity = isinstance(op, ast.Is | ast.IsNot)
+        if identity and T.Static(None) in (left, right):
+            return
+        if isinstance(op, ast.In | ast.NotIn) and isinstance(right, T.TupleType):
+            return
+        comparable = isinstance(left, np.dtype) and isinstance(right, np.dtype)
+        if identity or isinstance(op, ast.In | ast.NotIn) or not comparable:
+            raise rejection("compile-error", f"Numba cannot compare {left} with {right} so.", node)
+
+    def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
+        self.condition(node.test, env)
+        if isinstance(node.test, ast.Constant):
+            return self.expression(node.body if node.test.value else node.orelse, env)
+        left, right = self.expression(node.body, env), self.expression(node.orelse, env)
+        self.note_purity(node.body)
+        self.note_purity(node.orelse)
+        if left == right:
+            return left
+        return Typed(self.unified(left.type, right.type, node, "branches"))
+
+    def note_purity(self, node: ast.expr) -> None:
+        """Remember expressions without memory access or calls: lanes need no mask for them."""
+        if not any(isinstance(e, ast.Subscript | ast.Call | ast.NamedExpr) for e in ast.walk(node)):
+            self.typing.pure.add(node)
+
+    def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            raise rejection("compile-error", "Numba cannot unpack with `*`.", node)
+        items = [self.expression(item, env) for item in node.elts]
+        literal = tuple(item.literal for item in items)
+        known = all(isinstance(value, int) for value in literal)
+        kind = self.bounded_tuple(tuple(item.type for item in items), node)
+        return Typed(kind, literal if known else None)
+
+    def bounded_tuple(self, items: tuple[T.Type, ...], node: ast.AST) -> T.TupleType:
+        kind = T.TupleType(items)
+        if kind.leaves > MAX_TUPLE_ITEMS:
+            raise rejection("not-allowed", "This tuple has too many items.", node)
+        return kind
+
+    def subscript(self, node: ast.Subscript, env: Environment) -> Typed:
+        return self.subscript_type(node, env)
+
+    def subscript_type(self, node: ast.Subscript, env: Environment) -> Typed:
+        owner = self.expression(node.value, env)
+        if isinstance(owner.type, T.TupleType):
+            return self.tuple_item(node, owner, env)
+        if not isinstance(owner.type, T.ArrayType):
+            raise rejection("compile-error", f"{owner.type} cannot be indexed.", node)
+        axes = self.index_axes(node.slice, env)
+        if len(axes) > owner.type.ndim:
+            raise rejection(
+                "compile-error",
+                f"{len(axes)} indices for an array with {owner.type.ndim} axes.",
+                node,
+            )
+        left = owner.type.ndim - sum(kind == "index" for kind in axes)
+        if left:
+            return Typed(T.ArrayType(owner.type.dtype, left, owner.type.writable))
+        return Typed(owner.type.dtype)
+
+    def index_axes(self, index: ast.expr, env: Environment) -> list[str]:
+        """For each axis that is indexed: "index" for a number, "slice" for a slice."""
+        if isinstance(index, ast.Tuple):
+            kinds = [kind for item in index.elts for kind in self.index_axes(item, env)]
+            self.typing.types[index] = T.TupleType(
+                tuple(self.typing.types.get(item, T.Static("slice")) for item in index.elts)
+            )
+            return kinds
+        if isinstance(index, ast.Slice):
+            self.slice_types(index, env)
+            return ["slice"]
+        if isinstance(index, ast.Constant) and index.value is Ellipsis:
+            raise rejection("unsupported", "Write out the index instead of `...`.", index)
+        typed = self.expression(index, env)
+        if isinstance(typed.type, T.TupleType) and all(map(T.is_integer, typed.type.items)):
+            return ["index"] * len(typed.type.items)
+        if T.is_integer(typed.type):
+            return ["index"]
+        hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
+        raise rejection("compile-error", f"{typed.type} cannot be an index.", index, hint)
+
+    def slice_types(self, node: ast.Slice, env: Environment) -> None:
+        if node.step is not None:
+            raise rejection("unsupported", "The emulator knows slices without a step.", node)
+        for bound in (node.lower, node.upper):
+            if bound is not None and not T.is_integer(self.expression(bound, env).type):
+                raise rejection("compile-error", "The bounds of a slice must be integers.", node)
+
+    def tuple_item(self, node: ast.Subscript, owner: Typed, env: Environment) -> Typed:
+        assert isinstance(owner.type, T.TupleType)
+        index = self.expression(node.slice, env)
+        if isinstance(index.literal, int):
+            if not -len(owner.type.items) <= index.literal < len(owner.type.items):
+                raise rejection(
+                    "compile-error",
+                    f"{ast.unparse(node.value)[:40]} has {len(owner.type.items)} item(s), "
+                    f"so there is no item {index.literal}.",
+                    node,
+                )
+            literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
+            return Typed(owner.type.items[index.literal], literal)
+        if T.is_integer(index.type) and len(set(owner.type.items)) == 1:
+            return Typed(owner.type.items[0])
+        raise rejection("compile-error", "A tuple's index must be a constant here.", node)
+
+    # -- calls ------------------------------------------------------------------------------
+
+    def call(self, node: ast.Call, env: Environment) -> Typed:
+        function = self.callee(node, env)
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            raise rejection("unsupported", "The emulator knows plain arguments only.", node)
+        arguments = [self.expression(argument, env) for argument in node.args]
+        keywords = {
+            each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
+        }
+        match function:
+            case Closure(kernel=kernel):
+                return self.call_function(node, kernel, arguments, {**self.outer, **env})
+            case Kernel():
+                return self.call_kernel(node, function, arguments, keywords)
+            case Reference(dtype=np.dtype() as dtype):
+                return self.cast(node, Cast(dtype), arguments)
+            case np.dtype():
+                return self.cast(node, Cast(function), arguments)
+            case Reference():
+                return self.call_intrinsic(node, function, arguments, keywords)
+        raise rejection("compile-error", "This cannot be called.", node)
+
+    def callee(self, node: ast.Call, env: Environment) -> object:
+        if isinstance(node.func, ast.Lambda):
+            return self.lambda_expression(node.func, env).type.value  # type: ignore[union-attr]
+        kind = self.expression(node.func, env).type
+        if isinstance(kind, T.Static):
+            return kind.value
+        raise rejection("compile-error", f"{kind} cannot be called.", node)
+
+    def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
+        names = tuple(argument.arg for argument in node.args.args)
+        inner = replace(self.kernel, name="<lambda>", parameters=names, tree=node)
+        return Typed(T.Static(Closure(inner)))
+
+    def cast(self, node: ast.Call, cast: Cast, arguments: list[Typed]) -> Typed:
+        if len(arguments) != 1 or not T.is_scalar(arguments[0].type):
+            raise rejection("compile-error", f"{cast.dtype} takes one number.", node)
+        self.typing.calls[node] = cast
+        return Typed(cast.dtype)
+
+    def call_kernel(
+        self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
+    ) -> Typed:
+        if keywords:
+            raise rejection(
+                "unsupported", "Pass the arguments of a device function by place.", node
+            )
+        if not kernel.is_decorated:
+            raise rejection(
+                "compile-error",
+                f"{kernel.name} is a plain Python function; a kernel can call it only if it is "
+                "decorated with @cuda.jit(device=True).",
+                node,
+            )
+        return self.call_function(node, kernel, arguments, {})
+
+    def call_function(
+        self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
+    ) -> Typed:
+        if any(each.tree is kernel.tree for each in self.callers):
+            raise rejection("unsupported", f"{kernel.name} calls itself; use a loop.", node)
+        if len(self.callers) > MAX_CALL_DEPTH:
+            raise rejection("unsupported", "Functions call each other too deeply.", node)
+        # A closure sees the variables around it, so its types may differ from call to call.
+        key = None if outer else (kernel.tree, tuple(each.type for each in arguments))
+        typing = self.cache.get(key) if key else None
+        if typing is None:
+            plain = [Typed(each.type) for each in arguments]
+            typing = self.function_typing(kernel, outer, plain)
+            if key:
+                self.cache[key] = typing
+        self.typing.calls[node] = typing
+        return Typed(typing.return_type)
+
+    def call_intrinsic(
+        self,
+        node: ast.Call,
+        function: Reference,
+        arguments: list[Typed],
+        keywords: dict[str, Typed],
+    ) -> Typed:
+        intrinsic = INTRINSICS.get(function.path)
+        if intrinsic is None:
+            raise self.unknown_function(node, function)
+        try:
+            typed = intrinsic.typing(arguments, keywords)
+        except T.TypingError as error:
+            raise rejection("compile-error", f"{_short(function)}: {error}.", node) from None
+        self.typing.calls[node] = intrinsic
+        if isinstance(typed.type, T.ArrayType):
+            shape = typed.literal
+            self.typing.layouts[node] = shape if isinstance(shape, tuple) else (int(shape or 0),)
+        return typed
+
+    def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
+        name = _short(function)
+        if function.path.startswith("numpy."):
+            return rejection(
+                "compile-error",
+                f"{name} cannot be used inside a kernel: Numba has no NumPy functions there.",
+                node,
+                "Kernels compute element by element; use loops, and math for functions.",
+            )
+        if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
+            return rejection("unsupported", f"The emulator does not know {name}.", node)
+        return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
+
+
+def _operator_types(
+    op: ast.operator, left: np.dtype, right: np.dtype, exponent: int | None
+) -> tuple[np.dtype, np.dtype]:
+    """The type of the result, and the type to which the operands are converted."""
+    match op:
+        case ast.Div():
+            result = T.division_type(left, right)
+        case ast.BitAnd() | ast.BitOr() | ast.BitXor():
+            result = T.bitwise_type(left, right)
+        case ast.LShift() | ast.RShift():
+            result = T.shift_type(left, right)
+        case ast.Pow():
+            result = T.power_type(left, right, exponent is not None)
+        case ast.MatMult():
+            raise T.TypingError("there is no @ inside a kernel")
+        case _:
+            result = T.arithmetic_type(left, right)
+    return result, result
+
+
+def _literal_integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _literal_integer(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+
+def _fold(node: ast.BinOp) -> Any:
+    """Python itself folds arithmetic on literals before Numba sees it: 2 * 16 is a literal."""
+    try:
+        return evaluate_constant(node, {})
+    except NotConstant:
+        return None
+
+
+def _short(reference: Reference) -> str:
+    path = reference.path
+    for long, short in (("numba.cuda.", "cuda."), ("builtins.", ""), ("numpy.", "np.")):
+        if path.startswith(long):
+            return short + path[len(long) :]
+    return path
+
+
+def _symbol(op: ast.operator) -> str:
+    symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
+    return f"`{symbols.get(type(op), type(op).__name__)}`"
+
+
+# Builtins that exist in Python, so that using them is a matter of types and not of a typing slip.
+_PYTHON_NAMES = frozenset(
+    (
+        "sum sorted list dict set str print enumerate zip map filter any all isinstance type "
+        "reversed super object id hash ord chr complex slice iter next callable format repr"
+    ).split()
+)
+
+
+def _assigned_names(kernel: Kernel) -> frozenset[str]:
+    """The names that are local because the function assigns them."""
+    stored = {
+        node.id
+        for statement in kernel.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return frozenset(stored)
+
+
+_EXPRESSIONS: dict[type, Callable[[ExpressionTyper, Any, Environment], Typed]] = {
+    ast.Constant: ExpressionTyper.constant,
+    ast.Name: ExpressionTyper.name,
+    ast.Attribute: ExpressionTyper.attribute,
+    ast.BinOp: ExpressionTyper.binary,
+    ast.UnaryOp: ExpressionTyper.unary,
+    ast.BoolOp: ExpressionTyper.boolean,
+    ast.Compare: ExpressionTyper.compare,
+    ast.IfExp: ExpressionTyper.conditional,
+    ast.Tuple: ExpressionTyper.tuple_expression,
+    ast.Subscript: ExpressionTyper.subscript,
+    ast.Call: ExpressionTyper.call,
+    ast.Lambda: ExpressionTyper.lambda_expression,
+    ast.NamedExpr: ExpressionTyper.named_expression,
+}
+
+_REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
+    ast.List: ("compile-error", "A kernel has no Python lists; use cuda.local.array."),
+    ast.ListComp: ("compile-error", "A kernel has no Python lists; use a loop."),
+    ast.SetComp: ("compile-error", "A kernel has no Python sets."),
+    ast.DictComp: ("compile-error", "A kernel has no Python dictionaries."),
+    ast.GeneratorExp: ("compile-error", "A kernel has no generators; use a loop."),
+    ast.Dict: ("compile-error", "A kernel has no Python dictionaries."),
+    ast.Set: ("compile-error", "A kernel has no Python sets."),
+    ast.JoinedStr: ("compile-error", "A kernel has no formatted strings."),
+    ast.Yield: ("compile-error", "A kernel cannot yield."),
+    ast.Await: ("compile-error", "A kernel cannot wait."),
+}

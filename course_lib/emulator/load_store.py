@@ -1,0 +1,286 @@
+"""The load/store unit: reads and writes elements for all active lanes, and checks each access.
+
+Every access is checked against the bounds of its array, against memory that nobody has written,
+and then told to the instruments, which count it and look for races.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from course_lib.emulator.budget import StepCounter
+from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.memory import (
+    Access,
+    Allocation,
+    ArrayView,
+    Fault,
+    IndexChecker,
+    Memory,
+    poison,
+)
+
+
+class MemoryInstruments(Protocol):
+    """What the unit tells about a run."""
+
+    def access(self, access: Access) -> None: ...
+    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
+    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+    def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class AtomicUpdate:
+    """What an atomic function does to a cell.
+
+    Attributes:
+        operands: its values, one or two.
+        combine: from the old value and the operands to the new one.
+        returns_old: whether the kernel uses the value that each lane found.
+    """
+
+    operands: Sequence[Value]
+    combine: Callable[[Any, Any], Any]
+    returns_old: bool
+
+
+def as_dtype(value: Value, dtype: np.dtype) -> Value:
+    """`value` as `dtype`; itself if it is of that type already."""
+    return value if value.dtype == dtype else value.astype(dtype)
+
+
+class LoadStoreUnit:
+    """Accesses to memory by the lanes of one space.
+
+    Args:
+        space: the lanes.
+        memory: the shared and local memory of their blocks.
+        instruments: who is told about every access.
+        steps: what may be spent.
+
+    `interval` counts the barriers passed, `order` the accesses made.
+    """
+
+    def __init__(
+        self, space: LaneSpace, memory: Memory, instruments: MemoryInstruments, steps: StepCounter
+    ) -> None:
+        self.space = space
+        self.memory = memory
+        self.instruments = instruments
+        self.steps = steps
+        self.interval = 0
+        self.order = 0
+        self._checker = IndexChecker(space)
+
+    def subview(self, view: ArrayView, items: Sequence[Any], active: Mask, line: int) -> ArrayView:
+        """The part of an array that a partial index or a slice names."""
+        offset, shape, strides = view.offset, [], []
+        faults: list[Fault] = []
+        mask = active
+        for axis, item in enumerate(items):
+            length, stride = view.shape[axis], np.int64(view.strides[axis])
+            if isinstance(item, slice):
+                start = self._slice_bound(item.start, np.int64(0), length)
+                stop = self._slice_bound(item.stop, length, length)
+                offset = offset + start * stride
+                shape.append(np.maximum(stop - start, np.int64(0)))
+                strides.append(view.strides[axis])
+            else:
+                index, mask = self._checker.inside(item, length, axis, mask, faults)
+                offset = offset + index * stride
+        self._report_faults(faults, view.allocation, "load", line)
+        left = len(items)
+        return ArrayView(
+            view.name,
+            view.allocation,
+            (*shape, *view.shape[left:]),
+            (*strides, *view.strides[left:]),
+            offset,
+        )
+
+    def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
+        if bound is None:
+            return default
+        bound = bound.astype(np.int64)
+        return np.clip(np.where(bound < 0, bound + length, bound), 0, length)
+
+    def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
+        """Read one element for each active lane."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self._report_faults(faults, allocation, "load", line)
+            if mask.empty:
+                return poison(allocation.dtype)
+        value = self._fetch(allocation, cell)
+        if mask is not active and mask.array is not None:
+            value = np.where(mask.array, value, poison(allocation.dtype))
+        if allocation.written_in is not None:
+            self._check_written(allocation, cell, mask, line)
+        self._observe("load", view, cell, mask, line)
+        return value
+
+    def _fetch(self, allocation: Allocation, cell: Value) -> Value:
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            return self._local_row(allocation.storage, cell).copy()
+        if allocation.storage.size == 0:
+            return poison(allocation.dtype)
+        return allocation.storage.take(self.memory.place(allocation, cell))
+
+    def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
+        """One cell of a local array for all lanes, without gathering."""
+        return storage.reshape(-1, *self.space.shape)[int(cell)]
+
+    def store(
+        self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
+    ) -> None:
+        """Write one element for each active lane; of several to one cell, the last lane wins."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self._report_faults(faults, allocation, "store", line)
+        if mask.empty:
+            return
+        self._write(allocation, cell, mask, as_dtype(value, allocation.dtype))
+        self._observe("store", view, cell, mask, line)
+
+    def _write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
+        targets = [(allocation.storage, value)]
+        if allocation.written_in is not None:
+            targets.append((allocation.written_in, np.int32(self.interval)))
+            allocation.all_fresh = False
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            where = True if mask.array is None else mask.array
+            for storage, new in targets:
+                np.copyto(self._local_row(storage, cell), new, where=where)
+            return
+        place = self.memory.place(allocation, cell)
+        for storage, new in targets:
+            _scatter(storage, place, new, mask.array)
+
+    def _check_written(self, allocation: Allocation, cell: Value, mask: Mask, line: int) -> None:
+        """Notice reads of cells that were never written, or not in the latest round of writes."""
+        if allocation.all_fresh:
+            return
+        written = allocation.written_in
+        assert written is not None
+        newest = int(written.max(initial=-1))
+        enough = newest if allocation.space == "shared" else 0
+        if newest >= 0 and int(written.min(initial=newest)) >= enough:
+            allocation.all_fresh = True
+            return
+        found = written.take(self.memory.place(allocation, cell))
+        if (found < 0).any():
+            never = mask.where(found < 0)
+            if not never.empty:
+                self.instruments.uninitialised(allocation, cell, never, line)
+        if allocation.space == "shared":
+            self._check_stale(allocation, cell, found, mask, line)
+
+    def _check_stale(
+        self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask, line: int
+    ) -> None:
+        assert allocation.written_in is not None
+        per_block = allocation.written_in.reshape(self.space.block_count, -1).max(axis=1)
+        newest = per_block.reshape(*self.space.blocks, 1, 1, 1)
+        old = (found >= 0) & (found < newest)
+        if old.any():
+            stale = mask.where(old)
+            if not stale.empty:
+                self.instruments.stale(allocation, cell, stale, line)
+
+    def _observe(self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int) -> None:
+        self.order += 1
+        access = Access(
+            kind, view.name, view.allocation, cell, mask, line, self.order, self.interval
+        )
+        self.instruments.access(access)
+
+    def _report_faults(
+        self, faults: Sequence[Fault], allocation: Allocation, kind: str, line: int
+    ) -> None:
+        for fault in faults:
+            self.instruments.fault(fault, allocation, kind, line)
+
+    def atomic(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        update: AtomicUpdate,
+        active: Mask,
+        line: int,
+    ) -> Value:
+        """An atomic update: every active lane's takes place, one after the other."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self._report_faults(faults, allocation, "atomic", line)
+        if mask.empty:
+            return poison(allocation.dtype)
+        if allocation.written_in is not None:
+            self._check_written(allocation, cell, mask, line)
+        old = self._update(allocation, cell, mask, update, line)
+        self._observe("atomic", view, cell, mask, line)
+        return old
+
+    def _update(
+        self,
+        allocation: Allocation,
+        cell: Value,
+        mask: Mask,
+        update: AtomicUpdate,
+        line: int,
+    ) -> Value:
+        active = mask.full_array
+        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        values = [
+            np.broadcast_to(as_dtype(operand, allocation.dtype), self.space.shape)[active]
+            for operand in update.operands
+        ]
+        if isinstance(update.combine, np.ufunc) and not update.returns_old:
+            update.combine.at(allocation.storage, place, values[0])
+            old = np.zeros(len(place), allocation.dtype)
+        else:
+            self.steps.spend(len(place) // 16, line)
+            old = _one_after_the_other(allocation.storage, place, values, update.combine)
+        if allocation.written_in is not None:
+            allocation.written_in[place] = self.interval
+        result = np.full(self.space.shape, poison(allocation.dtype))
+        result[active] = old
+        return result
+
+
+def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray | None) -> None:
+    """storage[place] = value for the active lanes."""
+    if active is None:
+        if np.ndim(place) == 0:
+            storage[int(place)] = value if np.ndim(value) == 0 else np.ravel(value)[-1]
+        elif np.ndim(value) == 0 or place.shape == value.shape:
+            storage[place] = value
+        else:
+            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+        return
+    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    chosen = np.broadcast_to(active, shape)
+    new = value if np.ndim(value) == 0 else np.broadcast_to(value, shape)[chosen]
+    storage[np.broadcast_to(place, shape)[chosen]] = new
+
+
+def _one_after_the_other(
+    storage: np.ndarray,
+    place: np.ndarray,
+    values: Sequence[np.ndarray],
+    combine: Callable[[Any, Any], Any],
+) -> np.ndarray:
+    """Update cells lane by lane; the value that each lane found."""
+    old = np.empty(len(place), storage.dtype)
+    for lane, cell in enumerate(place):
+        old[lane] = storage[cell]
+        operand = values[0][lane] if len(values) == 1 else tuple(v[lane] for v in values)
+        storage[cell] = combine(storage[cell], operand)
+    return old

@@ -1,0 +1,58 @@
+"""What type inference finds out about one function, for the machine to read."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import types as T
+from course_lib.emulator.intrinsics import Cast, Intrinsic, Typed
+from course_lib.emulator.parse import Kernel
+
+
+@dataclass
+class Typing:
+    """The types of one function for one set of argument types.
+
+    Attributes:
+        kernel: the function.
+        types: the type of every expression.
+        operands: for an operator, the type to which its operands are converted first.
+        constants: the value of every expression that is known when the kernel is compiled.
+        calls: what each call calls.
+        layouts: the shape of every shared or local array.
+        uncertain: names that some path reaches without a value.
+        pure: conditional operands that touch no memory, which may be computed for all lanes.
+        return_type: what the function returns; Static(None) for nothing.
+    """
+
+    kernel: Kernel
+    types: dict[ast.AST, T.Type] = field(default_factory=dict)
+    operands: dict[ast.AST, np.dtype] = field(default_factory=dict)
+    constants: dict[ast.AST, Any] = field(default_factory=dict)
+    calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
+    layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
+    uncertain: set[ast.AST] = field(default_factory=set)
+    pure: set[ast.AST] = field(default_factory=set)
+    return_type: T.Type = field(default_factory=lambda: T.Static(None))
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A function defined inside a kernel."""
+
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What is known of a variable at one point; not `certain` if some path does not set it."""
+
+    typed: Typed
+    certain: bool = True
+
+
+Environment = dict[str, Variable]

@@ -1,0 +1,90 @@
+"""Dependencies point one way: which part of course_lib may import which (DESIGN §2)."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+LIBRARY = Path(__file__).resolve().parent.parent / "course_lib"
+
+# A part is a module or a package of course_lib. What is not listed may not be imported.
+ALLOWED: dict[str, set[str]] = {
+    "findings": set(),
+    "devices": set(),
+    "curriculum": {"findings"},
+    "errors": {"findings"},
+    "emulator": {"findings"},
+    "device_array": {"errors"},
+    "arguments": {"device_array", "errors", "findings"},
+    "host_api": {"device_array", "errors"},
+    "probe": {"errors"},
+    "stand_in": {"errors"},
+    "runtime": {
+        "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
+        "stand_in",
+    },
+    "machine_code": {"errors", "findings", "runtime"},
+    "timing": {"devices", "errors", "runtime"},
+    "roofline": {"devices", "emulator", "machine_code"},
+    "figures": {"curriculum", "devices", "emulator", "findings", "roofline"},
+    "diagnosis": {"curriculum", "emulator", "findings"},
+    "checking": {"curriculum", "diagnosis", "emulator", "errors", "findings", "runtime"},
+    "measurements": set(),
+    "building": {"curriculum"},
+    "commands": {"curriculum", "probe", "runtime"},
+    "build": {"building", "commands", "curriculum", "figures"},
+}  # fmt: skip
+
+# The emulator reads kernels as text and must outlive Numba's versions: NumPy and nothing else.
+OUTSIDE_OF_EMULATOR = {"numpy"}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The dotted names that a file imports, wherever in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "course_lib":
+            names |= {f"course_lib.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+def files() -> dict[str, list[Path]]:
+    """The files of each part."""
+    parts: dict[str, list[Path]] = {}
+    for path in sorted(LIBRARY.rglob("*.py")):
+        part = path.relative_to(LIBRARY).parts[0].removesuffix(".py")
+        parts.setdefault(part, []).append(path)
+    return parts
+
+
+@pytest.mark.parametrize("part", sorted(set(files()) - {"__init__", "cli"}))
+def test_a_part_imports_only_what_lies_below_it(part: str) -> None:
+    assert part in ALLOWED, f"say in ALLOWED what {part} may import"
+    for path in files()[part]:
+        ours = {
+            name.split(".")[1] for name in imports_of(path) if name.startswith("course_lib.")
+        } & set(files())
+        assert ours <= ALLOWED[part] | {part}, f"{path.name} imports {ours - ALLOWED[part]}"
+
+
+def test_the_allowed_directions_have_no_circle() -> None:
+    order: list[str] = []
+    left = {part: set(below) for part, below in ALLOWED.items()}
+    while left:
+        free = [part for part, below in left.items() if below <= set(order)]
+        assert free, f"a circle among {sorted(left)}"
+        order += free
+        left = {part: below for part, below in left.items() if part not in free}
+
+
+def test_the_emulator_needs_numpy_only() -> None:
+    for path in files()["emulator"]:
+        outside = {name.split(".")[0] for name in imports_of(path)} - {"course_lib"}
+        assert outside - set(sys.stdlib_module_names) <= OUTSIDE_OF_EMULATOR, path.name
