@@ -46,6 +46,7 @@ from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding, by_importance, finding
 
 RACES = ("race-", "barrier-divergence")
+SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_THREADS = 1024  # of a block
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
@@ -327,7 +328,7 @@ class _Examination:
             return _report(self.exercise, [missing])
         self.adopt_tile()
         cases = make_cases(self.problem, self.launch(Case((64, 64, 64))), self.step_tile, self.seed)
-        trials = []
+        trials: list[_Trial] = []
         for case in cases:
             trials.append(self.run(case))
             if _is_hopeless(trials[-1]):
@@ -362,9 +363,14 @@ class _Examination:
             return finding("invalid-launch", message, kernel.tree.lineno, "Compare the parameters.")
         return None
 
-    def conclude(self, trials: Sequence[_Trial]) -> Report:
+    def conclude(self, trials: list[_Trial]) -> Report:
         """Put together what all launches showed."""
-        faults = [each for trial in trials for each in self.faults_of(trial)]
+        first = self.faults_of(trials[0])
+        later = [each for trial in trials[1:] for each in self.faults_of(trial)]
+        # The smallest launch shows best which barrier is missed first; of other faults, the
+        # larger ones make better examples.
+        apart = [each for each in first if each.code == "barrier-divergence"]
+        faults = [*apart, *later, *first]
         numbers_right = all(map(_right_but_for_races, trials)) and _exact(trials) is not None
         cause = self.cause(trials, faults)
         found = causes.keep_causes(faults, cause, self.names[-1])
@@ -395,6 +401,9 @@ class _Examination:
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
                 each = causes.explain_timeout(each, self.source)
+            if each.code in SHOWN_WITH_SIZES and not trial.case.exact:
+                message = f"{each.message} Seen on {trial.case.label(self.problem)}."
+                each = replace(each, message=message)
             found.append(each)
         return found
 

@@ -259,6 +259,7 @@ class Finding:
         other_line: the second line of a race.
         threads: the threads concerned, as (x, y, z) indices within their block.
         cell: the array element concerned, as a student would write it: "sA[3, 4]".
+        blocks: the blocks of the threads, as (x, y, z), where they are different ones.
     """
 
     code: str
@@ -269,6 +270,7 @@ class Finding:
     other_line: int | None = None
     threads: tuple[tuple[int, ...], ...] = ()
     cell: str = ""
+    blocks: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.code not in CODES:

@@ -169,7 +169,7 @@ def _on(each: Finding, array: str) -> bool:
 def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
     """Drop what only follows, unless there is nothing else."""
     errors = [each for each in findings if each.severity == "error"]
-    symptoms = SYMPTOMS
+    symptoms: tuple[str, ...] = SYMPTOMS
     if any(each.code == "barrier-divergence" for each in errors):
         symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
     causes = [each for each in errors if each.code not in symptoms]
@@ -227,23 +227,24 @@ def explain_float64(each: Finding, source: Source) -> Finding:
     origin = None
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        names = {root_name(target)} if not is_float64(statement.value) else set()
-        names |= {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
+        names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
         lines = [
             assignment.lineno
-            for name in names - {None}
+            for name in sorted(names | {root_name(target) or ""})
             for assignment in source.assignments(name)
             if assignment is not statement and is_float64(assignment.value)
         ]
-        origin = min(lines, default=None)
-    if origin is None or is_float64(getattr(statement, "value", ast.Constant(None))):
+        origin = None if is_float64(statement.value) else min(lines, default=None)
+    if origin is None:
         return replace(each, severity="error")
     message = f"This makes line {each.line} compute in float64; the exercise asks for float32."
     return replace(each, severity="error", message=message, line=origin)
 
 
-def is_float64(value: ast.expr) -> bool:
+def is_float64(value: ast.expr | None) -> bool:
     """Does an expression bring float64 in: a bare number, or the type by its name?"""
+    if value is None:
+        return False
     if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
         return False
     return any(

@@ -81,7 +81,7 @@ def where(mask: Array, sizes: Geometry) -> str:
     if count == 1:
         i, j = np.argwhere(mask)[0]
         return f"element [{i}, {j}]"
-    full_rows, full_columns = mask.all(axis=1), mask.all(axis=0)
+    full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
     bands = (full_rows[:, None] | full_columns).sum() == count
     if bands and not full_columns.any():
         return _lines(full_rows, "row")
@@ -133,10 +133,10 @@ def _blocks(mask: Array, sizes: Geometry) -> str:
 
 def _box(mask: Array) -> str:
     """A phrase if the mask is a rectangle."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if mask.sum() != len(rows) * len(columns):
+    if mask.sum() != mask.any(axis=1).sum() * mask.any(axis=0).sum():
         return ""
-    return f"{_lines(mask.any(axis=1), 'row')} of {_lines(mask.any(axis=0), 'column')}"
+    rows, columns = np.asarray(mask.any(axis=1)), np.asarray(mask.any(axis=0))
+    return f"{_lines(rows, 'row')} of {_lines(columns, 'column')}"
 
 
 def _scattered(mask: Array, count: int) -> str:

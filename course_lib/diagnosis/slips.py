@@ -256,7 +256,8 @@ def index_slip(
         return None
     tiled = sizes.tile_steps is not None
     a_choices, b_choices = _choices("A", tiled), _choices("B", tiled)
-    point = Point(*np.array(samples).T, sizes)
+    rows, columns = np.array(samples).T
+    point = Point(rows, columns, sizes)
     left, right = _values(A, a_choices, point), _values(B, b_choices, point)
     fits = np.ones((len(a_choices), len(b_choices)), bool)
     for number, place in enumerate(samples):

@@ -102,7 +102,7 @@ class Source:
 
     # --- variables --------------------------------------------------------------------------
 
-    def assignments(self, name: str) -> list[ast.stmt]:
+    def assignments(self, name: str) -> list[ast.Assign | ast.AugAssign | ast.AnnAssign]:
         """The statements that give a variable its value."""
         found = []
         for node in self.walk():

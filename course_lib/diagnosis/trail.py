@@ -122,7 +122,7 @@ def block_steps(trail: Trail) -> tuple[Step, Step] | None:
     first = trail.corners.get((0, 0))
     if first is None or len(trail.corners) < 2:
         return None
-    steps = []
+    steps: list[Step] = []
     for block in ((1, 0), (0, 1)):
         corner = trail.corners.get(block)
         if corner is None:

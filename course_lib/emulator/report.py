@@ -128,9 +128,11 @@ class Reporter:
         """Two accesses that nothing orders."""
         first = self._full_name(race.first_block, race.first_thread)
         second = self._full_name(race.second_block, race.second_thread)
+        blocks: tuple[Place, ...] = ()
         if race.space == "global" and race.first_block != race.second_block:
             first = block_name(race.first_block, self.grid)
             second = block_name(race.second_block, self.grid)
+            blocks = (race.first_block, race.second_block)
         message, hint = _race_sentence(race, first, second)
         return finding(
             race.code,
@@ -140,6 +142,7 @@ class Reporter:
             other_line=race.first_line,
             threads=(race.first_thread, race.second_thread),
             cell=race.cell,
+            blocks=blocks,
         )
 
     def timeout(self, line: int) -> Finding:

@@ -64,7 +64,7 @@ def request_of(
         ValueError: if the trace has no such access.
     """
     seen = 0
-    for access in _traced(profile):
+    for access in traced(profile):
         if (access.kind, access.array) != (kind, array) or line not in (None, access.line):
             continue
         lanes, mine = _lanes_of(access, profile.block, warp, block)
@@ -78,7 +78,7 @@ def request_of(
     )
 
 
-def _traced(profile: Any) -> Sequence[Any]:
+def traced(profile: Any) -> Sequence[Any]:
     trace = getattr(profile, "trace", None)
     # An empty trace is right for a kernel that touches nothing, as an unsolved exercise's does.
     if trace is None or (not trace and _touches_memory(profile)):
@@ -345,7 +345,7 @@ def element_counts(
     Only arrays that were accessed are in the result, and those in `names`.
     """
     counts = {name: np.zeros(profile.arrays[name].shape, dtype=np.int64) for name in names}
-    for access in _traced(profile):
+    for access in traced(profile):
         if access.kind != kind or access.space != "global":
             continue
         if access.array not in counts:

@@ -22,7 +22,7 @@ from course_lib.figures.picture import Picture
 
 _LEFT, _RIGHT = 0.95, 7.42
 _LANE = (_RIGHT - _LEFT) / WARP_SIZE
-_TALLEST = 1.9
+_TALLEST = 1.4
 
 
 def _lanes_and_addresses(request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +132,7 @@ def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> st
     used = len(set(addresses.tolist())) * itemsize
     share = 100 * used / max(1, len(sectors) * SECTOR_BYTES)
     style.write(
-        axes, _LEFT, y + 0.56, f"{used} of the bytes are used: {share:.3g} %", color=style.GREY
+        axes, _LEFT, y + 0.56, f"{used} of these bytes are used: {share:.3g} %", color=style.GREY
     )
     return f"{request.title}: {count} for {len(lanes)} lanes, {share:.3g} % of the bytes used"
 
@@ -278,7 +278,14 @@ def _draw_banks(
         for depth, word in enumerate(words):
             _draw_word(axes, bank, top + 1.14 + depth * pitch, pitch, word, colour)
     if busiest.words:
-        style.write(axes, _LEFT - 0.1, top + 1.14 + pitch / 2, "word", ha="right", color=style.GREY)
+        style.write(
+            axes,
+            _LEFT - 0.1,
+            top + 1.14 + max(pitch, 0.16) / 2,
+            "word",
+            ha="right",
+            color=style.GREY,
+        )
     note = _note(busiest, len(phases), itemsize)
     style.write(axes, _LEFT, top + 1.3 + busiest.wavefronts * pitch, note, color=style.GREY)
     return f"{request.title}: {verdict}{extra}; {note}"
@@ -311,7 +318,9 @@ def _draw_word(axes: Axes, bank: int, y: float, pitch: float, word: int, colour:
 def _note(busiest: _Phase, phases: int, itemsize: int) -> str:
     """What the stacks under the banks show."""
     most = busiest.wavefronts
-    asked = "at most one word is asked of a bank" if most == 1 else f"a bank is asked {most} words"
+    asked = f"the busiest bank is asked for {most} different words"
+    if most == 1:
+        asked = "no bank is asked for two different words"
     if phases == 1 or itemsize == BANK_WIDTH_BYTES:
         return asked
-    return f"{itemsize} bytes a lane are served in {phases} phases; in the busiest, {asked}"
+    return f"{itemsize} bytes a lane are served in {phases} phases; in each, {asked}"

@@ -1,4 +1,4 @@
-"""Draw a race: two threads, one cell, the order that may happen and the order that is needed."""
+"""Draw a race: two threads or blocks, one cell, what may happen and what helps."""
 
 from __future__ import annotations
 
@@ -16,23 +16,34 @@ from course_lib.findings import Finding
 
 @dataclass(frozen=True)
 class _Event:
-    """One thread's access to the cell."""
+    """One thread's access to the cell; or a block's, where blocks race with each other."""
 
     verb: str  # "reads" or "writes"
-    thread: tuple[int, ...]
+    who: str  # "thread (3, 0)" or "block (1, 0)"
     line: int | None
     code: str
     warp: int | None
 
 
 @dataclass(frozen=True)
+class _Remedy:
+    """What puts the race right: a line in time that both pass, or no shared cell at all."""
+
+    title: str
+    words: str  # the same for the text
+    bar: str = ""  # what to write at the line that separates the two; "" where nothing can
+
+
+@dataclass(frozen=True)
 class _Story:
-    """How the two events should be ordered, and what happens otherwise."""
+    """How the two events should be ordered, what happens otherwise, and what helps."""
 
     needed_first: _Event
     needed_second: _Event
     trouble: str
-    rule: str
+    remedy: _Remedy
+    begin: str  # what ends the stretch of time in which nothing orders the two
+    end: str
 
 
 _TOLD = {
@@ -53,11 +64,11 @@ _TOLD = {
 
 @style.drawn
 def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
-    """The two threads of a race as swim lanes: without a barrier, and with one.
+    """The two threads of a race as swim lanes: what may happen, and what helps.
 
     Args:
         finding: a race found by the emulator; it names lines, threads and the cell.
-        profile: the launch it was found in; with it, the picture shows code and warps.
+        profile: the launch it was found in; with it, the picture shows code, warps and barriers.
 
     Raises:
         ValueError: if the finding is not a race between two threads.
@@ -65,14 +76,15 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
     if finding.code not in _TOLD or len(finding.threads) < 2:
         raise ValueError(f"{finding.code} is not a race between two threads.")
     story = _story(finding, profile)
+    who = "blocks" if finding.blocks else "threads"
     figure = style.card(
-        4.35,
+        4.5,
         f"A race on {finding.cell or 'one cell'}",
-        "Time runs to the right; nothing orders the two threads except a barrier",
+        f"Time runs to the right; between the dashed lines nothing orders the two {who}",
     )
     axes = style.canvas(figure)
-    _draw_panel(axes, 0.84, story, with_barrier=False)
-    _draw_panel(axes, 2.6, story, with_barrier=True)
+    _draw_trouble(axes, 0.84, story)
+    _draw_remedy(axes, 2.75, story)
     return Picture(figure, _words(finding, story))
 
 
@@ -86,76 +98,129 @@ def _story(finding: Finding, profile: Any) -> _Story:
         "race-write-after-read": ("reads", "writes"),
         "race-write-after-write": ("writes", "writes"),
     }[finding.code]
-    first, second = finding.threads[:2]
     trouble, rule = _TOLD[finding.code]
-    return _Story(
-        _event(first_verb, first, finding.other_line, profile),
-        _event(second_verb, second, finding.line, profile),
-        trouble,
-        rule,
+    if finding.blocks:
+        trouble = trouble.replace("next tile's", "new")
+    first = _event(first_verb, finding, 0, finding.other_line, profile)
+    second = _event(second_verb, finding, 1, finding.line, profile)
+    same_warp = first.warp is not None and first.warp == second.warp
+    begin, end = _limits(finding, profile)
+    return _Story(first, second, trouble, _remedy(finding, rule, same_warp), begin, end)
+
+
+def _remedy(finding: Finding, rule: str, same_warp: bool) -> _Remedy:
+    """A barrier orders the threads of a block; nothing but the end of a launch orders blocks."""
+    writes = finding.code == "race-write-after-write"
+    if writes and (finding.blocks or finding.line == finding.other_line):
+        words = "a cell of its own for each writer, or an atomic operation"
+        return _Remedy(f"what helps: {words}", words)
+    if finding.blocks:
+        return _Remedy(
+            "what helps: two launches, as no barrier spans blocks",
+            "two launches, the second of which begins when the first has ended",
+            "end of the first launch",
+        )
+    one_warp = ", or cuda.syncwarp() as both are of one warp" if same_warp else ""
+    return _Remedy(
+        f"with a barrier: {rule}",
+        f"cuda.syncthreads() between them{one_warp}",
+        "cuda.syncthreads()",
     )
 
 
-def _event(verb: str, thread: tuple[int, ...], line: int | None, profile: Any) -> _Event:
-    """An access, with its code and its warp where the launch is known."""
+def _limits(finding: Finding, profile: Any) -> tuple[str, str]:
+    """Between what nothing orders the two: the launch for blocks, else two barriers."""
+    if finding.blocks:
+        return "launch", "end"
     if profile is None:
-        return _Event(verb, thread, line, "", None)
+        return "", ""
+    lines = sorted(number for number, each in profile.lines.items() if each.barriers)
+    if not lines:
+        return "start of kernel", "end"
+    # Which barrier came last depends on the round of a loop, unless there is only one.
+    barrier = f"barrier, line {lines[0]}" if len(lines) == 1 else "last barrier"
+    return barrier, "next barrier" if len(lines) > 1 else barrier
+
+
+def _event(verb: str, finding: Finding, place: int, line: int | None, profile: Any) -> _Event:
+    """An access, with its code and its warp where the launch is known."""
+    thread = finding.threads[place]
+    if finding.blocks:
+        who = f"block {_tuple(finding.blocks[place])}"
+    else:
+        who = f"thread {_tuple(thread)}"
+    if profile is None:
+        return _Event(verb, who, line, "", None)
     lines = profile.source.split("\n")
     offset = -1 if line is None else line - profile.first_line
     code = lines[offset].strip() if 0 <= offset < len(lines) else ""
     x, y, z = (*thread, 0, 0)[:3]
     size_x, size_y = (*profile.block, 1, 1)[:2]
-    return _Event(verb, thread, line, code, (x + size_x * (y + size_y * z)) // WARP_SIZE)
+    warp = None if finding.blocks else (x + size_x * (y + size_y * z)) // WARP_SIZE
+    return _Event(verb, who, line, code, warp)
 
 
 _LEFT, _RIGHT = 1.35, 7.4
-_LANE = 0.52
+_LANE = 0.56
 
 
-def _draw_panel(axes: Axes, top: float, story: _Story, *, with_barrier: bool) -> None:
-    title = (
-        f"with the barrier: {story.rule}" if with_barrier else "without a barrier, this may happen"
-    )
+_EARLY, _LATE, _WIDE = _LEFT + 0.12, _LEFT + 3.33, 2.6
+
+
+def _draw_trouble(axes: Axes, top: float, story: _Story) -> None:
+    """The order that nothing forbids: the second before the first."""
+    _draw_title(axes, top, "without it, this may happen", style.VERMILION)
+    first, second = _draw_lanes(axes, top, story)
+    for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
+        axes.plot(
+            [x, x],
+            [top + 0.24, second + 0.26],
+            color=style.INK,
+            linewidth=1.2,
+            linestyle=(0, (3, 2)),
+        )
+        style.write(axes, x, second + 0.38, words, ha=side, color=style.GREY)
+    _draw_event(axes, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
+    _draw_event(axes, (_LATE, _WIDE), first, story.needed_first, style.GREY)
+    style.write(axes, _LATE + 0.05, second, "too late", color=style.GREY)
     style.write(
         axes,
-        0.2,
-        top + 0.05,
-        title,
+        (_LEFT + _RIGHT) / 2,
+        second + 0.38,
+        f"✗ {story.trouble}",
+        ha="center",
+        color=style.VERMILION,
         fontweight="bold",
-        color=style.INK if with_barrier else style.VERMILION,
-        fontsize=style.NORMAL,
     )
-    y = {id(story.needed_first): top + 0.5, id(story.needed_second): top + 0.5 + _LANE}
-    for event in (story.needed_first, story.needed_second):
-        lane = y[id(event)]
-        axes.plot([_LEFT, _RIGHT], [lane, lane], color=style.FAINT, linewidth=2, zorder=0)
-        warp = f"\nwarp {event.warp}" if event.warp is not None else ""
-        style.write(
-            axes,
-            _LEFT - 0.12,
-            lane,
-            f"thread {_tuple(event.thread)}{warp}",
-            ha="right",
-            linespacing=1.15,
-        )
-    early, late = (_LEFT + 0.1, 2.6), (_LEFT + 3.35, 2.6)
-    if with_barrier:
-        _draw_event(axes, early, y[id(story.needed_first)], story.needed_first, style.GREEN)
-        _draw_event(axes, late, y[id(story.needed_second)], story.needed_second, style.GREEN)
-        _draw_barrier(axes, _LEFT + 3.02, top + 0.26, top + 0.76 + _LANE)
+
+
+def _draw_remedy(axes: Axes, top: float, story: _Story) -> None:
+    """The order that is needed, and what keeps it; or two cells where no order helps."""
+    _draw_title(axes, top, story.remedy.title, style.INK)
+    first, second = _draw_lanes(axes, top, story)
+    _draw_event(axes, (_EARLY, _WIDE), first, story.needed_first, style.GREEN)
+    _draw_event(axes, (_LATE, _WIDE), second, story.needed_second, style.GREEN)
+    if story.remedy.bar:
+        _draw_bar(axes, (_EARLY + _WIDE + _LATE) / 2, top + 0.26, second + 0.24, story.remedy.bar)
     else:
-        _draw_event(axes, early, y[id(story.needed_second)], story.needed_second, style.VERMILION)
-        _draw_event(axes, late, y[id(story.needed_first)], story.needed_first, style.GREY)
-        style.write(
-            axes,
-            _LEFT + 0.15,
-            top + 0.8 + _LANE,
-            f"✗ {story.trouble}",
-            va="top",
-            color=style.VERMILION,
-            fontweight="bold",
-        )
-        style.write(axes, _LEFT + 3.4, top + 0.28 + _LANE, "too late", color=style.GREY)
+        for x, y in ((_EARLY, first), (_LATE, second)):
+            style.write(axes, x + 0.05, y + 0.32, "into its own cell", color=style.GREEN)
+
+
+def _draw_title(axes: Axes, top: float, words: str, colour: str) -> None:
+    style.write(
+        axes, 0.2, top + 0.05, words, fontweight="bold", color=colour, fontsize=style.NORMAL
+    )
+
+
+def _draw_lanes(axes: Axes, top: float, story: _Story) -> tuple[float, float]:
+    """A lane for each of the two; returns their heights."""
+    heights = top + 0.5, top + 0.5 + _LANE
+    for event, y in zip((story.needed_first, story.needed_second), heights, strict=True):
+        axes.plot([_LEFT, _RIGHT], [y, y], color=style.FAINT, linewidth=2, zorder=0)
+        warp = f"\nwarp {event.warp}" if event.warp is not None else ""
+        style.write(axes, _LEFT - 0.12, y, event.who + warp, ha="right", linespacing=1.15)
+    return heights
 
 
 def _draw_event(
@@ -173,18 +238,10 @@ def _draw_event(
         style.write(axes, x + 0.08, y, f"{event.verb}, {where}".rstrip(", "), zorder=4)
 
 
-def _draw_barrier(axes: Axes, x: float, top: float, bottom: float) -> None:
+def _draw_bar(axes: Axes, x: float, top: float, bottom: float, words: str) -> None:
     axes.plot([x, x], [top, bottom], color=style.BLUE, linewidth=5, solid_capstyle="butt", zorder=5)
-    style.write(
-        axes,
-        x,
-        bottom + 0.03,
-        "cuda.syncthreads()",
-        va="top",
-        ha="center",
-        fontfamily=style.MONO,
-        color=style.BLUE,
-    )
+    family = {"fontfamily": style.MONO} if words.endswith(")") else {}
+    style.write(axes, x, bottom + 0.03, words, va="top", ha="center", color=style.BLUE, **family)
 
 
 def _tuple(thread: Sequence[int]) -> str:
@@ -196,9 +253,8 @@ def _tuple(thread: Sequence[int]) -> str:
 def _words(finding: Finding, story: _Story) -> str:
     first, second = story.needed_first, story.needed_second
     return (
-        f"A race on {finding.cell or 'one cell'}. Without a barrier, thread "
-        f"{_tuple(second.thread)} {second.verb} it at line {second.line} before thread "
-        f"{_tuple(first.thread)} {first.verb} it at line {first.line}: {story.trouble}. "
-        f"With cuda.syncthreads() between them, thread {_tuple(first.thread)} comes first: "
-        f"{story.rule}."
+        f"A race on {finding.cell or 'one cell'}. Nothing keeps {second.who}, which "
+        f"{second.verb} it at line {second.line}, from coming before {first.who}, which "
+        f"{first.verb} it at line {first.line}: {story.trouble}. "
+        f"What helps: {story.remedy.words}."
     )

@@ -1,0 +1,521 @@
+"""The front door: `python3 course.py COMMAND` prepares .venv here and runs COMMAND in it.
+
+Standard library only, because it runs before anything is installed. What a command needs is pinned
+with hashes in locks/. A stamp in .venv remembers what is installed, so later runs start at once.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "The course needs Python 3.11 or newer; this is %d.%d at %s.\n"
+        % (sys.version_info[0], sys.version_info[1], sys.executable)
+    )
+    sys.exit(2)
+
+import collections
+import contextlib
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent
+VENV = REPOSITORY / ".venv"
+WINDOWS = os.name == "nt"
+VENV_PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
+STAMP = VENV / "course-stamp.json"
+UNFINISHED = VENV / "course-unfinished"
+LOG = VENV / "install.log"
+THIS_PYTHON = "%d.%d" % sys.version_info[:2]
+
+# What each command does, and which file of locks/ it needs; None: it runs with what there is.
+COMMANDS = {
+    "lab": ("open JupyterLab at the first lesson", "lab"),
+    "run": ("run lessons from top to bottom and report on each", "lab"),
+    "test": ("run the fast tests; --all adds the slow ones", "test"),
+    "doctor": ("say what this machine can do, and how to mend what it can't", None),
+    "build": ("maintainers: exercises, canonical notebooks, outputs, links", "test"),
+    "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
+}
+CONTAINS = {"test": ("lab",)}  # every package of the second is in the first
+GPU_SWITCH = "MATMUL_LADDER_GPU"  # "off", or the group to use whatever the driver says
+
+
+class CannotContinue(Exception):
+    """Something that the user has to mend; the message says what and how."""
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0 if arguments else 2
+    command = arguments[0]
+    if command in ("-V", "--version"):
+        print("Matmul Ladder", project_version())
+        return 0
+    if command not in COMMANDS:
+        say(f"There is no command {command!r}; choose one of: {', '.join(COMMANDS)}.")
+        return 2
+    group = COMMANDS[command][1]
+    try:
+        if group is None:
+            usable = VENV_PYTHON.exists() and not UNFINISHED.exists()
+            return hand_over(VENV_PYTHON if usable else Path(sys.executable), arguments)
+        prepare(group)
+    except CannotContinue as problem:
+        say(str(problem))
+        return 1
+    except OSError as problem:
+        say(f"{problem.strerror}: {problem.filename}. The course writes only below {REPOSITORY}.")
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped. The same command goes on from here.")
+        return 130
+    return hand_over(VENV_PYTHON, arguments)
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:{width}}  {summary}" for name, (summary, _) in COMMANDS.items()]
+    first = "usage: python3 course.py COMMAND [arguments]\n\n"
+    return first + "\n".join(lines) + "\n\n`python3 course.py COMMAND --help` says more."
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def hand_over(python: Path, arguments: list[str]) -> int:
+    """Become the command. On Windows, where no process can become another, wait for it."""
+    sys.stdout.flush()
+    command = [str(python), "-P", "-m", "course_lib.cli", *arguments]
+    environment = dict(os.environ)
+    if not STAMP.exists() or python != VENV_PYTHON:  # course_lib is not installed there
+        environment["PYTHONPATH"] = str(REPOSITORY)
+    if not WINDOWS:
+        os.execve(command[0], command, environment)
+    import signal
+    import subprocess
+
+    environment.setdefault("PYTHONUTF8", "1")  # notebooks and sources are UTF-8 everywhere
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
+    return subprocess.call(command, env=environment)
+
+
+# --- What is installed, and what has to be ---------------------------------------------------
+
+
+def prepare(group: str) -> None:
+    """Install what is missing: the group, the packages for a GPU, the course itself."""
+    gpu, driver_version = gpu_group()
+    groups = [group, *([gpu] if gpu else [])]
+    if is_ready(groups):
+        return
+    with only_one_at_a_time():
+        if is_ready(groups):  # another run was faster
+            return
+        make_venv()
+        if gpu:
+            write_stamp(gpu={"driver": driver_version, "group": gpu})
+        missing = [name for name in groups if read_stamp()["groups"].get(name) != lock_hash(name)]
+        for name in missing:
+            try:
+                install(name)
+            except CannotContinue as problem:
+                if name != gpu:
+                    raise
+                say(f"{problem}\nUntil then the lessons use the emulator.")
+        install_project()
+
+
+def is_ready(groups: list[str]) -> bool:
+    stamp = read_stamp()
+    return (
+        stamp["python"] == THIS_PYTHON
+        and stamp["folder"] == str(VENV)
+        and stamp["project"] == file_hash(REPOSITORY / "pyproject.toml")
+        and all(stamp["groups"].get(name) == lock_hash(name) for name in groups)
+        and VENV_PYTHON.exists()
+        and not UNFINISHED.exists()
+    )
+
+
+def read_stamp() -> dict:
+    empty = {"python": "", "folder": "", "project": "", "groups": {}, "gpu": {}}
+    try:
+        return {**empty, **json.loads(STAMP.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        return empty
+
+
+def write_stamp(**changes: object) -> None:
+    """Change the stamp in one step, so that a reader never meets half of it."""
+    fresh = STAMP.with_suffix(".new")
+    fresh.write_text(json.dumps({**read_stamp(), **changes}, indent=1), encoding="utf-8")
+    os.replace(fresh, STAMP)
+
+
+def file_hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def lock_file(group: str) -> Path:
+    return REPOSITORY / "locks" / f"{group}.txt"
+
+
+def lock_hash(group: str) -> str:
+    return file_hash(lock_file(group))
+
+
+@contextlib.contextmanager
+def only_one_at_a_time() -> Iterator[None]:
+    """Hold a lock that the system gives back even when this process is killed."""
+    with open(REPOSITORY / ".course.lock", "a+b") as file:
+        if WINDOWS:
+            import msvcrt
+
+            def take() -> None:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            def take() -> None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+            os.set_inheritable(file.fileno(), True)  # pip holds it too, should it outlive us
+        waiting = False
+        while True:
+            try:
+                take()
+                break
+            except OSError:
+                if not waiting:
+                    say("Another run is installing; waiting for it to finish.")
+                waiting = True
+                time.sleep(0.5)
+        yield
+
+
+# --- The environment -------------------------------------------------------------------------
+
+
+def make_venv() -> None:
+    """Make .venv, unless there is a usable one; say why where one has to go."""
+    why = why_rebuild()
+    if why is None:
+        return
+    if VENV.exists():
+        say(f"{why} So .venv is made anew.")
+        import shutil
+
+        try:
+            shutil.rmtree(VENV)
+        except OSError as problem:
+            raise CannotContinue(
+                f"{VENV} could not be removed ({problem.strerror}: {problem.filename}).\n"
+                "Close what uses it (JupyterLab, an editor), remove the folder, and run again."
+            ) from None
+    VENV.mkdir()
+    UNFINISHED.touch()
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    code, output = run_quietly([base, "-m", "venv", str(VENV)], lambda _: "Making .venv")
+    if code:
+        mend = f"Making {VENV} failed; Python's words stand above."
+        if "ensurepip" in "".join(output):
+            package = f"python{THIS_PYTHON}-venv"
+            mend = f"Python's venv is incomplete. On Debian and Ubuntu: sudo apt install {package}"
+        raise CannotContinue("\n".join([*output[-8:], mend]))
+    UNFINISHED.unlink()
+    write_stamp(python=THIS_PYTHON, folder=str(VENV))
+
+
+def why_rebuild() -> str | None:
+    """Why .venv can't be used as it is, as a sentence; None where it can."""
+    if not VENV.exists():
+        return "There is no .venv."
+    if UNFINISHED.exists():
+        return "An earlier installation was cut short."
+    stamp = read_stamp()
+    if not stamp["python"]:
+        return adopt_venv()
+    if stamp["folder"] != str(VENV):
+        return "The course's folder was moved or copied, and a .venv works only where it was made."
+    if stamp["python"] != THIS_PYTHON:
+        return f"The .venv was made with Python {stamp['python']}, and this is {THIS_PYTHON}."
+    if not VENV_PYTHON.exists():
+        return "The Python that .venv was made with is gone."
+    return None
+
+
+def adopt_venv() -> str | None:
+    """Use a .venv that someone else made (an editor, say), if it has this Python and pip."""
+    ask = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
+    code, output = 1, [""]
+    if VENV_PYTHON.exists():
+        code, output = run_quietly([str(VENV_PYTHON), "-c", ask], lambda _: "Looking at .venv")
+    if code or output[-1:] != [THIS_PYTHON]:
+        return f"The .venv here does not work with Python {THIS_PYTHON}."
+    write_stamp(python=THIS_PYTHON, folder=str(VENV))
+    return None
+
+
+# --- Installing ------------------------------------------------------------------------------
+
+
+def install(group: str) -> None:
+    """Let pip install one lock, with one line of progress instead of pip's many."""
+    progress = PipProgress(lock_file(group))
+    command = [str(VENV_PYTHON), "-m", "pip", "install", "--require-hashes"]
+    # Bytecode is written when a module is first imported: half the time, and only what is used.
+    command += ["--only-binary", ":all:", "--no-compile", "--no-input", "--no-color"]
+    command += ["--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--requirement", str(lock_file(group))]
+    UNFINISHED.touch()
+    started = time.monotonic()
+    code, output = run_quietly(command, progress.describe)
+    if code == 0 or not progress.installing:  # otherwise a package may be half there
+        UNFINISHED.unlink()
+    with open(LOG, "a", encoding="utf-8") as log:
+        log.write("\n".join(output) + "\n")
+    if code:
+        raise CannotContinue(explain_pip_failure(output))
+    say(f"Installed {progress.total} packages ({group}) in {time.monotonic() - started:.0f} s.")
+    groups = dict.fromkeys((group, *CONTAINS.get(group, ())))
+    write_stamp(groups={**read_stamp()["groups"], **{name: lock_hash(name) for name in groups}})
+
+
+class PipProgress:
+    """Turns pip's output into one line: how far, and what now."""
+
+    def __init__(self, lock: Path) -> None:
+        text = lock.read_text(encoding="utf-8")
+        self.group = lock.stem
+        self.total = len(re.findall(r"^[A-Za-z0-9]", text, re.MULTILINE))
+        self.seen = 0
+        self.now = ""
+        self.installing = False
+
+    def describe(self, line: str) -> str:
+        words = line.split()
+        if line.startswith("Ignoring "):  # not for this system
+            self.total -= 1
+        elif line.startswith(("Collecting ", "Requirement already satisfied: ")):
+            self.seen = min(self.seen + 1, self.total)
+            self.now = re.split("[=<>~! (]", line.split(": ")[-1].removeprefix("Collecting "))[0]
+        elif line.startswith("Downloading ") and words[-1].endswith(")"):
+            self.now = self.now.split(" (")[0] + " " + " ".join(words[-2:])
+        elif line.startswith("Installing collected packages"):
+            self.installing = True
+        elif "Retrying" in line:
+            self.now = "no answer from the package index, trying again"
+        if self.installing:
+            return f"Installing {self.total} packages ({self.group})"
+        return f"Fetching packages ({self.group}): {self.seen} of {self.total} {self.now}"
+
+
+def run_quietly(command: list[str], describe) -> tuple[int, list[str]]:
+    """Run a command with a line of progress; return its exit status and its last lines.
+
+    describe is called with each line that the command prints and returns what to show.
+    """
+    import queue
+    import subprocess
+    import threading
+
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PIP_USER": "0", "PIP_QUIET": "0"}
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+        close_fds=False,
+    )
+    lines = queue.Queue()
+
+    def read() -> None:
+        for line in process.stdout:
+            lines.put(line.rstrip())
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    output = collections.deque(maxlen=400)
+    ticker = Ticker(describe(""))
+    try:
+        while True:
+            try:
+                line = lines.get(timeout=0.25)
+            except queue.Empty:
+                ticker.show()
+                continue
+            if line is None:
+                break
+            if line and not line.startswith("WARNING: Location"):
+                output.append(line)
+            ticker.text = describe(line)
+            ticker.show()
+        return process.wait(), list(output)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    finally:
+        ticker.clear()
+
+
+class Ticker:
+    """One line that is written over on a screen; in a log, a line every ten seconds."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.started = time.monotonic()
+        self.screen = sys.stderr.isatty()
+        self.next = self.started if self.screen else self.started + 2
+
+    def show(self) -> None:
+        now = time.monotonic()
+        if now < self.next:
+            return
+        self.next = now + (0.2 if self.screen else 10)
+        line = f"{self.text} ({now - self.started:.0f} s)"
+        if self.screen:
+            self.write_over(line)
+        else:
+            say(line)
+
+    def clear(self) -> None:
+        if self.screen:
+            self.write_over("")
+
+    def write_over(self, line: str) -> None:
+        import shutil
+
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(line[:width].ljust(width) + "\r")
+        sys.stderr.flush()
+
+
+# What pip says, and what to do about it.
+AGAIN = "run the same command again"
+PIP_FAILURES = {
+    "DO NOT MATCH THE HASHES": "A file that pip was given is not the one that locks/ names. A "
+    f"proxy or mirror before the package index may have changed it; {AGAIN}.",
+    "No space left": f"The disk is full. Make room (2 GB; with GPU packages 5 GB) and {AGAIN}.",
+    "CERTIFICATE_VERIFY_FAILED": "A proxy that pip does not trust stands before the package index. "
+    f"Set PIP_CERT to the proxy's certificate and {AGAIN}.",
+    "Retrying": "pip could not reach the package index. Check the network (behind a proxy: set "
+    f"HTTPS_PROXY) and {AGAIN}; it goes on from here.",
+    "No matching distribution": f"There is no ready-made package for Python {THIS_PYTHON} on "
+    f"{platform.system()} {platform.machine()}. Try another Python from 3.11 to 3.14.",
+}
+
+
+def explain_pip_failure(output: list[str]) -> str:
+    """pip's last words and what to do about them."""
+    text = "\n".join(output)
+    mends = [mend for sign, mend in PIP_FAILURES.items() if sign in text]
+    mend = mends[0] if mends else f"pip failed; all of what it said is in {LOG}."
+    return "\n".join([*("  pip: " + line for line in output[-6:]), mend])
+
+
+def project_version() -> str:
+    import tomllib
+
+    text = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["project"]["version"]
+
+
+def install_project() -> None:
+    """Make `import course_lib` work in .venv, and its version known, without a build.
+
+    This is what an editable installation leaves behind. The path in the .pth file is relative, so
+    that no encoding of a folder's name can break it.
+    """
+    import shutil
+    import sysconfig
+
+    here = {"base": str(VENV), "platbase": str(VENV)}
+    packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=here))
+    for old in packages.glob("matmul_ladder-*.dist-info"):
+        shutil.rmtree(old)
+    (packages / "matmul_ladder.pth").write_text(os.path.relpath(REPOSITORY, packages) + "\n")
+    info = packages / f"matmul_ladder-{project_version()}.dist-info"
+    info.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: matmul-ladder\nVersion: {project_version()}\n"
+    (info / "METADATA").write_text(metadata)
+    (info / "INSTALLER").write_text("course.py\n")
+    names = [
+        "matmul_ladder.pth",
+        *(f"{info.name}/{n}" for n in ("METADATA", "INSTALLER", "RECORD")),
+    ]
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in names))
+    write_stamp(project=file_hash(REPOSITORY / "pyproject.toml"))
+
+
+# --- The GPU ---------------------------------------------------------------------------------
+
+
+def gpu_group() -> tuple[str | None, int]:
+    """The lock with this machine's GPU packages (None: none needed), and the driver's version."""
+    switch = os.environ.get(GPU_SWITCH, "")
+    if switch == "off":
+        return None, 0
+    if switch:
+        if not lock_file(switch).exists():
+            raise CannotContinue(f"{GPU_SWITCH} can be off, gpu-cu12 or gpu-cu13, not {switch!r}.")
+        return switch, 0
+    driver = load_driver()
+    version = ctypes.c_int(0)
+    if driver is None or driver.cuDriverGetVersion(ctypes.byref(version)):
+        return None, 0
+    if version.value < 12000 or sys.version_info >= (3, 15):  # no numba-cuda for these
+        return None, version.value
+    known = read_stamp()[
+        "gpu"
+    ]  # starting the driver takes a second; once for each driver is enough
+    if known.get("driver") == version.value:
+        return known["group"], version.value
+    capability = oldest_capability(driver)
+    if capability is None:
+        return None, version.value
+    # CUDA 13 no longer compiles for GPUs before Turing.
+    new = version.value >= 13000 and capability >= (7, 5)
+    return ("gpu-cu13" if new else "gpu-cu12"), version.value
+
+
+def load_driver() -> ctypes.CDLL | None:
+    """NVIDIA's driver library, where there is one."""
+    names = ["nvcuda.dll"] if WINDOWS else ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]
+    for name in names if sys.platform != "darwin" else []:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def oldest_capability(driver: ctypes.CDLL) -> tuple[int, int] | None:
+    """The lowest compute capability among the GPUs here; None where there are none."""
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return None
+    found = []
+    for device in range(count.value):
+        major, minor = ctypes.c_int(0), ctypes.c_int(0)
+        driver.cuDeviceGetAttribute(ctypes.byref(major), 75, device)
+        driver.cuDeviceGetAttribute(ctypes.byref(minor), 76, device)
+        found.append((major.value, minor.value))
+    return min(found, default=None)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

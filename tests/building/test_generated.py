@@ -1,0 +1,175 @@
+"""Headings, setup cells, links and the README's table come from the registry and the address."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import subprocess
+import sys
+import types
+
+import pytest
+
+from course_lib.building.generated import (
+    NO_ADDRESS,
+    addressed,
+    launch_cell,
+    next_cell,
+    readme_table,
+    setup_cell,
+    with_generated_cells,
+)
+from course_lib.building.notebook import BuildError, code, markdown, source, tags
+from course_lib.building.project import Project
+
+
+@pytest.fixture
+def placed(course) -> Project:
+    return dataclasses.replace(course, repository="some-one/course")
+
+
+@pytest.mark.parametrize("address", [False, True])
+def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
+    text = source(setup_cell(placed if address else course))
+    ast.parse(text)
+    assert len(text.splitlines()) <= 12
+    assert text.endswith("import course_lib\n\ncourse_lib.start()")
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def run_setup(text: str, monkeypatch, installed: bool, status: int = 0) -> list:
+    """Run a setup cell with pip and the library replaced; the commands that it ran."""
+    library = types.ModuleType("course_lib")
+    library.start = lambda: print("started")
+    commands = []
+
+    def call(command):
+        commands.append(command)
+        return status
+
+    found = object() if installed else None
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
+    monkeypatch.setitem(sys.modules, "course_lib", library)
+    monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    exec(compile(text, "<setup>", "exec"), {})
+    return commands
+
+
+def test_setup_installs_nothing_where_the_library_is(placed, monkeypatch, capsys):
+    assert run_setup(source(setup_cell(placed)), monkeypatch, installed=True) == []
+    assert capsys.readouterr().out == "started\n"
+
+
+def test_setup_installs_from_the_tag_without_dependencies(placed, monkeypatch, capsys):
+    (command,) = run_setup(source(setup_cell(placed)), monkeypatch, installed=False)
+    assert command == [sys.executable, "-m", "pip", "install", "--no-deps", placed.archive]
+    assert capsys.readouterr().out == "started\n"
+
+
+def test_setup_says_how_to_mend_a_failed_installation(placed, monkeypatch):
+    with pytest.raises(ImportError, match=r"pip failed: .* run this cell again"):
+        run_setup(source(setup_cell(placed)), monkeypatch, installed=False, status=1)
+
+
+def test_setup_without_an_address_says_what_to_do(course, monkeypatch):
+    with pytest.raises(
+        ImportError, match=r"no address yet: get the whole course, and run `python3"
+    ):
+        run_setup(source(setup_cell(course)), monkeypatch, installed=False)
+
+
+def test_setup_finds_the_library_of_a_checkout(course, tmp_path):
+    library = tmp_path / "course_lib"
+    library.mkdir()
+    (library / "__init__.py").write_text("def start():\n    print('from the checkout')\n")
+    folder = tmp_path / "exercises"
+    folder.mkdir()
+    text = source(setup_cell(course))
+    # -I: neither PYTHONPATH nor an installed copy of the course helps.
+    command = [sys.executable, "-I", "-S", "-c", text]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.stdout == "from the checkout\n", ran.stderr
+
+
+def test_a_lesson_opens_with_title_badge_minutes_and_goals(placed):
+    text = source(launch_cell(placed, placed.lessons[1], "notebooks"))
+    assert text.startswith("# 01 · Second\n")
+    assert "/github/some-one/course/blob/main/notebooks/01_second.ipynb)" in text
+    assert "About 20 minutes. Comes after [lesson 00 · First](00_first.ipynb)." in text
+    assert text.endswith("- Read\n- Write\n- Sleep")
+    assert NO_ADDRESS not in text
+
+
+def test_an_exercise_opens_with_what_to_write(course):
+    text = source(launch_cell(course, course.lessons[0], "exercises"))
+    assert text.startswith("# Exercise 00 · First\n")
+    assert "- `mat_add(A, B, C)`: add two matrices" in text
+    assert "/OWNER/NAME/blob/main/exercises/00_first.ipynb)" in text
+    assert NO_ADDRESS in text
+
+
+def test_the_last_cell_leads_on(course):
+    first, last = course.lessons
+    text = source(next_cell(course, first, "notebooks"))
+    assert "(../exercises/00_first.ipynb)" in text and "(01_second.ipynb)" in text
+    assert "(../notebooks/01_second.ipynb)" in source(next_cell(course, first, "exercises"))
+    assert "last lesson" in source(next_cell(course, last, "notebooks"))
+
+
+def generate(project, cells, folder="notebooks"):
+    return with_generated_cells(cells, project, project.lessons[0], folder)
+
+
+def test_generated_cells_stand_in_their_places(course):
+    cells = [markdown("before"), code("x = 1"), markdown("after")]
+    assert [tags(cell)[-1:] for cell in generate(course, cells)] == [
+        ["launch"], [], ["setup"], [], [], ["next"]
+    ]  # fmt: skip
+
+
+def test_generating_again_changes_nothing(placed):
+    once = generate(placed, [code("x = 1"), markdown("[see](01_second.ipynb)")])
+    assert generate(placed, once) == once
+
+
+def test_setup_keeps_what_it_printed(course):
+    once = generate(course, [code("x = 1")])
+    once[1] |= {"execution_count": 1, "outputs": ["something"]}
+    again = generate(course, once)
+    assert (again[1]["execution_count"], again[1]["outputs"]) == (1, ["something"])
+
+
+def test_links_lead_to_colab_once_there_is_an_address(course, placed):
+    cells = [code("x = 1"), markdown("[on](01_second.ipynb) and [do](../exercises/00_first.ipynb)")]
+    with_address = source(generate(placed, cells)[-2])
+    base = "https://colab.research.google.com/github/some-one/course/blob/main"
+    assert f"[on](01_second.ipynb) ([Colab]({base}/notebooks/01_second.ipynb))" in with_address
+    assert f"([Colab]({base}/exercises/00_first.ipynb))" in with_address
+    moved = dataclasses.replace(course, repository="other/place")
+    there = source(generate(moved, generate(placed, cells))[-2])
+    assert there == with_address.replace("some-one/course", "other/place")
+    assert source(generate(course, generate(placed, cells))[-2]) == source(cells[1])
+
+
+@pytest.mark.parametrize("target", ["02_third.ipynb", "../exercises/01_second.ipynb", "x.ipynb"])
+def test_a_link_to_nowhere_is_refused(course, target):
+    with pytest.raises(BuildError, match="no notebook of ours"):
+        generate(course, [code("x = 1"), markdown(f"[see]({target})")])
+
+
+def test_the_readme_lists_the_lessons_that_are_there(course, placed):
+    table = readme_table(placed, {"notebooks/00_first.ipynb"})
+    assert "[00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`]" in table
+    assert "Second" not in table and "mybinder.org/v2/gh/some-one/course" in table
+    assert NO_ADDRESS in readme_table(course, set())
+
+
+def test_addresses_in_text_files_follow(placed):
+    text = 'git clone https://github.com/OWNER/NAME\nrepository-code: "https://github.com/a/b"\n'
+    text += "see https://github.com/numba/numba\n"
+    assert addressed(text, placed, "") == (
+        "git clone https://github.com/some-one/course\n"
+        'repository-code: "https://github.com/some-one/course"\n'
+        "see https://github.com/numba/numba\n"
+    )

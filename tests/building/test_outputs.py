@@ -1,0 +1,78 @@
+"""What may not stand in a stored output, and what may."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from course_lib.building.notebook import code, new
+from course_lib.building.outputs import alt_text, blemishes, environment, stored_outputs
+
+
+def stream(text: str, name: str = "stdout") -> dict:
+    return {"output_type": "stream", "name": name, "text": [text]}
+
+
+def picture(alt: str) -> dict:
+    data = {"image/png": "iVBOR", "text/plain": "<Figure size 640x480 with 1 Axes>"}
+    return {"output_type": "display_data", "data": data, "metadata": {"image/png": {"alt": alt}}}
+
+
+def complaints(output: dict, *names: str) -> list[str]:
+    cell = code("1", *names, id="here") | {"outputs": [output], "execution_count": 1}
+    return list(blemishes(new([cell])))
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (stream("<Kernel at 0x7f3a12bc40>"), "address in memory"),
+        (stream("see /tmp/ipykernel_123/4.py"), "path of this machine"),
+        (stream("C:\\Users\\me"), "path of this machine"),
+        (stream("median 1.25 ms"), "a time"),
+        (stream("took 3 s."), "a time"),
+        (stream("12,000 µs"), "a time"),
+        (stream("Warning: old", "stderr"), "stderr"),
+        ({"output_type": "error", "ename": "ValueError", "evalue": ""}, "exception is stored"),
+        (picture(""), "without alt text"),
+        (picture("a plot"), "without alt text"),
+    ],
+)
+def test_what_may_not_be_stored(output, why):
+    (complaint,) = complaints(output)
+    assert complaint.startswith("cell here: ") and why in complaint
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        stream("32 sectors per request, 1.25 LDS per FFMA"),
+        stream("12 B per 1 FLOP, 0.25 FLOP/B, 768 GB/s, 3 steps, 5 spare"),
+        stream("thread (3, 0) reads sA[3, 4] at line 14; see notebooks/03_coalescing.ipynb"),
+        stream("0x10 and https://example.org/home/x"),
+        picture("A bar for each rung, the second one lit"),
+    ],
+)
+def test_what_may_be_stored(output):
+    assert complaints(output) == []
+
+
+def test_a_computed_time_is_no_clocked_one():
+    assert complaints(stream("at 768 GB/s: 12 ms"), "computed") == []
+
+
+def test_alt_text_is_what_a_figure_says_not_its_repr():
+    assert alt_text(picture("Rungs")) == "Rungs"
+    assert alt_text(picture("")) == ""
+
+
+def test_outputs_are_found_by_cell_id():
+    ran = code("1", id="a") | {"outputs": [stream("x")], "execution_count": 3}
+    assert stored_outputs(new([ran])) == {"a": {"execution_count": 3, "outputs": [stream("x")]}}
+
+
+def test_a_run_sees_no_gpu_and_this_checkout(tmp_path):
+    there = environment(tmp_path, {"MPLBACKEND": "agg", "PYTHONPATH": "x", "HOME": "/h"})
+    assert there["CUDA_VISIBLE_DEVICES"] == "-1" and "MPLBACKEND" not in there
+    assert there["PYTHONPATH"] == f"{tmp_path}{os.pathsep}x" and there["HOME"] == "/h"

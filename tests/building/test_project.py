@@ -1,0 +1,84 @@
+"""The course's one address: read, set, recognised in every spelling of GitHub's."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from course_lib.building.notebook import BuildError
+from course_lib.building.project import (
+    PLACEHOLDER,
+    open_project,
+    repository_of,
+    repository_of_remote,
+    set_repository,
+)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com/some-one/a.course",
+        "https://github.com/some-one/a.course.git",
+        "https://github.com/some-one/a.course/",
+        "git@github.com:some-one/a.course.git",
+        "ssh://git@github.com/some-one/a.course.git\n",
+    ],
+)
+def test_githubs_spellings_mean_one_repository(address):
+    assert repository_of(address) == "some-one/a.course"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "https://gitlab.com/a/b", "/home/a/b", "https://github.com/a", "github.com/a/b/c"],
+)
+def test_other_addresses_are_none(address):
+    assert repository_of(address) is None
+
+
+def test_the_placeholder_is_visibly_none(course):
+    assert course.repository == PLACEHOLDER == "OWNER/NAME"
+    assert not course.has_address
+
+
+def test_setting_the_address_changes_one_line(course):
+    path = course.root / "pyproject.toml"
+    before = path.read_text().splitlines()
+    set_repository(course.root, "some-one/course")
+    changed = [(a, b) for a, b in zip(before, path.read_text().splitlines(), strict=True) if a != b]
+    assert [b for _, b in changed] == ['Repository = "https://github.com/some-one/course"']
+    project = open_project(course.root)
+    assert project.repository == "some-one/course" and project.has_address
+    assert project.archive == "https://github.com/some-one/course/archive/refs/tags/v1.2.3.zip"
+
+
+def test_the_version_may_be_the_librarys(course):
+    path = course.root / "pyproject.toml"
+    path.write_text(path.read_text().replace('version = "1.2.3"', 'dynamic = ["version"]'))
+    library = course.root / "course_lib"
+    library.mkdir()
+    (library / "__init__.py").write_text("")
+    with pytest.raises(BuildError, match="neither"):
+        open_project(course.root)
+    (library / "__init__.py").write_text('"""Tiny."""\n\n__version__ = "4.5.6"\n')
+    assert open_project(course.root).version == "4.5.6"
+
+
+@pytest.mark.parametrize("name", ["course", "a/b/c", "https://github.com/a/b", "a b/c", '"/x'])
+def test_a_repository_is_written_owner_and_name(course, name):
+    with pytest.raises(BuildError, match="OWNER/NAME"):
+        set_repository(course.root, name)
+
+
+def test_the_git_remote_is_asked(tmp_path):
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    assert repository_of_remote(tmp_path) is None
+    git("remote", "add", "origin", "git@github.com:some-one/course.git")
+    assert repository_of_remote(tmp_path) == "some-one/course"
+    git("remote", "set-url", "origin", "https://example.org/some-one/course.git")
+    assert repository_of_remote(tmp_path) is None

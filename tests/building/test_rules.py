@@ -1,0 +1,157 @@
+"""Every rule for notebooks can be broken, and then says so."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from course_lib.building.exercises import exercise_of
+from course_lib.building.notebook import canonical, code, markdown, new, source, without_outputs
+from course_lib.building.rules import (
+    common_rules,
+    exercise_rules,
+    lesson_rules,
+    solution_rules,
+    words,
+)
+
+
+def by_id(notebook, name):
+    return next(cell for cell in notebook["cells"] if cell["id"] == name)
+
+
+def test_good_notebooks_keep_every_rule(course, lesson_notebook, solution_notebook):
+    first = course.lessons[0]
+    assert list(common_rules(lesson_notebook)) == []
+    assert list(common_rules(solution_notebook)) == []
+    assert list(lesson_rules(lesson_notebook, first)) == []
+    assert list(solution_rules(solution_notebook, first)) == []
+    exercise = without_outputs(canonical(new(exercise_of(solution_notebook))))
+    assert list(exercise_rules(exercise, solution_notebook)) == []
+
+
+LONG = "\n".join(f"x{i} = {i}" for i in range(13))
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        (code(LONG), "13 lines"),
+        (markdown("word " * 121), "121 words"),
+        (markdown("# A title"), "first level"),
+        (markdown("![](picture.png)"), "without alt text"),
+        (markdown("<details>\n<summary>Hint</summary>"), "fold is not closed"),
+        (markdown("x", "predcit"), "nothing knows the tag 'predcit'"),
+        (code("# nbval_check_output\n1"), "no marker of ours"),
+        (code("# NBVAL_CHECK_OUTPUT please\n1"), "no marker of ours"),
+        (code("# NBVAL_SKIP\n1"), "no marker of ours"),
+        (code("x = 1\n# NBVAL_CHECK_OUTPUT"), "not on the first line"),
+        (code("# NBVAL_CHECK_OUTPUT\n# NBVAL_IGNORE_OUTPUT"), "not on the first line"),
+        (code("# NBVAL_CHECK_OUTPUT\n1") | {"execution_count": 1}, "nothing is printed"),
+        (code("%timeit f()", "computed"), "reads a clock"),
+    ],
+)
+def test_a_broken_common_rule_is_named(cell, why):
+    (complaint,) = common_rules(new([cell]))
+    assert why in complaint
+
+
+def test_a_kernel_may_be_longer():
+    assert list(common_rules(new([code(f"@cuda.jit\ndef f():\n    pass\n{LONG}")]))) == []
+
+
+def test_compared_pictures_are_refused():
+    output = {
+        "output_type": "display_data",
+        "data": {"image/png": "…", "text/plain": "A picture of thirty sectors"},
+        "metadata": {},
+    }
+    cell = code("# NBVAL_CHECK_OUTPUT\nshow()") | {"execution_count": 1, "outputs": [output]}
+    (complaint,) = common_rules(new([cell]))
+    assert "cannot compare pictures" in complaint
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("predict", "no markdown cell tagged `predict`"),
+        ("picture", "no code cell tagged `figure`"),
+        ("count", "no code cell tagged `count`"),
+        ("run", "no output is compared"),
+    ],
+)
+def test_a_lesson_that_lacks_a_part_is_named(course, lesson_notebook, name, why):
+    lesson_notebook["cells"].remove(by_id(lesson_notebook, name))
+    (complaint,) = lesson_rules(lesson_notebook, course.lessons[0])
+    assert why in complaint
+
+
+def test_counting_needs_an_assert_and_predicting_a_run(course, lesson_notebook):
+    by_id(lesson_notebook, "count")["source"] = "print(3)  # assert"
+    lesson_notebook["cells"].append(markdown("And?", "predict", id="late"))
+    complaints = list(lesson_rules(lesson_notebook, course.lessons[0]))
+    assert complaints == [
+        "cell count: tagged `count`, and asserts nothing",
+        "cell late: nothing runs after this prediction",
+    ]
+
+
+def test_kernel_lessons_break_something(course, lesson_notebook):
+    kernel_lesson = dataclasses.replace(course.lessons[0], number="05")
+    (complaint,) = lesson_rules(lesson_notebook, kernel_lesson)
+    assert "`break`" in complaint
+
+
+def change(name, old, new):
+    def apply(notebook):
+        cell = by_id(notebook, name)
+        assert old in source(cell)
+        cell["source"] = source(cell).replace(old, new)
+
+    return apply
+
+
+def drop(name):
+    return lambda notebook: notebook["cells"].remove(by_id(notebook, name))
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (change("answer", "# EXERCISE mat_add", "# EXERCISE mat_sub"), "answers mat_sub instead"),
+        (change("answer", "def mat_add", "def add"), "defines no function of that name"),
+        (change("answer", "(A, B, C)", "(A, B)"), "should read mat_add(A, B, C)"),
+        (change("answer", '"""C = A + B, element by element."""', "pass"), "needs a docstring"),
+        (change("answer", "BEGIN", "START"), "nothing between markers"),
+        (change("check", "mat_add)", "add)"), "after the answer: one cell, tagged `check`"),
+        (drop("check"), "after the answer: one cell, tagged `check`"),
+        (drop("hint-2"), "2 hints"),
+        (change("hint-1", "Think", "```\ncode\n```\nThink"), "shows code"),
+    ],
+)
+def test_a_damaged_solution_is_named(course, solution_notebook, damage, why):
+    damage(solution_notebook)
+    complaints = list(solution_rules(solution_notebook, course.lessons[0]))
+    assert len(complaints) == 1 and why in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (change("statement", "Add", "Subtract"), "cell statement is not what"),
+        (drop("hint-3"), "6 cells instead of the solution's 7"),
+        (change("answer", "# your code here", "# yours"), "takes more than adding lines"),
+        (lambda notebook: by_id(notebook, "check").update(execution_count=2), "without outputs"),
+    ],
+)
+def test_a_damaged_exercise_is_named(solution_notebook, damage, why):
+    exercise = without_outputs(canonical(new(exercise_of(solution_notebook))))
+    damage(exercise)
+    assert any(why in complaint for complaint in exercise_rules(exercise, solution_notebook))
+
+
+def test_words_are_what_is_read():
+    assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
+    assert words("```\nx = 1\n```\ntwo words") == 2
+    assert words("<details><summary>Hint 1</summary></details>") == 2

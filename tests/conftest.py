@@ -1,0 +1,46 @@
+"""Settings for all tests: no window opens, and hypothesis draws the same examples everywhere."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# The same seed on every machine: a test that fails for one of us fails for all of us.
+_COMMON = {
+    "deadline": None,
+    "derandomize": True,
+    "database": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
+}
+settings.register_profile("fast", max_examples=25, **_COMMON)
+settings.register_profile("thorough", max_examples=400, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+_EVIDENCE = {
+    "test_mutants.py::test_caught": "wrong answers caught",
+    "test_mutants.py::test_warned": "right but costly answers warned of",
+    "test_styles.py::test_accepted": "right answers accepted",
+}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many wrong answers were caught, and how many right ones were accepted."""
+    good: Counter[tuple[str, str]] = Counter()
+    tried: Counter[tuple[str, str]] = Counter()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for test, title in _EVIDENCE.items():
+                if f"{test}[" in report.nodeid and report.when == "call":
+                    exercise = report.nodeid.split("[")[-1].split("-")[0]
+                    tried[title, exercise] += 1
+                    good[title, exercise] += outcome == "passed"
+    if not tried:
+        return
+    terminalreporter.section("evidence")
+    for (title, exercise), count in sorted(tried.items()):
+        terminalreporter.write_line(f"{title:<35} {exercise:<17} {good[title, exercise]}/{count}")

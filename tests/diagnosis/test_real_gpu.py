@@ -1,0 +1,77 @@
+"""The run on a student's GPU, with a stand-in for the device: NumPy arrays and plain functions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib.diagnosis import real_gpu
+from course_lib.diagnosis.cases import PRODUCT, SUM, Problem
+
+
+class Device(np.ndarray):
+    """A NumPy array that can be copied to the host."""
+
+    def copy_to_host(self) -> np.ndarray:
+        return np.array(self)
+
+
+@pytest.fixture(autouse=True)
+def device(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import cuda
+
+    monkeypatch.setattr(cuda, "to_device", lambda array: array.copy().view(Device))
+    monkeypatch.setattr(real_gpu, "SHAPES", ((40, 30, 20),))
+
+
+def outcome(kernel: object, problem: Problem = PRODUCT) -> list[object]:
+    def run(function: object, grid: object, block: object, *arrays: np.ndarray) -> None:
+        function(*arrays)  # type: ignore[operator]
+
+    launch = SimpleNamespace(grid=(3, 3), block=(16, 16))
+    return real_gpu.try_on_gpu(kernel, problem, lambda case: launch, 0, run)  # type: ignore
+
+
+def right(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    C[:] = A @ B
+
+
+def one_wrong(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    C[:] = A @ B
+    C[-1, 5] += 1
+
+
+def beside(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    C[:] = A @ B
+    whole = C
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    whole[real_gpu.GUARD + C.size] = 1.0
+
+
+def added(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
+    C[:] = A + B
+
+
+def test_a_right_kernel_has_no_findings() -> None:
+    assert outcome(right) == []
+    assert outcome(added, SUM) == []
+
+
+def test_a_wrong_element_is_found() -> None:
+    (found,) = outcome(one_wrong)
+    assert found.code == "wrong-result"  # type: ignore[attr-defined]
+    assert "element [39, 5]" in found.message  # type: ignore[attr-defined]
+
+
+def test_a_store_beside_an_array_is_found() -> None:
+    (found,) = outcome(beside)
+    assert found.code == "out-of-bounds-write"  # type: ignore[attr-defined]
+    assert "beside C" in found.message  # type: ignore[attr-defined]
+
+
+def test_nothing_written_is_found() -> None:
+    (found,) = outcome(lambda A, B, C: None)
+    assert "every element is wrong" in found.message  # type: ignore[attr-defined]

@@ -1,0 +1,95 @@
+"""The line to blame is found in the syntax tree, whatever style the kernel is written in."""
+
+from __future__ import annotations
+
+import ast
+
+from course_lib.diagnosis.source import Source, indices_of
+
+TILED = """
+def kernel(A, B, C):
+    sA = cuda.shared.array((16, 16), float32)
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    acc = float32(0)
+    for t in range(K // 16):
+        k0 = t * 16 + cuda.threadIdx.x
+        if row < M and k0 < K:
+            sA[cuda.threadIdx.y, cuda.threadIdx.x] = A[row, k0]
+        for k in range(16):
+            acc += sA[cuda.threadIdx.y, k] * B[k, col]
+    if col >= C.shape[1]:
+        return
+    C[row, col] += acc
+"""
+
+
+def source(text: str = TILED) -> Source:
+    return Source((ast.parse(text).body[0],), ("A", "B", "C"))  # type: ignore[arg-type]
+
+
+def test_accesses_are_found_by_array_and_direction() -> None:
+    found = source()
+    assert [each.lineno for each in found.accesses("A", store=False)] == [10]
+    assert [each.lineno for each in found.accesses("sA", store=True)] == [10]
+    assert [each.lineno for each in found.accesses("sA", store=False)] == [12]
+
+
+def test_an_augmented_assignment_reads_and_writes() -> None:
+    found = source()
+    assert [each.lineno for each in found.accesses("C", store=False)] == [15]
+    assert [each.lineno for each in found.accesses("C", store=True)] == [15]
+
+
+def test_guards_are_tests_against_a_size_and_early_returns() -> None:
+    found = source()
+    load = found.accesses("A", store=False)[0]
+    store = found.accesses("C", store=True)[0]
+    assert [line for _, line in found.guards(load)] == [9]
+    assert [line for _, line in found.guards(store)] == [13]
+
+
+def test_a_test_of_thread_numbers_is_no_guard() -> None:
+    text = "def kernel(C):\n    if cuda.threadIdx.x == 0:\n        C[0, 0] = 1\n"
+    store = source(text).accesses("C", store=True)[0]
+    assert source(text).guards(store) == []
+
+
+def test_a_named_test_is_a_guard() -> None:
+    text = (
+        "def kernel(C):\n    i = cuda.grid(1)\n    inside = i < C.shape[0]\n"
+        "    if inside:\n        C[i] = 1\n"
+    )
+    found = source(text)
+    assert [line for _, line in found.guards(found.accesses("C", store=True)[0])] == [4]
+
+
+def test_a_conditional_expression_is_a_guard() -> None:
+    text = "def kernel(A, C):\n    i = 3\n    C[i] = A[i] if i < len(A) else 0\n"
+    found = source(text)
+    assert [line for _, line in found.guards(found.accesses("A", store=False)[0])] == [3]
+
+
+def test_origins_follow_variables_set_in_one_place() -> None:
+    found = source()
+    index = indices_of(found.accesses("A", store=False)[0])[1]
+    assert {"t", "threadIdx", "x"} <= found.origins(index)
+
+
+def test_loop_variables_of_while_loops() -> None:
+    text = "def kernel(A, C):\n    k = 0\n    while k < 5:\n        C[0] = A[k]\n        k += 1\n"
+    found = source(text)
+    load = found.accesses("A", store=False)[0]
+    assert found.loop_variables(load) == {"k"}
+
+
+def test_the_sum_and_its_start() -> None:
+    found = source()
+    assert found.additions()[0].lineno == 12
+    assert found.sums()[0] == "acc"
+    assert [each.lineno for each in found.starts("acc")] == [6]
+
+
+def test_staged_arrays_are_known_by_what_is_put_into_them() -> None:
+    assert source().staged("A") == {"sA"}
+    assert source().staged("B") == set()

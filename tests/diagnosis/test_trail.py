@@ -1,0 +1,75 @@
+"""Where blocks write is compared with where the launch has them write."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from course_lib.diagnosis.slips import Geometry
+from course_lib.diagnosis.trail import Trail, block_steps, make_trail, mapping_slip
+
+SIZES = Geometry(8, 8, 8, 4, 4)
+
+
+def trail(row: object, column: object, blocks: int = 2) -> Trail:
+    """The trail of a kernel in which each thread writes C[row, column]."""
+    by, bx, ty, tx = (axis.reshape(-1) for axis in np.indices((blocks, blocks, 4, 4)))
+    indices = np.stack(np.broadcast_arrays(row(by, bx, ty, tx), column(by, bx, ty, tx)), axis=1)
+    inside = (indices < 8).all(axis=1)
+    zero = np.zeros_like(bx)
+    threads = np.stack([zero, by, bx, zero, ty, tx], axis=1)
+    access = SimpleNamespace(
+        kind="store",
+        space="global",
+        array="C",
+        line=7,
+        indices=indices[inside],
+        threads=threads[inside],
+    )
+    shapes = {"A": (8, 8), "B": (8, 8), "C": (8, 8)}
+    return make_trail([access], shapes, "C")
+
+
+def test_the_usual_mapping_has_no_slip() -> None:
+    found = trail(lambda by, bx, ty, tx: by * 4 + ty, lambda by, bx, ty, tx: bx * 4 + tx)
+    assert block_steps(found) == ((0, 4), (4, 0))
+    assert (found.writes == 1).all()
+    assert found.store_lines["C"] == (7,)
+    assert mapping_slip(found, SIZES) is None
+
+
+def test_exchanged_roles_are_named() -> None:
+    found = trail(lambda by, bx, ty, tx: bx * 4 + tx, lambda by, bx, ty, tx: by * 4 + ty)
+    slip = mapping_slip(found, SIZES)
+    assert slip is not None
+    assert "the wrong way" in slip.message
+    assert slip.place == ("store", "mapping", "both")
+
+
+def test_a_missing_offset_is_named() -> None:
+    found = trail(lambda by, bx, ty, tx: by * 4 + ty, lambda by, bx, ty, tx: tx)
+    slip = mapping_slip(found, SIZES)
+    assert slip is not None
+    assert "All blocks in x write the same columns" in slip.message
+    assert slip.place[-1] == "column"
+
+
+def test_a_wrong_stride_is_measured() -> None:
+    found = trail(lambda by, bx, ty, tx: by + ty, lambda by, bx, ty, tx: bx * 4 + tx)
+    slip = mapping_slip(found, SIZES)
+    assert slip is not None
+    assert "in y the row of C grows by 1, but a block covers 4 rows" in slip.message
+
+
+def test_the_wrong_block_number_is_named() -> None:
+    found = trail(lambda by, bx, ty, tx: by * 4 + ty, lambda by, bx, ty, tx: by * 4 + tx)
+    slip = mapping_slip(found, SIZES)
+    assert slip is not None
+    assert "The column of C grows with the block's y" in slip.message
+
+
+def test_a_single_block_says_nothing_about_others() -> None:
+    found = trail(lambda by, bx, ty, tx: ty, lambda by, bx, ty, tx: tx, blocks=1)
+    assert list(found.corners) == [(0, 0)]
+    assert mapping_slip(found, SIZES) is None

@@ -1,0 +1,63 @@
+"""Short ways to run a kernel that is given as text."""
+
+from __future__ import annotations
+
+import textwrap
+
+from course_lib.emulator import KernelRejected, Profile, emulate, load_program
+
+HEADER = """\
+import math
+import numpy as np
+from numba import cuda, float32, float64, int32, int64, uint32, uint64
+
+"""
+
+
+def as_program(body: str, parameters: str = "out", before: str = "") -> str:
+    """A whole file with one kernel called `kernel`; its body starts at `first_line_of_body`."""
+    before = textwrap.dedent(before).strip("\n")
+    body = textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
+    return f"{HEADER}{before}\n@cuda.jit\ndef kernel({parameters}):\n{body}\n"
+
+
+def line_of(program: str, fragment: str) -> int:
+    """The number of the only line of `program` that holds `fragment`."""
+    lines = [n for n, line in enumerate(program.splitlines(), 1) if fragment in line]
+    assert len(lines) == 1, (fragment, lines)
+    return lines[0]
+
+
+def launch(program: str, grid, block, *arguments, shared_bytes: int = 0, **options) -> Profile:
+    """Emulate the kernel called `kernel` of a program; findings are left for the caller."""
+    emulation = emulate(load_program(program).kernel("kernel"), **options)
+    if shared_bytes:
+        return emulation[grid, block, 0, shared_bytes](*arguments)
+    return emulation[grid, block](*arguments)
+
+
+def run(body: str, grid, block, *arguments, parameters: str = "out", before: str = "", **options):
+    """Emulate the body of a kernel."""
+    return launch(as_program(body, parameters, before), grid, block, *arguments, **options)
+
+
+def run_clean(body: str, grid, block, *arguments, **options) -> Profile:
+    """Emulate a body that must have no error."""
+    profile = run(body, grid, block, *arguments, **options)
+    errors = [f"{each.code}: {each}" for each in profile.findings if each.severity == "error"]
+    assert not errors, errors
+    return profile
+
+
+def codes(profile: Profile) -> list[str]:
+    """The codes of a profile's errors, in order, each once."""
+    return list(dict.fromkeys(each.code for each in profile.findings if each.severity == "error"))
+
+
+def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:
+    """The codes with which a program is refused; empty if it runs."""
+    try:
+        launch(program, grid, block, *arguments)
+    except KernelRejected as refused:
+        return [each.code for each in refused.findings]
+    return []

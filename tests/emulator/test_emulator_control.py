@@ -1,0 +1,481 @@
+"""Control flow, functions, barriers and budgets."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+
+from course_lib.emulator import Budget, KernelRejected, emulate, load_program
+
+
+def test_lanes_follow_their_own_paths() -> None:
+    body = """
+        i = cuda.grid(1)
+        steps = 0
+        n = i + 1
+        while n != 1:
+            if n % 2 == 0:
+                n //= 2
+            else:
+                n = 3 * n + 1
+            steps += 1
+        out[i] = steps
+    """
+    out = np.zeros(100, np.int64)
+    run_clean(body, 2, 50, out)
+
+    def collatz(n: int) -> int:
+        steps = 0
+        while n != 1:
+            n, steps = (n // 2 if n % 2 == 0 else 3 * n + 1), steps + 1
+        return steps
+
+    assert out.tolist() == [collatz(i + 1) for i in range(100)]
+
+
+def test_break_continue_else_and_return() -> None:
+    body = """
+        i = cuda.grid(1)
+        total = 0
+        for k in range(10):
+            if k == i:
+                continue
+            if k > 2 * i:
+                break
+            total += k
+        else:
+            total += 1000
+        out[i] = total
+        if i % 2:
+            return
+        out[i] += 5
+    """
+    out = np.zeros(8, np.int64)
+    run_clean(body, 1, 8, out)
+
+    def reference(i: int) -> int:
+        total = 0
+        for k in range(10):
+            if k == i:
+                continue
+            if k > 2 * i:
+                break
+            total += k
+        else:
+            total += 1000
+        return total + (0 if i % 2 else 5)
+
+    assert out.tolist() == [reference(i) for i in range(8)]
+
+
+def test_short_circuit_keeps_lanes_from_memory() -> None:
+    data, out = np.arange(4, dtype=np.float32), np.zeros(32, np.int64)
+    body = """
+        i = cuda.threadIdx.x
+        if i < 4 and data[i] > 1 and (i == 2 or data[i + 0] == 3):
+            out[i] = 1
+        out[i] += 2 if i < 4 and data[i] > 1 else 0
+    """
+    run_clean(body, 1, 32, data, out, parameters="data, out")
+    assert out[:5].tolist() == [0, 0, 3, 3, 0]
+
+
+def test_loop_variable_keeps_its_last_value() -> None:
+    out = np.zeros(4, np.int64)
+    body = """
+        i = cuda.threadIdx.x
+        k = -1
+        for k in range(i):
+            pass
+        out[i] = k
+    """
+    run_clean(body, 1, 4, out)
+    assert out.tolist() == [-1, 0, 1, 2]
+
+
+def test_changing_the_loop_variable_does_not_change_the_loop() -> None:
+    out = np.zeros(1, np.int64)
+    run_clean("for k in range(5):\n    out[0] += 1\n    k += 10", 1, 1, out)
+    assert out[0] == 5
+
+
+def test_swap_and_unpacking() -> None:
+    out = np.zeros(4, np.int64)
+    body = """
+        a, b = 1, 2
+        a, b = b, a
+        (c, d), e = (a + 1, b + 1), 9
+        out[0], out[1] = a, b
+        out[2] = c * 100 + d * 10 + e
+        x = y = 4
+        x += 1
+        out[3] = x * 10 + y
+    """
+    run_clean(body, 1, 1, out)
+    assert out.tolist() == [2, 1, 329, 54]
+
+
+def test_device_functions() -> None:
+    before = """
+        SCALE = 3
+
+        @cuda.jit(device=True)
+        def scaled(x):
+            return SCALE * x
+
+        @cuda.jit(device=True)
+        def clamp(x, low, high):
+            if x < low:
+                return low
+            if x > high:
+                return high
+            return x
+
+        @cuda.jit(device=True)
+        def both(x):
+            return scaled(x), clamp(x, 2, 5)
+
+        @cuda.jit(device=True)
+        def put(array, i, value):
+            array[i] = value
+    """
+    body = """
+        i = cuda.threadIdx.x
+        a, b = both(i)
+        put(out, i, a * 10 + b)
+    """
+    out = np.zeros(8, np.int64)
+    run_clean(body, 1, 8, out, before=before)
+    assert out.tolist() == [30 * i + min(max(i, 2), 5) for i in range(8)]
+
+
+def test_a_device_functions_variables_are_its_own() -> None:
+    before = """
+        @cuda.jit(device=True)
+        def f(x):
+            i = x * 100
+            return i + 1
+    """
+    out = np.zeros(4, np.int64)
+    run_clean("i = cuda.threadIdx.x\ny = f(i)\nout[i] = y + i", 1, 4, out, before=before)
+    assert out.tolist() == [101 * i + 1 for i in range(4)]
+
+
+def test_closures() -> None:
+    body = """
+        i = cuda.threadIdx.x
+        n = 4
+
+        def mirrored(k):
+            return n - 1 - k
+
+        double = lambda x: 2 * x
+        out[mirrored(i)] = double(i)
+    """
+    out = np.zeros(4, np.int64)
+    run_clean(body, 1, 4, out)
+    assert out.tolist() == [6, 4, 2, 0]
+
+
+def test_kernels_made_by_a_factory() -> None:
+    def make(scale):
+        def kernel(out):
+            out[0] = scale
+
+        return kernel
+
+    for scale in (2, 3):
+        out = np.zeros(1, np.float32)
+        emulate(make(scale))[1, 1](out)
+        assert out[0] == scale
+
+
+def test_three_dimensional_launches() -> None:
+    out = np.zeros((4, 6, 10), np.int64)
+    body = """
+        x, y, z = cuda.grid(3)
+        out[z, y, x] = (cuda.threadIdx.z * 100 + cuda.threadIdx.y * 10 + cuda.threadIdx.x
+                        + 1000 * (cuda.blockIdx.z * 100 + cuda.blockIdx.y * 10 + cuda.blockIdx.x)
+                        + 10**6 * (cuda.gridDim.x * 100 + cuda.blockDim.y))
+    """
+    run_clean(body, (2, 3, 2), (5, 2, 2), out)
+    z, y, x = np.indices(out.shape)
+    expected = (z % 2) * 100 + (y % 2) * 10 + x % 5
+    expected = expected + 1000 * ((z // 2) * 100 + (y // 2) * 10 + x // 5) + 10**6 * 202
+    assert np.array_equal(out, expected)
+
+
+def test_shuffles_votes_and_lanes() -> None:
+    body = """
+        i = cuda.threadIdx.x
+        out[0, i] = cuda.laneid
+        out[1, i] = cuda.shfl_sync(0xFFFFFFFF, i, 3)
+        out[2, i] = cuda.shfl_up_sync(0xFFFFFFFF, i, 1)
+        out[3, i] = cuda.shfl_down_sync(0xFFFFFFFF, i, 2)
+        out[4, i] = cuda.shfl_xor_sync(0xFFFFFFFF, i, 1)
+        out[5, i] = cuda.any_sync(0xFFFFFFFF, i == 40)
+        out[6, i] = cuda.all_sync(0xFFFFFFFF, i < 32)
+        out[7, i] = cuda.ballot_sync(0xFFFFFFFF, i % 2 == 0)
+        out[8, i] = cuda.syncthreads_count(i < 5)
+        out[9, i] = cuda.syncthreads_or(i == 63)
+        out[10, i] = cuda.syncthreads_and(i < 63)
+        out[11, i] = cuda.popc(i)
+    """
+    out = np.zeros((12, 64), np.int64)
+    run_clean(body, 1, 64, out)
+    i = np.arange(64)
+    warp = i // 32 * 32
+    expected = [
+        i % 32, warp + 3, np.where(i % 32, i - 1, i), np.where(i % 32 < 30, i + 2, i), i ^ 1,
+        i >= 32, i < 32, 0x55555555 + 0 * i, 5 + 0 * i, 1 + 0 * i, 0 * i,
+        [bin(k).count("1") for k in i],
+    ]  # fmt: skip
+    found = out.copy()
+    found[7] &= 0xFFFFFFFF
+    found[9:11] = found[9:11] != 0
+    np.testing.assert_array_equal(found, np.array(expected).astype(np.int64))
+
+
+def test_atomics() -> None:
+    body = """
+        i = cuda.grid(1)
+        cuda.atomic.add(out, 0, 1)
+        cuda.atomic.add(out, (1,), i)
+        cuda.atomic.max(out, 2, i)
+        cuda.atomic.min(out, 3, i)
+        old = cuda.atomic.add(out, 4, 1)
+        seen[old] = 1
+        cuda.atomic.sub(out, 5, 2)
+        cuda.atomic.exch(out, 6, i)
+        cuda.atomic.or_(out, 7, 1 << (i % 8))
+    """
+    out, seen = np.zeros(8, np.int64), np.zeros(100, np.int64)
+    out[3] = 1000
+    profile = run_clean(body, 4, 25, out, seen, parameters="out, seen")
+    assert out[:6].tolist() == [100, 4950, 99, 0, 100, -200]
+    assert 0 <= out[6] < 100 and out[7] == 255
+    assert seen.all(), "every thread must see another old value"
+    assert profile.atomics > 0
+
+
+def test_compare_and_swap() -> None:
+    out = np.zeros(2, np.int64)
+    body = "old = cuda.atomic.cas(out, 0, 0, cuda.threadIdx.x + 1)\nif old == 0:\n    out[1] = 7"
+    run_clean(body, 1, 32, out)
+    assert 1 <= out[0] <= 32 and out[1] == 7
+
+
+def test_print() -> None:
+    out = np.zeros(1, np.float32)
+    profile = run_clean('i = cuda.grid(1)\nif i == 3:\n    print("thread", i, 2.5)', 1, 32, out)
+    assert profile.output == ["thread 3 2.5"]
+
+
+# -- barriers -------------------------------------------------------------------------------
+
+
+def test_barrier_divergence() -> None:
+    out = np.zeros(64, np.float32)
+    wrong = [
+        "if cuda.threadIdx.x < 10:\n    cuda.syncthreads()",
+        "if cuda.threadIdx.x < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()",
+        "if cuda.threadIdx.x == 0:\n    return\ncuda.syncthreads()",
+        "for k in range(cuda.threadIdx.x):\n    cuda.syncthreads()",
+        "for k in range(3):\n    if cuda.threadIdx.x == k:\n        break\n    cuda.syncthreads()",
+        "k = 0\nwhile k < 3:\n    k += 1\n    if cuda.threadIdx.x > 5:\n        continue\n"
+        "    cuda.syncthreads()",
+    ]
+    for body in wrong:
+        profile = run(body, 1, 64, out)
+        assert codes(profile) == ["barrier-divergence"], body
+        program = as_program(body)
+        lines = [n for n, text in enumerate(program.splitlines(), 1) if "syncthreads" in text]
+        assert profile.findings[0].line in lines or profile.findings[0].other_line in lines
+
+
+def test_barriers_that_the_whole_block_takes_alike() -> None:
+    out = np.zeros(256, np.float32)
+    right = [
+        "if cuda.blockIdx.x == 1:\n    cuda.syncthreads()",
+        "if cuda.blockIdx.x == 1:\n    return\ncuda.syncthreads()",
+        "for k in range(cuda.blockIdx.x):\n    cuda.syncthreads()",
+        "if out.size > 3:\n    cuda.syncthreads()",
+        "if cuda.threadIdx.x < 64:\n    cuda.syncthreads()",
+        "cuda.syncthreads()\nif cuda.threadIdx.x:\n    return",
+        "k = 0\nwhile True:\n    k += 1\n    cuda.syncthreads()\n    if k == 4:\n        break",
+    ]
+    for body in right:
+        for schedule in ("lockstep", "warps", "shuffled"):
+            assert not codes(run(body, 4, 64, out, schedule=schedule)), (body, schedule)
+
+
+def test_barrier_in_a_device_function() -> None:
+    before = """
+        @cuda.jit(device=True)
+        def meet():
+            cuda.syncthreads()
+    """
+    out = np.zeros(64, np.float32)
+    body = "s = cuda.shared.array(64, float32)\ni = cuda.threadIdx.x\ns[i] = i\n"
+    body += "meet()\nout[i] = s[63 - i]"
+    run_clean(body, 1, 64, out, before=before)
+    assert np.array_equal(out, 63 - np.arange(64))
+    split = body.replace("meet()", "if i < 5:\n    meet()")
+    assert "barrier-divergence" in codes(run(split, 1, 64, out, before=before))
+
+
+# -- shared memory patterns, under every schedule ----------------------------------------------
+
+PATTERNS = {
+    "reverse": ("s[i] = x\ncuda.syncthreads()\ny = s[n - 1 - i]", lambda block: block[::-1]),
+    "rotate": (
+        "s[i] = x\ncuda.syncthreads()\ny = s[(i + 5) % n]",
+        lambda block: np.roll(block, -5),
+    ),
+    "sum": (
+        "s[i] = x\ncuda.syncthreads()\nstep = 64\nwhile step:\n"
+        "    if i < step and i + step < n:\n        s[i] += s[i + step]\n"
+        "    cuda.syncthreads()\n    step >>= 1\ny = s[0]",
+        lambda block: np.full_like(block, block.sum()),
+    ),
+    "running sum": (
+        "s[i] = x\ncuda.syncthreads()\nstep = 1\nwhile step < n:\n"
+        "    v = s[i - step] if i >= step else 0\n    cuda.syncthreads()\n"
+        "    s[i] += v\n    cuda.syncthreads()\n    step *= 2\ny = s[i]",
+        np.cumsum,
+    ),
+}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "warps", "shuffled"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("block", [1, 31, 32, 33, 100, 128])
+def test_shared_memory_pattern(pattern: str, block: int, schedule: str) -> None:
+    code, reference = PATTERNS[pattern]
+    body = "s = cuda.shared.array(128, int64)\ni = cuda.threadIdx.x\nn = cuda.blockDim.x\n"
+    body += f"x = data[cuda.grid(1)]\n{code}\nout[cuda.grid(1)] = y"
+    data = np.random.default_rng(block).integers(-50, 50, 3 * block)
+    out = np.zeros_like(data)
+    run_clean(body, 3, block, data, out, parameters="data, out", schedule=schedule, seed=block)
+    expected = np.concatenate([reference(each) for each in data.reshape(3, block)])
+    assert np.array_equal(out, expected)
+
+
+# -- budgets and launches -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "loop",
+    ["while True:  # here\n    pass", "k = 0\nwhile k < 5:  # here\n    out[0] = k",
+     "for k in range(10**12):  # here\n    out[0] = k",
+     "for k in range(10**6):  # here\n    for j in range(10**6):  # here\n        out[0] = j"],
+)  # fmt: skip
+def test_endless_loops_end(loop: str) -> None:
+    program = as_program(loop)
+    start = time.perf_counter()
+    profile = launch(program, 1, 32, np.zeros(1, np.float32), budget=Budget(steps=100_000))
+    assert time.perf_counter() - start < 10
+    assert codes(profile)[0] == "timeout"  # all threads writing one cell is a race besides
+    lines = [n for n, text in enumerate(program.splitlines(), 1) if "# here" in text]
+    found = profile.findings[0].line
+    assert found in lines or found in (max(lines) + 1,)
+
+
+def test_a_small_budget_ends_sooner() -> None:
+    program = as_program("for k in range(1000):\n    out[0] = k")
+    profile = launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=100))
+    assert codes(profile)[0] == "timeout"  # all threads writing one cell is a race besides
+    assert not codes(launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=10_000)))
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [(1, 1025), (1, (64, 32)), (1, 0), (0, 32), ((1, 2, 3, 4), 32), (1, (1, 1, 128)), (1, -1),
+     (1.5, 32), ((1, 70000), 32)],
+)  # fmt: skip
+def test_impossible_launches(grid: object, block: object) -> None:
+    program = as_program("out[0] = 1")
+    refused = rejection_codes(program, np.zeros(1, np.float32), grid=grid, block=block)
+    assert refused == ["invalid-launch"]
+
+
+def test_wrong_number_of_arguments() -> None:
+    assert rejection_codes(as_program("out[0] = 1")) == ["invalid-launch"]
+    assert rejection_codes(as_program("out[0] = 1"), np.zeros(1), np.zeros(1)) == ["invalid-launch"]
+
+
+def test_scalars_as_arguments() -> None:
+    out = np.zeros(3, np.float64)
+    arguments = (out, 7, 2.5, np.float32(0.1))
+    run_clean(
+        "out[0] = n // 2\nout[1] = f * 2\nout[2] = g", 1, 1, *arguments, parameters="out, n, f, g"
+    )
+    assert out.tolist() == [3.0, 5.0, np.float32(0.1)]
+
+
+REFUSED = {
+    "compile-error": [
+        "a = np.zeros(4)", "a = [1, 2, 3]\na[0] = 2", "return 5", "a = {1: 2}", "import math",
+        "x = out + 1", "x = 'a' + 1", "raise_ = undefined_name", "x = out.nothing", "out[0.5] = 1",
+        "out['a'] = 1", "a, b = 1, 2, 3", "try:\n    out[0] = 1\nexcept:\n    pass",
+        "y = x + 1", "with out:\n    pass", "a = cuda.shared.array((4, 4))", "f(1, 2)",
+        "out[0] = math.sqrt('4')", "x = len(3)", "out = 5 < 'a'", "async_ = await_",
+        "cuda.syncthreads = 3", "out.shape = 3",
+    ],
+    "not-allowed": [
+        "open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')", "globals()",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "body"), [(code, body) for code, bodies in REFUSED.items() for body in bodies]
+)
+def test_refused_statement(code: str, body: str) -> None:
+    program = as_program(body, before="@cuda.jit(device=True)\ndef f(x):\n    return x")
+    with pytest.raises(KernelRejected) as refused:
+        launch(program, 1, 1, np.zeros(4, np.float32))
+    found = refused.value.findings[0]
+    # Some things that Numba refuses may be named as outside the emulator's subset.
+    assert found.code == code
+    assert found.line is not None
+    assert "rejected" not in found.message.lower() and len(found.message) > 10
+
+
+def test_recursion_is_refused() -> None:
+    before = """
+        @cuda.jit(device=True)
+        def f(x):
+            return f(x - 1) if x > 0 else 0
+    """
+    refused = rejection_codes(as_program("out[0] = f(3)", before=before), np.zeros(1, np.float32))
+    assert refused in (["unsupported"], ["compile-error"])
+
+
+def test_line_numbers_of_a_function_are_those_of_its_file() -> None:
+    profile = emulate(_kernel_in_this_file)[1, 1](np.zeros(1, np.float32))
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    assert "blame this line" in lines[profile.findings[0].line - 1]
+
+
+def _kernel_in_this_file(out):
+    x = 1
+    out[x] = 5  # blame this line
+
+
+def test_show_names_the_lines() -> None:
+    program = as_program("i = cuda.grid(1)\nout[i] = 2 * out[i]")
+    profile = launch(program, 1, 32, np.zeros(32, np.float32))
+    text = profile.show()
+    text = text if isinstance(text, str) else str(text)
+    assert line_of(program, "out[i] =") in profile.lines
+
+
+def test_missing_answer() -> None:
+    with pytest.raises(KernelRejected) as refused:
+        load_program("x = 1\n").kernel("kernel")
+    assert [each.code for each in refused.value.findings] == ["missing-answer"]

@@ -1,0 +1,348 @@
+"""The counters agree with counting by brute force, address by address."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch, line_of, run_clean
+from hypothesis import given
+from hypothesis import strategies as st
+
+WARP = 32
+
+
+def warps(threads: int) -> list[range]:
+    """The threads of one block, warp by warp."""
+    return [range(start, min(start + WARP, threads)) for start in range(0, threads, WARP)]
+
+
+def sectors(byte_addresses: list[int], width: int) -> int:
+    """How many 32-byte sectors these accesses touch."""
+    return len({byte // 32 for start in byte_addresses for byte in range(start, start + width)})
+
+
+def wavefronts(byte_addresses: list[int], width: int) -> int:
+    """How many passes these accesses need: half a warp at a time for 8-byte elements."""
+    total = 0
+    lanes_at_once = WARP // max(1, width // 4)
+    for start in range(0, len(byte_addresses), lanes_at_once):
+        words = defaultdict(set)
+        for address in byte_addresses[start : start + lanes_at_once]:
+            if address is not None:
+                for word in range(address // 4, (address + width - 1) // 4 + 1):
+                    words[word % 32].add(word)
+        total += max((len(each) for each in words.values()), default=0)
+    return total
+
+
+@st.composite
+def patterns(draw) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Blocks, threads, an index for every thread, and whether the thread takes part."""
+    blocks = draw(st.integers(1, 3))
+    threads = draw(st.sampled_from([1, 7, 32, 33, 64, 100, 128]))
+    size = draw(st.sampled_from([8, 64, 1000]))
+    seed = draw(st.integers(0, 2**32 - 1))
+    random = np.random.default_rng(seed)
+    count = blocks * threads
+    index = {
+        "random": random.integers(0, size, count),
+        "stride": (np.arange(count) * draw(st.integers(0, 40)) + draw(st.integers(0, 9))) % size,
+        "permuted": random.permutation(count) % size,
+    }[draw(st.sampled_from(["random", "stride", "permuted"]))]
+    share = draw(st.sampled_from([0.0, 0.1, 0.9, 1.0]))
+    return blocks, threads, index.astype(np.int64), random.random(count) < share
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
+@given(pattern=patterns())
+def test_global_requests_and_sectors(dtype: type, pattern) -> None:
+    blocks, threads, index, active = pattern
+    width = np.dtype(dtype).itemsize
+    data = np.arange(1000).astype(dtype)
+    out = np.zeros(len(index), dtype)
+    program = as_program(
+        """
+        i = cuda.grid(1)
+        where = index[i]
+        if active[i]:
+            value = data[where]  # the load
+            out[i] = value  # the store
+        """,
+        "data, index, active, out",
+    )
+    profile = launch(program, blocks, threads, data, index, active, out)
+    expected = dict.fromkeys(
+        ("load_requests", "load_sectors", "store_requests", "store_sectors"), 0
+    )
+    for block in range(blocks):
+        for warp in warps(threads):
+            lanes = [block * threads + lane for lane in warp if active[block * threads + lane]]
+            if lanes:
+                expected["load_requests"] += 1
+                expected["store_requests"] += 1
+                expected["load_sectors"] += sectors([int(index[i]) * width for i in lanes], width)
+                expected["store_sectors"] += sectors([i * width for i in lanes], width)
+    load = profile.lines.get(line_of(program, "# the load"))
+    store = profile.lines.get(line_of(program, "# the store"))
+    found = {
+        "load_requests": load.global_load_requests if load else 0,
+        "load_sectors": load.global_load_sectors if load else 0,
+        "store_requests": store.global_store_requests if store else 0,
+        "store_sectors": store.global_store_sectors if store else 0,
+    }
+    assert found == {name: expected[name] for name in found}
+    count = int(active.sum())
+    assert (load.global_load_bytes if load else 0) == count * width
+    assert profile.global_store_bytes == count * width
+    np.testing.assert_array_equal(out, np.where(active, data[index], 0).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@given(pattern=patterns())
+def test_shared_wavefronts_and_conflicts(dtype: str, pattern) -> None:
+    blocks, threads, index, active = pattern
+    width = np.dtype(dtype).itemsize
+    program = as_program(
+        f"""
+        tile = cuda.shared.array(1000, {dtype})
+        for k in range(cuda.threadIdx.x, 1000, cuda.blockDim.x):
+            tile[k] = k
+        cuda.syncthreads()
+        i = cuda.grid(1)
+        where = index[i]
+        if active[i]:
+            value = tile[where]  # the load
+            out[i] = value
+        """,
+        "index, active, out",
+    )
+    out = np.zeros(len(index), dtype)
+    profile = launch(program, blocks, threads, index, active, out)
+    requests = passes = needed = 0
+    for block in range(blocks):
+        for warp in warps(threads):
+            lanes = [block * threads + lane for lane in warp]
+            addresses = [int(index[i]) * width if active[i] else None for i in lanes]
+            if not any(address is not None for address in addresses):
+                continue
+            requests += 1
+            passes += wavefronts(addresses, width)
+            phase = WARP // max(1, width // 4)
+            needed += sum(
+                any(address is not None for address in addresses[start : start + phase])
+                for start in range(0, WARP, phase)
+            )
+    load = profile.lines.get(line_of(program, "# the load"))
+    assert (load.shared_load_requests if load else 0) == requests
+    assert (load.shared_load_wavefronts if load else 0) == passes
+    assert (load.shared_load_bank_conflicts if load else 0) == passes - needed
+    np.testing.assert_array_equal(out, np.where(active, index, 0))
+
+
+@pytest.mark.parametrize(
+    ("stride", "degree"),
+    [
+        (1, 1),
+        (2, 2),
+        (3, 1),
+        (4, 4),
+        (8, 8),
+        (16, 16),
+        (17, 1),
+        (24, 8),
+        (31, 1),
+        (32, 32),
+        (33, 1),
+    ],
+)
+def test_conflict_degree_of_a_stride(stride: int, degree: int) -> None:
+    body = f"""
+        tile = cuda.shared.array(2048, float32)
+        tile[cuda.threadIdx.x * {stride}] = 1
+        out[0] = 1
+    """
+    profile = run_clean(body, 1, 32, np.zeros(1, np.float32), races=False)
+    assert profile.shared_store_wavefronts == degree
+    assert profile.shared_store_bank_conflicts == degree - 1
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("i", 4),
+        ("i + 1", 5),
+        ("2 * i", 8),
+        ("3 * i", 12),
+        ("8 * i", 32),
+        ("0 * i", 1),
+        ("31 - i", 4),
+    ],
+)
+def test_sectors_of_a_stride(index: str, expected: int) -> None:
+    data, out = np.zeros(512, np.float32), np.zeros(32, np.float32)
+    body = f"""
+        i = cuda.threadIdx.x
+        out[i] = data[{index}]
+    """
+    profile = run_clean(body, 1, 32, data, out, parameters="data, out")
+    assert profile.global_load_requests == 1
+    assert profile.global_load_sectors == expected
+    assert profile.global_load_bytes == 32 * 4
+
+
+def test_views_count_at_their_offset() -> None:
+    data, out = np.zeros(512, np.float32), np.zeros(32, np.float32)
+    body = "i = cuda.threadIdx.x\nout[i] = data[i]"
+    whole = run_clean(body, 1, 32, data, out, parameters="data, out")
+    shifted = run_clean(body, 1, 32, data[1:], out, parameters="data, out")
+    every_other = run_clean(body, 1, 32, data[::2], out, parameters="data, out")
+    assert whole.global_load_sectors == 4
+    assert shifted.global_load_sectors == 5
+    assert every_other.global_load_sectors == 8
+
+
+@pytest.mark.parametrize("n", [32, 64])
+def test_matmul_kernels_by_hand(n: int) -> None:
+    """FACTS: 64 requests in 160 sectors for 32 steps of the coalesced kernel, 1056 strided."""
+    A = B = np.ones((n, n), np.float32)
+    body = """
+        x, y = cuda.grid(2)
+        row, col = ORDER
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+    """
+    blocks = (n // 32) ** 2
+    for order, sectors_per_warp in (("y, x", 5 * n), ("x, y", 33 * n)):
+        C = np.zeros((n, n), np.float32)
+        profile = run_clean(
+            body.replace("ORDER", order), (n // 32, n // 32), (32, 32), A, B, C,
+            parameters="A, B, C",
+        )  # fmt: skip
+        assert profile.global_load_requests == 2 * n * 32 * blocks
+        assert profile.global_load_sectors == sectors_per_warp * 32 * blocks
+        assert profile.global_load_bytes == 2 * n**3 * 4
+        assert profile.flops == 2 * n**3
+        assert profile.float64_flops == 0
+        assert np.all(n == C)
+
+
+def test_flops_count_active_lanes_and_fma_as_two() -> None:
+    out = np.zeros(64, np.float32)
+    body = """
+        i = cuda.grid(1)
+        x = out[i]
+        if i < 10:
+            x = x * x + x
+            x = cuda.fma(x, x, x)
+        x += 1 - 1 // 1
+        out[i] = x / x - x
+    """
+    profile = run_clean(body.replace("x += 1 - 1 // 1", "x = -x"), 1, 64, out)
+    # 10 lanes: multiply, add, fma (2); 64 lanes: divide, subtract. A negation is not counted here.
+    assert profile.flops in (10 * 4 + 64 * 2, 10 * 4 + 64 * 3)
+
+
+def test_barriers_are_counted_per_block() -> None:
+    out = np.zeros(1, np.float32)
+    body = """
+        for k in range(5):
+            cuda.syncthreads()
+        if cuda.blockIdx.x == 0:
+            cuda.syncthreads()
+    """
+    assert run_clean(body, 3, 64, out).barriers == 5 * 3 + 1
+
+
+def test_branch_efficiency() -> None:
+    out = np.zeros(64, np.float32)
+    uniform = run_clean("i = cuda.grid(1)\nif i < 32:\n    out[i] = 1", 1, 64, out)
+    split = run_clean("i = cuda.grid(1)\nif i < 40:\n    out[i] = 1", 1, 64, out)
+    assert uniform.branch_efficiency == 1.0
+    assert uniform.divergent_branches == 0
+    assert split.branches == 2
+    assert split.divergent_branches == 1
+    assert split.branch_efficiency == 0.5
+
+
+def test_a_line_has_its_own_counters_and_they_add_up() -> None:
+    program = as_program(
+        """
+        i = cuda.grid(1)
+        a = data[i]  # one
+        b = data[2 * i]  # two
+        out[i] = a + b
+        """,
+        "data, out",
+    )
+    profile = launch(program, 2, 32, np.zeros(128, np.float32), np.zeros(64, np.float32))
+    one = profile.lines[line_of(program, "# one")]
+    two = profile.lines[line_of(program, "# two")]
+    assert (one.global_load_requests, one.global_load_sectors) == (2, 8)
+    assert (two.global_load_requests, two.global_load_sectors) == (2, 16)
+    for name in ("global_load_requests", "global_load_sectors", "global_load_bytes", "flops"):
+        assert sum(getattr(each, name) for each in profile.lines.values()) == getattr(profile, name)
+
+
+def test_each_array_has_its_traffic() -> None:
+    A = B = np.ones((32, 32), np.float32)
+    C = np.zeros((32, 32), np.float32)
+    body = """
+        col, row = cuda.grid(2)
+        acc = float32(0)
+        for k in range(32):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+    """
+    profile = run_clean(body, (2, 2), (16, 16), A, B, C, parameters="A, B, C")
+    assert profile.arrays["A"].loaded_elements == 32**3
+    assert profile.arrays["A"].distinct_elements_loaded == 32**2
+    assert profile.arrays["B"].load_requests == profile.arrays["A"].load_requests == 4 * 8 * 32
+    assert profile.arrays["C"].distinct_elements_stored == 32**2
+    assert profile.arrays["C"].distinct_elements_loaded == 0
+    assert profile.arrays["A"].shape == (32, 32)
+
+
+def test_counters_do_not_depend_on_the_schedule() -> None:
+    body = """
+        tile = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        tile[i] = data[cuda.grid(1)]
+        cuda.syncthreads()
+        if i % 3:
+            out[cuda.grid(1)] = tile[63 - i] * 2
+    """
+    profiles = [
+        run_clean(
+            body, 3, 64, np.ones(192, np.float32), np.zeros(192, np.float32),
+            parameters="data, out", schedule=schedule,
+        )
+        for schedule in ("lockstep", "warps", "shuffled")
+    ]  # fmt: skip
+    names = ["global_load_requests", "global_load_sectors", "global_store_sectors", "flops"]
+    names += ["shared_load_wavefronts", "shared_store_wavefronts", "barriers"]
+    counts = [{name: getattr(profile, name) for name in names} for profile in profiles]
+    assert counts[0] == counts[1] == counts[2]
+
+
+def test_switching_counters_off_changes_no_result() -> None:
+    for options in ({"counters": False}, {"races": False}, {"counters": False, "races": False}):
+        out = np.zeros(64, np.float32)
+        run_clean("i = cuda.grid(1)\nout[i] = i * i", 2, 32, out, **options)
+        assert np.array_equal(out, np.arange(64) ** 2)
+
+
+def test_trace_holds_every_access() -> None:
+    out = np.zeros(4, np.float32)
+    profile = run_clean(
+        "i = cuda.grid(1)\nout[i] = out[3 - i] + i", 2, 2, out, trace=True, races=False
+    )
+    loads = [each for each in profile.trace if each.kind == "load"]
+    stores = [each for each in profile.trace if each.kind == "store"]
+    assert sorted(int(i) for each in loads for i in each.indices[:, 0]) == [0, 1, 2, 3]
+    assert sorted(int(i) for each in stores for i in each.indices[:, 0]) == [0, 1, 2, 3]
+    assert {each.space for each in profile.trace} == {"global"}
+    assert all(each.threads.shape[1] == 6 for each in profile.trace)

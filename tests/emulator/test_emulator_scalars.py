@@ -1,0 +1,175 @@
+"""Single operations give the values that a GPU gives: wrap-around, signs, rounding, casts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from emulator_helpers import run_clean
+
+# Expression of the integers i and j, and the same in Python.
+INTEGERS = [
+    ("i // j", lambda i, j: i // j),
+    ("i % j", lambda i, j: i % j),
+    ("divmod(i, j)[0] * 1000 + divmod(i, j)[1]", lambda i, j: i // j * 1000 + i % j),
+    ("-(-i // j)", lambda i, j: -(-i // j)),
+    ("i << 3", lambda i, j: i << 3),
+    ("i >> 1", lambda i, j: i >> 1),
+    ("i & j", lambda i, j: i & j),
+    ("i | j", lambda i, j: i | j),
+    ("i ^ j", lambda i, j: i ^ j),
+    ("~i", lambda i, j: ~i),
+    ("abs(i)", lambda i, j: abs(i)),
+    ("min(i, j, 1)", lambda i, j: min(i, j, 1)),
+    ("max(i, j)", lambda i, j: max(i, j)),
+    ("i ** 2", lambda i, j: i**2),
+    ("i ** 3", lambda i, j: i**3),
+    ("int(i / j)", lambda i, j: int(i / j)),
+    ("int(i > j) + (i > 0)", lambda i, j: (i > j) + (i > 0)),
+    ("i if i > j else -j", lambda i, j: i if i > j else -j),
+    ("-3 < i <= j < 5", lambda i, j: -3 < i <= j < 5),
+    ("i > 0 and j > 0 or i == j", lambda i, j: (i > 0 and j > 0) or i == j),
+    ("not (i > 0 or j > 0)", lambda i, j: not (i > 0 or j > 0)),
+    ("(i == j) + (i != j) * 2 + (i >= j) * 4", lambda i, j: (i == j) + (i != j) * 2 + (i >= j) * 4),
+    ("round(i / 2)", lambda i, j: round(i / 2)),
+    ("int(math.floor(i / 2)) * 100 + int(math.ceil(i / 2))",
+     lambda i, j: math.floor(i / 2) * 100 + math.ceil(i / 2)),
+    ("int(i / 2)", lambda i, j: int(i / 2)),
+    ("int32(i) * int32(j)", lambda i, j: i * j),
+    ("int64(np.int8(i * 50))", lambda i, j: (i * 50 + 128) % 256 - 128),
+    ("int64(np.uint8(i))", lambda i, j: i % 256),
+    ("int64(uint32(i))", lambda i, j: i % 2**32),
+    ("int64(np.int32(uint32(i)))", lambda i, j: i),
+    ("uint32(i) < 5", lambda i, j: i % 2**32 < 5),
+    ("int64(uint32(i) + uint32(1))", lambda i, j: i % 2**32 + 1),
+    ("-i", lambda i, j: -i),
+    ("+i", lambda i, j: i),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "reference"), INTEGERS, ids=[e for e, _ in INTEGERS])
+def test_integer_expression(expression, reference) -> None:
+    side = 16
+    values = [value - 7 if value < 7 else value - 6 for value in range(side)]  # no zero
+    numbers = np.array(values, np.int64)
+    out = np.full((side, side), -999, np.int64)
+    body = f"""
+        x, y = cuda.grid(2)
+        i = numbers[y]
+        j = numbers[x]
+        out[y, x] = {expression}
+    """
+    run_clean(body, (1, 1), (side, side), out, numbers, parameters="out, numbers")
+    assert out.tolist() == [[int(reference(i, j)) for j in values] for i in values]
+
+
+def test_int64_wraps_around() -> None:
+    big = 2**62 + 12345
+    out = np.zeros(4, np.int64)
+    body = """
+        out[0] = numbers[0] * 4
+        out[1] = numbers[0] + numbers[0]
+        out[2] = numbers[0] * numbers[0]
+        out[3] = numbers[0] << 2
+    """
+    run_clean(body, 1, 1, out, np.array([big], np.int64), parameters="out, numbers")
+    wrap = lambda value: (value + 2**63) % 2**64 - 2**63  # noqa: E731
+    assert out.tolist() == [wrap(big * 4), wrap(big * 2), wrap(big * big), wrap(big * 4)]
+
+
+def test_stores_convert_to_the_arrays_type() -> None:
+    numbers = np.array([300.75, -1.5, 2.5, 70000.0], np.float64)
+    results = {
+        dtype: np.zeros(4, dtype) for dtype in (np.int64, np.int32, np.float32, np.uint8, np.bool_)
+    }
+    for dtype, out in results.items():
+        source = np.abs(numbers) % 200 if dtype is np.uint8 else numbers
+        run_clean("i = cuda.grid(1)\nout[i] = n[i]", 1, 4, out, source, parameters="out, n")
+        assert np.array_equal(out, source.astype(dtype)), dtype
+
+
+FLOATS = [
+    ("a * b + a", lambda a, b: a * b + a),
+    ("a / b", lambda a, b: a / b),
+    ("a - b * b", lambda a, b: a - b * b),
+    ("a // b", lambda a, b: np.float32(math.floor(float(a) / float(b)))),
+    ("a ** 2", lambda a, b: a * a),
+    ("math.sqrt(abs(a))", lambda a, b: np.sqrt(abs(a))),
+    ("math.fabs(a)", lambda a, b: abs(a)),
+    ("min(a, b)", lambda a, b: min(a, b)),
+    ("max(a, b)", lambda a, b: max(a, b)),
+    ("-a", lambda a, b: -a),
+    ("math.floor(a)", lambda a, b: np.floor(a)),
+    ("math.ceil(a)", lambda a, b: np.ceil(a)),
+    ("float32(int(a))", lambda a, b: np.float32(int(a))),
+    ("float32(a > b)", lambda a, b: np.float32(a > b)),
+    ("cuda.fma(a, b, a)", lambda a, b: np.float32(float(a) * float(b) + float(a))),
+    ("a if a > b else b", lambda a, b: a if a > b else b),
+    ("math.copysign(a, b)", lambda a, b: np.copysign(a, b)),
+]
+
+
+@pytest.mark.parametrize(("expression", "reference"), FLOATS, ids=[e for e, _ in FLOATS])
+def test_float32_expression(expression, reference) -> None:
+    numbers = np.array([0.1, -2.75, 3.3, 1e-3, -7.5, 12.0, 0.5, -0.3], np.float32)
+    out = np.zeros((8, 8), np.float32)
+    body = f"""
+        x, y = cuda.grid(2)
+        a = n[y]
+        b = n[x]
+        out[y, x] = {expression}
+    """
+    profile = run_clean(body, (1, 1), (8, 8), out, numbers, parameters="out, n")
+    expected = np.array([[reference(a, b) for b in numbers] for a in numbers], np.float32)
+    np.testing.assert_array_equal(out, expected)
+    assert profile.float64_flops == 0
+
+
+FUNCTIONS = [
+    "exp",
+    "log",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "atan",
+    "asin",
+    "acos",
+    "expm1",
+    "log1p",
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_math_function(name: str) -> None:
+    numbers = np.array([0.1, 0.25, 0.5, 0.9], np.float32)
+    out = np.zeros(4, np.float32)
+    run_clean(
+        f"i = cuda.grid(1)\nout[i] = math.{name}(n[i])", 1, 4, out, numbers, parameters="out, n"
+    )
+    expected = [getattr(math, name)(float(number)) for number in numbers]
+    np.testing.assert_allclose(out, expected, rtol=3e-7)
+
+
+def test_special_values() -> None:
+    out = np.zeros(8, np.float32)
+    body = """
+        out[0] = math.inf
+        out[1] = -np.inf
+        out[2] = np.nan
+        out[3] = float("inf")
+        out[4] = float32(1) / n[0]
+        out[5] = float32(-1) / n[0]
+        out[6] = n[0] / n[0]
+        out[7] = math.pi
+    """
+    run_clean(body, 1, 1, out, np.zeros(1, np.float32), parameters="out, n")
+    expected = np.array(
+        [np.inf, -np.inf, np.nan, np.inf, np.inf, -np.inf, np.nan, np.pi], np.float32
+    )
+    np.testing.assert_array_equal(out, expected)

@@ -1,0 +1,137 @@
+"""The emulator gives every expression the type that Numba's compiler gives it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulator_helpers import HEADER, run
+
+from course_lib.emulator import KernelRejected, load_program
+from course_lib.emulator.infer import infer
+
+GOLDEN = (Path(__file__).parent / "numba_types.txt").read_text(encoding="utf-8")
+
+
+def operator_cases() -> Iterator[tuple[str, str, str, str]]:
+    """Operator, left type, right type, result type."""
+    columns: list[str] = []
+    operators: list[str] = []
+    for line in GOLDEN.splitlines():
+        words = line.split()
+        if line.startswith("operator"):
+            operators = words[1:]
+        elif line.startswith(" "):
+            columns = words
+        elif words and words[0] in columns:
+            for operator in operators:
+                for right, result in zip(columns, words[1:], strict=True):
+                    yield operator, words[0], right, result
+
+
+def expression_cases() -> Iterator[tuple[str, str, str]]:
+    """Expression, types of a and b, result type."""
+    for line in GOLDEN.splitlines():
+        if line.startswith("expression"):
+            expression, types, result = line[12:36].strip(), line[37:57].strip(), line[58:].strip()
+            yield expression, types, result
+
+
+def inferred(statements: str, argument_types: list[str]) -> str:
+    """The type of the variable `x` after `statements`, or "refused"."""
+    names = ", ".join("ab"[: len(argument_types)])
+    program = load_program(f"{HEADER}@cuda.jit\ndef kernel({names}):\n{statements}\n")
+    types = [np.dtype(name) for name in argument_types]
+    try:
+        typing = infer(program.kernel("kernel"), types)
+    except KernelRejected as refused:
+        # A course's emulator may know less than Numba, but must then say so.
+        return "unsupported" if refused.findings[0].code == "unsupported" else "refused"
+    return next(
+        str(kind).replace("literal ", "")
+        for node, kind in typing.types.items()
+        if isinstance(node, ast.Name) and node.id == "x" and isinstance(node.ctx, ast.Load)
+    )
+
+
+def test_every_operator_has_numbas_types() -> None:
+    different = []
+    for operator, left, right, expected in operator_cases():
+        if operator == "if-else":
+            body = "    x = a\n    if b > 0:\n        x = b\n    x = x"
+        else:
+            body = f"    x = a {operator} b\n    y = x"
+        found = inferred(body, [left, right])
+        if found != expected:
+            different.append(f"{left} {operator} {right}: {found}, Numba has {expected}")
+    assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize(
+    ("expression", "types", "expected"), expression_cases(), ids=lambda value: str(value)
+)
+def test_expression_has_numbas_type(expression: str, types: str, expected: str) -> None:
+    arguments = [] if types == "-" else types.split(", ")
+    found = inferred(f"    x = {expression}\n    y = x", arguments)
+    assert found == expected or found == "unsupported"
+
+
+def test_few_expressions_are_unsupported() -> None:
+    """What the emulator does not know stays the exception."""
+    cases = list(expression_cases())
+    unsupported = [
+        expression
+        for expression, types, _ in cases
+        if inferred(f"    x = {expression}\n    y = x", [] if types == "-" else types.split(", "))
+        == "unsupported"
+    ]
+    assert len(unsupported) <= len(cases) // 20, unsupported
+
+
+def test_integer_zero_makes_a_float64_sum() -> None:
+    values = np.full(10, np.float32(0.1), np.float32)
+    out = np.zeros(1, np.float64)
+    body = """
+        acc = START
+        for i in range(values.size):
+            acc += values[i]
+        out[0] = acc
+    """
+    sums = {}
+    for start in ("0", "0.0", "np.float32(0)", "float32(0.0)"):
+        profile = run(body.replace("START", start), 1, 1, out, values, parameters="out, values")
+        sums[start] = (out[0], profile.float64_flops > 0)
+    single, total = np.float32(0), np.float64(0)
+    for value in values:
+        single += value
+        total += value
+    assert sums["np.float32(0)"] == sums["float32(0.0)"] == (single, False)
+    assert sums["0"] == sums["0.0"] == (total, True)
+    assert total != single
+
+
+def test_float64_operations_are_counted_apart() -> None:
+    out = np.zeros(32, np.float64)
+    body = """
+        i = cuda.grid(1)
+        x = float32(i) * float32(2)
+        y = float64(i) * 2.0 + 1.0
+        out[i] = x + y
+    """
+    profile = run(body, 1, 32, out)
+    assert profile.float64_flops == 3 * 32
+    assert profile.flops == 4 * 32
+    assert np.array_equal(out, np.arange(32) * 4.0 + 1)
+
+
+def test_a_conversion_is_no_arithmetic() -> None:
+    out = np.zeros(32, np.float32)
+    body = """
+        i = cuda.grid(1)
+        out[i] = out[i] if i < 16 else 0.0
+    """
+    profile = run(body, 1, 32, out)
+    assert profile.float64_flops == 0

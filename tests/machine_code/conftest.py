@@ -1,0 +1,27 @@
+"""The compiler, where this machine has it; elsewhere these tests are skipped, with the mend."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+import pytest
+
+REQUIRED = "MATMUL_LADDER_COMPILER"  # "required": a missing compiler is a failure, not a skip
+
+
+@pytest.fixture(scope="session")
+def corpus() -> ModuleType:
+    """The kernels of corpus.py, on a machine that can compile and disassemble them."""
+    from course_lib.machine_code import compiler
+
+    reason = compiler.missing()
+    if not reason and compiler.find_tool("nvdisasm") is None:
+        reason = f"nvdisasm is not here: {compiler.GET_DISASSEMBLER}"
+    if reason and os.environ.get(REQUIRED) == "required":
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+    import machine_code_corpus
+
+    return machine_code_corpus

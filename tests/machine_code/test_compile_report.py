@@ -1,0 +1,212 @@
+"""The report reproduces what was counted before: FACTS §4.4 to 4.6 and the ladder's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import course_lib
+from course_lib import runtime
+from course_lib.machine_code import CompileFailed, CompileReport, compiler
+from course_lib.roofline import ceiling
+
+pytestmark = pytest.mark.slow
+
+MATRICES = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
+
+# kernel, cc, registers, static shared memory, FFMA and instructions a trip, LDS by width, LDG
+LADDER = [
+    ("naive", "7.5", 40, 0, 4, 136, {}, 8),
+    ("naive", "8.6", None, 0, 4, 135, {}, 8),
+    ("naive", "9.0", 28, 0, 4, 144, {}, 8),
+    ("naive_while", "7.5", 38, 0, 4, 31, {}, 8),
+    ("naive_while", "8.6", None, 0, 4, 29, {}, 8),
+    ("naive_while", "9.0", 32, 0, 4, 30, {}, 8),
+    ("tiled", "7.5", 46, 8192, 32, 115, {32: 32, 128: 8}, 2),
+    ("tiled", "8.0", 32, 8192, 32, None, {32: 32, 128: 8}, 2),
+    ("tiled", "8.6", 38, 8192, 32, 115, {32: 32, 128: 8}, 2),
+    ("tiled", "9.0", 32, 8192, 32, 115, {32: 32, 128: 8}, 2),
+    ("tiled_uint32", "7.5", 45, 8192, 32, 87, {32: 32, 128: 8}, 2),
+    ("tiled_uint32", "9.0", 31, 8192, 32, 87, {32: 32, 128: 8}, 2),
+    ("tiled_padded", "7.5", None, 8448, 8, 159, {32: 16}, 0),
+    ("tiled_padded", "9.0", None, 8448, 8, 175, {32: 16}, 0),
+    ("tiled_padded_uint32", "7.5", None, 8448, 32, 113, {32: 64}, 2),
+    ("tiled_padded_uint32", "9.0", None, 8448, 32, 111, {32: 64}, 2),
+    ("outputs_1d", "7.5", None, 4096, 16, 75, {32: 18}, 0),
+    ("outputs_1d", "9.0", None, 4096, 16, 96, {32: 18}, 0),
+    ("outputs_2d", "7.5", 150, 8192, 64, 111, {32: 16}, 0),
+    ("outputs_2d", "9.0", 130, 8192, 64, 127, {32: 16}, 0),
+]
+
+# Compilers move. A few instructions or registers more or less don't change what a lesson says.
+NEAR = 0.1
+
+
+@pytest.fixture(scope="module")
+def compiled(corpus):
+    """compile_report of a kernel of the corpus, each made once."""
+    known: dict[tuple[str, str], CompileReport] = {}
+
+    def report(name: str, cc: str = "7.5") -> CompileReport:
+        if (name, cc) not in known:
+            known[name, cc] = course_lib.compile_report(getattr(corpus, name), MATRICES, cc)
+        return known[name, cc]
+
+    return report
+
+
+@pytest.mark.parametrize(
+    ("name", "cc", "registers", "shared", "ffma", "total", "lds", "ldg"), LADDER
+)
+def test_row_of_the_ladder(compiled, name, cc, registers, shared, ffma, total, lds, ldg):
+    report = compiled(name, cc)
+    assert report.static_shared_bytes == shared
+    assert (report.stack_bytes, report.spill_store_bytes, report.spill_load_bytes) == (0, 0, 0)
+    if registers:
+        assert report.registers == pytest.approx(registers, rel=NEAR)
+    assert report.mix.ffma == ffma
+    assert dict(report.mix.lds) == lds
+    assert sum(report.mix.ldg.values()) == ldg
+    if total:
+        assert report.mix.total == pytest.approx(total, rel=NEAR)
+        per_ffma = report.mix.instructions_per_ffma
+        assert per_ffma == pytest.approx(total / ffma, rel=NEAR)
+
+
+def test_figures_that_lessons_quote(compiled):
+    loops = {name: compiled(name).mix for name in ("naive", "naive_while", "tiled")}
+    assert loops["naive"].instructions_per_ffma == pytest.approx(34, rel=NEAR)
+    assert loops["naive_while"].instructions_per_ffma == pytest.approx(7.75, rel=NEAR)
+    assert loops["tiled"].lds_per_ffma == 1.25
+    # The +1 column breaks the 128-bit loads, and with plain indices the loop is not unrolled.
+    assert compiled("tiled_padded_uint32").mix.lds_per_ffma == 2
+    assert compiled("tiled_padded").mix.instructions_per_ffma == pytest.approx(19.9, rel=NEAR)
+    assert compiled("tiled_uint32").mix.instructions_per_ffma == pytest.approx(2.75, rel=NEAR)
+
+
+def test_a_float64_sum_is_named(compiled):
+    report = compiled("naive_float64")
+    assert report.mix.ffma == 0
+    assert report.mix.kinds["float64"] == 4
+    assert report.mix.total == pytest.approx(144, rel=NEAR)
+    assert "float64" in report.note
+
+
+def test_a_kernel_without_a_loop(compiled):
+    report = compiled("add")
+    assert report.mix.kinds["float32"] == 1
+    assert report.mix.opcodes["EXIT"] >= 1
+    assert "NOP" not in report.mix.opcodes
+    assert "no loop" in report.note
+
+
+def test_helper_functions_compile_as_well(compiled):
+    assert compiled("naive_with_helper").mix.opcodes == compiled("naive_while").mix.opcodes
+
+
+def test_between_start_and_launch(corpus, compiled):
+    """The runtime's replacements are put aside while compiling, and come back."""
+    before = compiled("naive_with_helper", "9.0")
+    runtime.start()
+    try:
+        A = np.ones((4, 4), np.float32)
+        again = course_lib.compile_report(corpus.naive_with_helper, (A, A, A), "9.0")
+        corpus.naive_with_helper[(1, 1), (4, 4)](A, A, A)
+        assert np.array_equal(A, np.full((4, 4), 4.0)) or not runtime.on_gpu()
+    finally:
+        runtime.stop()
+    assert again.mix == before.mix
+    assert again.registers == before.registers
+
+
+def test_the_listing_points_into_the_source(compiled):
+    text = compiled("naive_while").text()
+    assert "acc += A[row, k] * B[k, col]" in text
+    assert "FFMA" in text
+    source = {each.file.rpartition("/")[2] for each in compiled("naive_while").loop}
+    assert source == {"machine_code_corpus.py"}
+
+
+def test_line_numbers_change_no_instruction(corpus, compiled, monkeypatch):
+    plain = compiler.inspect.signature
+    seen = []
+
+    def without_lines(cuda, function, arguments, cc, options):
+        seen.append(function.__name__)
+        return cuda.compile_ptx(function, arguments, device=False, cc=cc)[0]
+
+    monkeypatch.setattr(compiler, "_to_ptx", without_lines)
+    report = course_lib.compile_report(corpus.tiled, MATRICES)
+    assert seen == ["tiled"]
+    assert plain is compiler.inspect.signature
+    assert report.mix.opcodes == compiled("tiled").mix.opcodes
+    assert report.registers == compiled("tiled").registers
+
+
+def test_options_of_the_kernel_count(corpus):
+    from numba import cuda
+
+    few = cuda.jit(max_registers=64)(corpus.outputs_2d.py_func)
+    report = course_lib.compile_report(few, MATRICES)
+    assert report.registers <= 64
+    assert report.spill_store_bytes > 0
+    assert report.mix.kinds["local"] > 0
+
+
+def test_without_a_disassembler(corpus, monkeypatch):
+    find = compiler.find_tool
+    monkeypatch.setattr(
+        compiler, "find_tool", lambda name: None if name == "nvdisasm" else find(name)
+    )
+    report = course_lib.compile_report(corpus.naive, MATRICES)
+    assert report.registers > 20
+    assert report.mix is None
+    assert compiler.GET_DISASSEMBLER in report.note
+
+
+def test_what_the_compiler_refuses_is_one_sentence(corpus):
+    def wrong(A):
+        A[0] = no_such_name + 1  # noqa: F821
+
+    with pytest.raises(CompileFailed, match="no_such_name") as caught:
+        course_lib.compile_report(wrong, "void(float32[::1])")
+    assert len(str(caught.value)) < 400
+    with pytest.raises(CompileFailed, match="device function"):
+        course_lib.compile_report(corpus.product, "float32(float32, float32)")
+
+
+# kernel, GPU, cc, highest share of FP32 peak, what binds (FACTS §4.5 and 4.6)
+CEILINGS = [
+    ("naive", "A6000", "8.6", 0.029, "issue slots"),
+    ("naive", "T4", "7.5", 0.059, "issue slots"),
+    ("tiled_uint32", "A6000", "8.6", 0.20, "shared memory"),
+    ("tiled_uint32", "H100", "9.0", 0.20, "shared memory"),
+    ("tiled_uint32", "A100-40", "8.0", 0.40, "shared memory"),
+    ("tiled_uint32", "T4", "7.5", 0.20, "shared memory"),
+    ("tiled_padded_uint32", "A6000", "8.6", 0.125, "shared memory"),
+    ("outputs_2d", "A6000", "8.6", 1 / 3, "shared memory"),
+    ("outputs_2d", "A100-40", "8.0", 2 / 3, "shared memory"),
+]
+
+
+@pytest.fixture(scope="module")
+def profiles(corpus):
+    """Profiles of small launches, whose patterns are those of large ones."""
+    launches = {"outputs_2d": ((1, 1), 256, 128)}
+    known = {}
+
+    def profile(name: str):
+        if name not in known:
+            grid, block, edge = launches.get(name, ((2, 2), (32, 32), 64))
+            A = np.ones((edge, edge), np.float32)
+            known[name] = course_lib.emulate(getattr(corpus, name))[grid, block](A, A, A.copy())
+        return known[name]
+
+    return profile
+
+
+@pytest.mark.parametrize(("name", "gpu", "cc", "share", "binds"), CEILINGS)
+def test_ceilings_of_the_fact_sheet(compiled, profiles, name, gpu, cc, share, binds):
+    found = ceiling(profiles(name), compiled(name, cc), gpu, dram_intensity=1000)
+    assert found.share == pytest.approx(share, rel=0.05)
+    assert found.binds == binds

@@ -1,0 +1,10 @@
+from numba import cuda
+
+
+@cuda.jit
+def mat_add(A, B, C):
+    col, row = cuda.grid(2)
+    if cuda.blockIdx.x > 0 or cuda.blockIdx.y > 0:  # <- incomplete-output
+        return
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = A[row, col] + B[row, col]  # <- incomplete-output

@@ -1,0 +1,1 @@
+# <- missing-answer (any line)

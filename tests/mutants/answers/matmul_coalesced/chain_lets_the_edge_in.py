@@ -1,0 +1,14 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    if 0 <= row <= M and 0 <= col < N:  # <- wrong-bounds-check
+        acc = np.float32(0)
+        for k in range(K):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc

@@ -1,0 +1,1 @@
+# I would let threadIdx.x run along the columns.  # <- missing-answer (any line)

@@ -1,0 +1,17 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    if row < M and col < N:
+        acc = np.float32(0)
+        for k in range(K):
+            acc += A[row, k] * B[k, col]
+        try:  # <- compile-error
+            C[row, col] = acc
+        except IndexError:
+            pass

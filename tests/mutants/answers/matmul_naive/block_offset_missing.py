@@ -1,0 +1,15 @@
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    row = cuda.threadIdx.y  # <- wrong-index
+    col = cuda.threadIdx.x  # <- wrong-index
+    if row >= C.shape[0] or col >= C.shape[1]:
+        return
+    total = float32(0.0)
+    k = 0
+    while k < A.shape[1]:
+        total += A[row, k] * B[k, col]
+        k += 1
+    C[row, col] = total

@@ -1,0 +1,14 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    acc = np.float32(0)
+    for k in range(K):
+        acc += A[row, k] * B[k, col]  # <- out-of-bounds-read
+    if row < M and col < N:
+        C[row, col] = acc

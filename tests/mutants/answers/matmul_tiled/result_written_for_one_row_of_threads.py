@@ -1,0 +1,23 @@
+import numpy as np
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    M, N, K = C.shape[0], C.shape[1], B.shape[0]
+    acc = np.float32(0)
+    for k0 in range(0, K, TILE):
+        sA[ty, tx] = A[row, k0 + tx] if row < M and k0 + tx < K else float32(0)
+        sB[ty, tx] = B[k0 + ty, col] if k0 + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N and ty == 0:  # <- incomplete-output, wrong-bounds-check
+        C[row, col] = acc  # <- incomplete-output

@@ -1,0 +1,86 @@
+"""Reads what a wrong answer is expected to be told, from the marks in its own text.
+
+A mark is a comment at the end of a line:
+
+    acc = 0.0  # <- float64-arithmetic
+    acc += sA[ty, k] * sB[k, tx]  # <- uninitialised-read, stale-shared-read
+    TILE = 64  # <- invalid-launch (any line)
+    for t in range(K):  # <- excess-barriers (any line) (warning)
+
+The first error must have a code of a marked line, and blame that line. Several codes on a line
+are equally true; several marked lines are equally to blame (the two sides of a race, the store
+and the load of which one is transposed). `(any line)` leaves the line open, for what is wrong
+as a whole. `(warning)` marks an answer that is right but costly: it passes, with that warning.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.findings import CODES, Finding
+
+ANSWERS = Path(__file__).parent / "answers"
+_MARK = re.compile(r"# <- (?P<codes>[a-z0-9, -]+?)(?P<flags>(?: \([a-z ]+\))*)$")
+_FLAGS = {"(any line)", "(warning)"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong (or costly) answer and what the checker must say about it."""
+
+    exercise: str
+    name: str
+    text: str
+    codes_at: dict[int, frozenset[str]]
+    any_line: bool
+    is_warning: bool
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Every code that is expected somewhere."""
+        return frozenset().union(*self.codes_at.values())
+
+    def objection(self, found: Finding) -> str:
+        """Why `found` is not what is expected; empty if it is."""
+        if found.code not in self.codes:
+            return f"expected {sorted(self.codes)}, found {found.code} at line {found.line}"
+        if self.any_line:
+            return ""
+        if found.code not in self.codes_at.get(found.line or 0, ()):
+            lines = [line for line, codes in self.codes_at.items() if found.code in codes]
+            return f"{found.code}: expected line {lines}, found line {found.line}"
+        if found.other_line is not None and found.other_line not in self.codes_at:
+            return f"{found.code}: other line {found.other_line} is not to blame"
+        return ""
+
+
+def read_mutant(path: Path) -> Mutant:
+    """The mutant in one file.
+
+    Raises:
+        ValueError: if the file holds no mark, or an unknown code.
+    """
+    text = path.read_text(encoding="utf-8")
+    codes_at: dict[int, frozenset[str]] = {}
+    flags: set[str] = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if "# <-" not in line:
+            continue
+        mark = _MARK.search(line)
+        codes = frozenset(mark["codes"].split(", ")) if mark else frozenset()
+        if not codes or not codes <= CODES.keys():
+            raise ValueError(f"{path.name}, line {number}: cannot read the mark")
+        codes_at[number] = codes
+        flags |= set(re.findall(r"\([a-z ]+\)", mark["flags"])) if mark else set()
+    if not codes_at or not flags <= _FLAGS:
+        raise ValueError(f"{path.name}: no mark, or an unknown flag {flags - _FLAGS}")
+    return Mutant(
+        path.parent.name, path.stem, text, codes_at, "(any line)" in flags, "(warning)" in flags
+    )
+
+
+def all_mutants() -> list[Mutant]:
+    """Every mutant of every exercise."""
+    return [read_mutant(path) for path in sorted(ANSWERS.glob("*/*.py"))]

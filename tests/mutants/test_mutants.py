@@ -1,0 +1,45 @@
+"""Every wrong answer is caught, and told its true cause at the right line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from expectations import Mutant, all_mutants
+
+import course_lib
+
+MUTANTS = all_mutants()
+AT_LEAST = {"mat_add": 10, "matmul_naive": 10, "matmul_coalesced": 10, "matmul_tiled": 26}
+
+
+def _cases(is_warning: bool) -> list[object]:
+    return [
+        pytest.param(mutant, id=f"{mutant.exercise}-{mutant.name}")
+        for mutant in MUTANTS
+        if mutant.is_warning is is_warning
+    ]
+
+
+@pytest.mark.parametrize("mutant", _cases(is_warning=False))
+def test_caught(mutant: Mutant) -> None:
+    report = course_lib.examine_source(mutant.exercise, mutant.text)
+    assert not report.passed, "a wrong answer passes"
+    errors = [each for each in report.findings if each.severity == "error"]
+    assert errors, "not passed, and yet no error is named"
+    objection = mutant.objection(errors[0])
+    assert not objection, "\n".join([objection, *(f"  {each.code}: {each}" for each in errors)])
+
+
+@pytest.mark.parametrize("mutant", _cases(is_warning=True))
+def test_warned(mutant: Mutant) -> None:
+    report = course_lib.examine_source(mutant.exercise, mutant.text)
+    assert report.passed, f"a right answer fails: {report.findings}"
+    objections = [mutant.objection(each) for each in report.findings]
+    assert "" in objections, objections or "no warning at all"
+
+
+@pytest.mark.parametrize("exercise", AT_LEAST)
+def test_there_are_enough(exercise: str) -> None:
+    count = Counter(each.exercise for each in MUTANTS if not each.is_warning)[exercise]
+    assert count >= AT_LEAST[exercise]

@@ -1,0 +1,10 @@
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = 0
+        for k in range(A.shape[1]):
+            C[row, col] += A[row, k] * B[k, col]

@@ -1,0 +1,25 @@
+import numpy as np
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    acc = np.float32(0)
+    for start in range(0, K, TILE):
+        ka, kb = start + tx, start + ty
+        sA[ty, tx] = A[min(row, M - 1), min(ka, K - 1)] * np.float32(ka < K)
+        sB[ty, tx] = B[min(kb, K - 1), min(col, N - 1)] * np.float32(kb < K)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc

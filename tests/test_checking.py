@@ -1,0 +1,340 @@
+"""Answers are judged: right ones pass, wrong ones are told why, and nothing is ever raised.
+
+The large collections of wrong answers and of styles are in tests/mutants and tests/styles; here
+is what they do not show: the interface, the verdict's text, points, constants, seeds.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from numba import cuda, float32
+
+from course_lib import checking
+from course_lib.checking import CheckFailed, check, examine, examine_source
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.report import MOST_LINES, Report
+
+TILE = 16
+
+RIGHT = """
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col = cuda.blockIdx.x * TILE + tx
+    row = cuda.blockIdx.y * TILE + ty
+    M, K = A.shape
+    N = B.shape[1]
+    acc = float32(0)
+    for t in range((K + TILE - 1) // TILE):
+        k0 = t * TILE
+        sA[ty, tx] = A[row, k0 + tx] if row < M and k0 + tx < K else float32(0)
+        sB[ty, tx] = B[k0 + ty, col] if k0 + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+"""
+
+NAIVE = """
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+"""
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    acc = float32(0)
+    for start in range(0, K, TILE):
+        sA[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+        sB[ty, tx] = B[start + ty, col] if start + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+
+
+@functools.cache
+def judged(text: str, exercise: str = "matmul_tiled") -> Report:
+    return examine_source(exercise, text, debug=True)
+
+
+def broken(old: str, new: str, text: str = RIGHT) -> str:
+    assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
+    return text.replace(old, new)
+
+
+def line_of(part: str, text: str = RIGHT) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+# --- right answers ------------------------------------------------------------------------------
+
+
+def test_a_right_text_passes_with_all_points() -> None:
+    report = judged(RIGHT)
+    assert report.passed
+    assert report.points == report.max_points == EXERCISES["matmul_tiled"].max_points
+    assert report.findings == ()
+
+
+def test_a_right_kernel_object_passes() -> None:
+    report = examine("matmul_tiled", matmul_tiled, debug=True)
+    assert report.passed, report
+    assert report.findings == ()
+
+
+def test_a_plain_function_passes() -> None:
+    report = examine("matmul_tiled", matmul_tiled.py_func, debug=True)
+    assert report.passed, report
+
+
+@pytest.mark.parametrize("seed", [1, 2, 12345])
+def test_other_seeds_agree(seed: int) -> None:
+    assert examine_source("matmul_tiled", RIGHT, seed=seed, debug=True).passed
+
+
+def test_a_tile_of_another_size_changes_the_launch() -> None:
+    report = judged(broken("TILE = 16", "TILE = 8"))
+    assert report.passed, report
+
+
+def test_a_block_given_by_the_answer_changes_the_launch() -> None:
+    text = broken("\n\n\n@cuda", "\n\nBLOCK = (32, 8)\n\n\n@cuda", NAIVE)
+    assert judged(text, "matmul_naive").passed
+
+
+def test_a_block_given_by_the_caller_changes_the_launch() -> None:
+    assert examine_source("matmul_naive", NAIVE, block=(32, 4), debug=True).passed
+    assert examine_source("matmul_coalesced", NAIVE.replace("naive", "coalesced"), (32, 2)).passed
+
+
+def test_parameters_may_have_other_names() -> None:
+    text = NAIVE.replace("A", "X").replace("B", "Y").replace("C", "Z")
+    assert judged(text, "matmul_naive").passed
+    report = judged(broken("k, col", "col, k", text), "matmul_naive")
+    assert report.findings[0].code == "wrong-index"
+    assert report.findings[0].line == line_of("acc +=", text)
+
+
+# --- the verdict --------------------------------------------------------------------------------
+
+
+def test_a_partial_tile_left_out_is_told_in_full() -> None:
+    report = judged(broken("(K + TILE - 1) // TILE", "K // TILE"))
+    first = report.findings[0]
+    assert (first.code, first.line) == ("wrong-loop-bound", line_of("for t in"))
+    assert "Right except the last 5 steps of k: the partial tile is left out" in first.message
+    assert report.points == 0
+
+
+def test_two_mistakes_are_both_named_the_cause_first() -> None:
+    text = broken("if row < M and col < N:\n", "if True:\n")
+    text = broken("        cuda.syncthreads()\n        for k", "        for k", text)
+    codes = [each.code for each in judged(text).findings]
+    assert codes[0] == "race-read-after-write"
+    assert "out-of-bounds-write" in codes
+
+
+def test_an_unknown_exercise_names_the_nearest() -> None:
+    report = examine_source("matmul_tile", RIGHT)
+    assert not report.passed
+    assert "no exercise 'matmul_tile'; did you mean matmul_tiled" in report.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("", ""),
+        ("(K + TILE - 1) // TILE", "K // TILE"),
+        ("        cuda.syncthreads()\n        for k", "        for k"),
+        ("sA[ty, k] * sB[k, tx]", "sA[k, ty] * sB[tx, k]"),
+        ("if row < M and col < N:\n", "if True:\n"),
+        ("acc = float32(0)", "acc = 0.0"),
+    ],
+)
+def test_the_verdict_is_short_and_always_the_same(change: tuple[str, str]) -> None:
+    text = broken(*change) if change[0] else RIGHT
+    first, again = examine_source("matmul_tiled", text), examine_source("matmul_tiled", text)
+    assert str(first) == str(again)
+    assert len(str(first).splitlines()) <= MOST_LINES
+
+
+def test_check_prints_the_verdict_and_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    check("matmul_tiled", matmul_tiled)
+    assert capsys.readouterr().out.startswith("matmul_tiled: passed (10 of 10 points)\nHolds: ")
+
+
+def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check("matmul_coalesced", matmul_tiled, block=(8, 8))
+    assert "matmul_coalesced: not yet" in capsys.readouterr().out
+    shown = caught.value._render_traceback_()
+    assert len(shown) == 1
+    assert shown[0].startswith("matmul_coalesced is not right yet")
+
+
+# --- points -------------------------------------------------------------------------------------
+
+
+def test_a_race_costs_its_own_points_only() -> None:
+    report = judged(broken("        cuda.syncthreads()\n    if", "    if"))
+    assert report.findings[0].code == "race-write-after-read"
+    assert report.earned["race-free"] == 0
+    assert report.points == report.max_points - EXERCISES["matmul_tiled"].points["race-free"]
+
+
+def test_float64_costs_its_own_points_only() -> None:
+    report = judged(broken("acc = float32(0)", "acc = 0.0"))
+    assert [each.code for each in report.findings] == ["float64-arithmetic"]
+    assert report.points == report.max_points - EXERCISES["matmul_tiled"].points["float32"]
+
+
+def test_a_missing_store_check_costs_the_bounds_only() -> None:
+    report = judged(broken("if row < M and col < N:\n", "if True:\n"))
+    assert report.findings[0].code == "out-of-bounds-write"
+    assert report.earned["right"] == EXERCISES["matmul_tiled"].points["right"]
+    assert report.earned["bounds"] == 0
+
+
+def test_the_naive_kernel_earns_nothing_for_tiling() -> None:
+    report = judged(NAIVE.replace("matmul_naive", "matmul_tiled"))
+    assert report.findings[0].code == "not-used"
+    assert report.earned["shared-memory"] == report.earned["reuse"] == 0
+    assert report.earned["right"] > 0
+
+
+# --- nothing is raised --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "missing-answer"),
+        ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
+        ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
+        ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
+        ("def matmul_tiled(A, B):\n    B[0, 0] = A[0, 0]\n", "invalid-launch"),
+        ("matmul_tiled = 3\n", "missing-answer"),
+        ("def matmul_tiled(A, B, C)\n", "compile-error"),
+        ("\x00", "compile-error"),
+        ("import os\n" + RIGHT, "not-allowed"),
+        (RIGHT.replace("TILE = 16", "TILE = 64"), "invalid-launch"),
+        (RIGHT.replace("TILE = 16", "TILE = -1"), "invalid-launch"),
+        (RIGHT.replace("TILE = 16", 'TILE = "16"'), "invalid-launch"),
+        (RIGHT.replace("TILE = 16", "TILE = 16\nBLOCK = (16, 16, 0)"), "invalid-launch"),
+    ],
+)
+def test_what_cannot_be_run_gets_a_finding(text: str, code: str) -> None:
+    report = examine_source("matmul_tiled", text)
+    assert not report.passed
+    assert report.findings[0].code == code, report
+
+
+@pytest.mark.parametrize("thing", [None, 3, "text", object(), len])
+def test_what_is_no_kernel_gets_a_finding(thing: object) -> None:
+    report = examine("mat_add", thing)
+    assert not report.passed
+    assert report.points == 0
+
+
+def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object, **options: object) -> None:
+        raise ZeroDivisionError("made up")
+
+    monkeypatch.setattr(checking, "emulate", fails)
+    report = examine_source("matmul_tiled", RIGHT)
+    assert report.needs_review
+    assert not report.passed
+    assert "ZeroDivisionError" in report.findings[0].message
+    with pytest.raises(ZeroDivisionError):
+        examine_source("matmul_tiled", RIGHT, debug=True)
+
+
+UNSUPPORTED = broken("acc = float32(0)", "acc = float32(cuda.libdevice.fabsf(0))", NAIVE)
+
+
+def test_an_unsupported_answer_needs_a_person() -> None:
+    report = judged(UNSUPPORTED, "matmul_naive")
+    assert report.findings[0].code == "unsupported"
+    assert report.needs_review
+    assert "could not be judged" in str(report)
+
+
+@pytest.mark.parametrize("exercise", [None, 3, ["mat_add"], ""])
+def test_a_strange_exercise_id_is_answered(exercise: object) -> None:
+    assert not examine_source(exercise, NAIVE).passed  # type: ignore[arg-type]
+
+
+def test_a_negative_seed_is_as_good_as_any() -> None:
+    assert examine_source("matmul_naive", NAIVE, seed=-5, debug=True).passed
+
+
+# --- codes that no mutant shows -----------------------------------------------------------------
+
+IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new"),
+    [
+        (
+            "index-overflow",
+            "col, row = cuda.grid(2)",
+            "x, row = cuda.grid(2)\n    col = np.uint8(x)",
+        ),
+        ("numerical-overflow", "acc += A", "acc += float32(1e38) * float32(1e38) * A"),
+        ("wrong-result", "acc += A[row, k] * B[k, col]", "acc = max(acc, A[row, k] * B[k, col])"),
+        ("unsupported", "acc = float32(0)", "acc = float32(cuda.libdevice.fabsf(0))"),
+        ("wrong-index", "B[k, col]", "B[k, row]"),
+        ("accumulator-error", "acc += A[row, k] * B[k, col]", "acc = A[row, k] * B[k, col]"),
+    ],
+)
+def test_a_code_is_produced(code: str, old: str, new: str) -> None:
+    text = broken(old, new, NAIVE.replace("from numba import cuda, float32\n", IMPORTS))
+    report = judged(text, "matmul_naive")
+    assert report.errors[0].code == code, report
+
+
+def test_a_wrong_result_says_where_and_by_how_much() -> None:
+    text = broken("acc += A[row, k] * B[k, col]", "acc = max(acc, A[row, k] * B[k, col])", NAIVE)
+    message = judged(text, "matmul_naive").findings[0].message
+    assert "Wrong on (48 x 48) @ (48 x 48), in every element: C[0, 0] is " in message
+
+
+def test_tiles_counted_along_another_size_are_told_which() -> None:
+    report = judged(broken("(K + TILE - 1) // TILE", "(N + TILE - 1) // TILE"))
+    assert report.findings[0].code == "wrong-loop-bound"
+    assert "as many tiles as N (the columns of B) has, and not K" in report.findings[0].message
+
+
+def test_a_tile_under_another_name_is_understood() -> None:
+    assert judged(RIGHT.replace("TILE", "T").replace("T = 16", "T = 32")).passed
+    assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed

@@ -1,0 +1,283 @@
+"""The commands behind the front door: run, test, doctor, lab, lock."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course_lib import cli
+from course_lib.commands import colab, doctor, lab, lock, run_lessons, run_tests
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.workshop
+
+CONTRASTS = {
+    "00_well": ["print('Emulator: no GPU here')", "x = 1", "assert x == 1"],
+    "01_wrong": ["y = 2", "raise ValueError('this went wrong')", "z = 3"],
+}
+
+
+@pytest.fixture
+def lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two small lessons in place of the real ones."""
+    for name, cells in CONTRASTS.items():
+        write_notebook(tmp_path / f"{name}.ipynb", cells)
+    monkeypatch.setattr(run_lessons, "NOTEBOOKS", tmp_path)
+    return tmp_path
+
+
+def write_notebook(path: Path, cells: list[str]) -> Path:
+    all_cells = [new_markdown_cell("# A lesson"), *map(new_code_cell, cells)]
+    nbformat.write(new_notebook(cells=all_cells), path)
+    return path
+
+
+# --- choosing a command ----------------------------------------------------------------------
+
+
+def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["rnu"]) == 2
+    assert "'rnu'" in capsys.readouterr().err
+    assert cli.main([]) == 2
+    assert cli.main(["--help"]) == 0
+
+
+def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_lessons, "main", press)
+    assert cli.main(["run"]) == 130
+
+
+def test_the_command_line_starts_without_numpy() -> None:
+    code = "import sys, course_lib.cli; sys.exit(any(m in sys.modules for m in ('numpy', 'numba')))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY).returncode == 0
+
+
+# --- run -------------------------------------------------------------------------------------
+
+
+def test_run_reports_on_each_lesson(lessons: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_lessons.main(["--out", str(lessons / "done")]) == 1
+    head, well, wrong, last = capsys.readouterr().out.strip().splitlines()
+    assert head.split() == ["lesson", "cells", "seconds", "ran", "on", "result"]
+    assert re.fullmatch(r"00_well +3 +[\d.]+  emulator  ok", well)
+    wanted = r"01_wrong +3 +[\d.]+  - +cell 2 \[raise ValueError\(.*\]: ValueError: this went wrong"
+    assert re.fullmatch(wanted, wrong)
+    assert last.startswith("1 of 2 ran through")
+    done = nbformat.read(lessons / "done/01_wrong.ipynb", as_version=4)
+    assert done.cells[2].outputs[0].ename == "ValueError"
+
+
+def test_a_wrong_lesson_gets_one_sentence(
+    lessons: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_lessons.main(["7"]) == 2
+    assert capsys.readouterr().err == "There is no lesson '7'; there are 00_well, 01_wrong.\n"
+
+
+@pytest.mark.parametrize("name", ["0", "00", "well", "00_well", "00_well.ipynb"])
+def test_names_of_a_lesson(lessons: Path, name: str) -> None:
+    assert run_lessons._find(name) == lessons / "00_well.ipynb"
+
+
+def test_an_exercise_by_its_path(lessons: Path, tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "exercise.ipynb", ["1"])
+    assert run_lessons._find(str(path)) == path
+
+
+def test_a_file_that_is_no_notebook(lessons: Path) -> None:
+    path = lessons / "02_odd.ipynb"
+    path.write_text("{")
+    assert "no notebook" in run_lessons.run(path, lessons / "done").verdict
+
+
+@pytest.mark.parametrize(
+    ("cell", "verdict"),
+    [
+        ("import time; time.sleep(60)", "ran longer than 2 s"),
+        ("import os; os._exit(3)", "its Python process died"),
+    ],
+)
+@pytest.mark.slow
+def test_nothing_hangs(lessons: Path, cell: str, verdict: str) -> None:
+    path = write_notebook(lessons / "02_odd.ipynb", ["1", cell])
+    assert verdict in run_lessons.run(path, lessons / "done", timeout=2).verdict
+
+
+def test_the_banner_says_what_ran_it() -> None:
+    def said(text: str) -> str:
+        cell = new_code_cell("course_lib.start()")
+        cell.outputs = [new_output("stream", text=text)]
+        return run_lessons._machine(new_notebook(cells=[new_markdown_cell(""), cell]))
+
+    assert said("GPU: Tesla T4, compute capability 7.5.") == "GPU"
+    assert said("Emulator: no NVIDIA GPU here.") == "emulator"
+    assert said("Nothing to see.") == "-"
+
+
+# --- test ------------------------------------------------------------------------------------
+
+
+def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_tests.summary([("lint", 1.0, 0), ("notebooks", 2.0, 1)]) == 1
+    said = capsys.readouterr().out
+    assert re.search(r"lint +1.0 s  ok\nnotebooks +2.0 s  FAILED\nFAILED: notebooks: 3 s", said)
+    assert run_tests.summary([("lint", 1.0, 0)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "some"),
+    [
+        ([], {"lint", "fast tests"}),
+        (["--all"], {"lint", "fast tests", "slow tests", "timed tests", "Colab: notebooks"}),
+    ],
+)
+def test_which_steps_are_run(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], some: set[str]
+) -> None:
+    ran = []
+    monkeypatch.setattr(run_tests, "_run_step", lambda step: ran.append(step.name) or 0)
+    assert run_tests.main(arguments) == 0
+    assert some <= set(ran)
+    assert ("slow tests" in ran) == bool(arguments)
+
+
+def test_every_test_is_run_by_one_step() -> None:
+    """The marks split the tests without a gap: fast, slow, alone."""
+    steps = [*run_tests.fast_steps(), *run_tests.slow_steps()]
+    commands = [step.command for step in steps if "tests" in step.command]
+    marks = [command[command.index("-m", 3) + 1] for command in commands]
+    for slow in (False, True):
+        for alone in (False, True):
+            wanted = [mark for mark in marks if eval(mark, {"slow": slow, "alone": alone})]
+            assert len(wanted) == 1
+
+
+def test_other_arguments_go_to_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    monkeypatch.setattr(run_tests, "_run", lambda command: ran.append(command) or 0)
+    assert run_tests.main(["-k", "tiled"]) == 0
+    assert ran == [[sys.executable, "-m", "pytest", "-m", run_tests.FAST, "-k", "tiled"]]
+
+
+def test_newest_versions_of_colab_are_taken_from_its_list() -> None:
+    freeze = "absl-py==1.4\nnumpy==2.2.0\nnumba-cuda==0.23\njupyter-client==7.5\nx @ file:///x\n"
+    lines = colab.newest(freeze).splitlines()
+    assert lines[:3] == ["numpy==2.2.0", "numba-cuda==0.23", "jupyter-client==7.5"]
+    assert "nbval" in lines and "absl-py==1.4" not in lines
+    with pytest.raises(colab.CannotMake):
+        colab.newest("absl-py==1.4")
+
+
+def test_a_python_for_colab_is_always_found() -> None:
+    assert Path(colab.find_python()).exists()
+
+
+# --- doctor ----------------------------------------------------------------------------------
+
+
+def test_doctor_always_ends_well(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nothing_installed(name: str) -> str:
+        raise doctor.PackageNotFoundError(name)
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(doctor, "version", nothing_installed)
+    monkeypatch.setattr(doctor, "_ask", lambda code, lines=1: (False, "it broke"))
+    monkeypatch.setattr(doctor, "_front_door", lambda: None)
+    assert doctor.main([]) == 0
+    said = capsys.readouterr().out
+    assert "numpy, numba, matplotlib, ipython" in said
+    assert "> `python3 course.py lab` installs what is missing." in said
+    assert "2 to mend" in said
+
+
+def test_doctor_without_any_package() -> None:
+    """As on a fresh machine: only the standard library can be imported."""
+    command = [sys.executable, "-I", "-S", "-c"]
+    code = (
+        f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+        "from course_lib.commands import doctor\n"
+        "doctor._ask = lambda *a, **k: (False, 'no')\n"
+        "sys.exit(doctor.main([]))"
+    )
+    done = subprocess.run([*command, code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "not installed: numpy" in done.stdout
+
+
+def test_doctor_knows_that_the_emulator_works() -> None:
+    check = doctor.emulator()
+    assert check.good and not check.mend, check.says
+
+
+# --- lab -------------------------------------------------------------------------------------
+
+
+def test_is_there_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    assert not lab.has_screen()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert lab.has_screen()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
+def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "course_lib.cli", "lab", "--no-browser", "--port=0"]
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    server = subprocess.Popen(
+        command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.stdout.readline().startswith("Starting JupyterLab")
+        said = server.stdout.readline()
+        address = re.search(r"The first lesson: (http://\S+)", said).group(1)
+        assert "/lab/tree/notebooks/00_start_here.ipynb?token=" in address
+        assert "JupyterLab" in fetch(address)
+    finally:
+        server.send_signal(signal.SIGINT)
+        rest, _ = server.communicate(timeout=30)
+    assert server.returncode == 0
+    assert "JupyterLab has ended" in rest
+
+
+def fetch(address: str) -> str:
+    """The page, as soon as the server answers."""
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(address, timeout=10) as page:
+                return page.read().decode()
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    return ""
+
+
+# --- lock ------------------------------------------------------------------------------------
+
+
+def test_a_lock_as_a_constraint_has_no_hashes(tmp_path: Path) -> None:
+    text = lock._versions_only("lab", tmp_path).read_text()
+    assert re.search(r"^numba==\S+ ; \S+", text, re.MULTILINE)
+    assert "hash" not in text and "\\" not in text
+
+
+def test_every_lock_has_a_recipe() -> None:
+    recipes = {recipe.group for recipe in lock.LOCKS}
+    assert recipes == {path.stem for path in (REPOSITORY / "locks").glob("*.txt")}

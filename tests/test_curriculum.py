@@ -1,0 +1,123 @@
+"""The registry agrees with itself and with the design's table of exercises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_lib.curriculum import (
+    EXERCISES,
+    LESSONS,
+    PROPERTIES,
+    RUNGS,
+    Launch,
+    lesson,
+    next_lesson,
+    rung,
+)
+
+
+def test_lessons_and_exercises_name_each_other():
+    named = [(each, le.number) for le in LESSONS for each in le.exercises]
+    assert named == [(ex.id, ex.lesson) for ex in EXERCISES.values()]
+    assert all(key == exercise.id for key, exercise in EXERCISES.items())
+
+
+def test_lessons_are_in_order_and_unique():
+    numbers = [each.number for each in LESSONS]
+    assert numbers == sorted(set(numbers))
+    assert all(len(number) == 2 and number.isdigit() for number in numbers)
+    assert len({each.stem for each in LESSONS}) == len(LESSONS)
+
+
+@pytest.mark.parametrize("each", LESSONS, ids=lambda each: each.number)
+def test_a_lesson_has_three_short_goals(each):
+    assert len(set(each.goals)) == 3
+    for goal in each.goals:
+        assert goal[0].isupper() and not goal.endswith(".") and len(goal) < 90
+    assert 10 <= each.minutes <= 90
+
+
+@pytest.mark.parametrize("each", EXERCISES.values(), ids=lambda each: each.id)
+def test_an_exercise_is_judged_by_known_properties(each):
+    assert next(iter(each.points)) == "right"
+    assert set(each.points) <= set(PROPERTIES)
+    assert "float32" in each.requirements and "right" not in each.requirements
+    assert each.max_points == 10
+    assert all(points > 0 for points in each.points.values())
+    assert each.output in each.parameters
+    assert each.id.isidentifier()
+
+
+def test_rungs_climb_and_belong_to_their_lessons():
+    speeds = [each.published_gflops for each in RUNGS]
+    assert speeds == sorted(speeds)
+    assert [each.rung for each in LESSONS if each.rung] == ["naive", "coalesced", "tiled"]
+    for each in (*LESSONS, *EXERCISES.values()):
+        if each.rung:
+            number = each.number if each in LESSONS else each.lesson
+            assert rung(each.rung).lesson == number
+
+
+def test_published_shares_agree_with_the_facts():
+    shares = [round(100 * each.share_of_cublas, 1) for each in RUNGS]
+    assert shares == [1.3, 8.5, 12.8, 36.5, 68.7, 78.4, 93.7]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "grid", "block"),
+    [
+        ("mat_add", (33, 50), (4, 3), (16, 16)),
+        ("matmul_naive", (1, 17), (2, 1), (16, 16)),
+        ("matmul_coalesced", (16, 16), (1, 1), (16, 16)),
+        ("matmul_tiled", (31, 65), (5, 2), (16, 16)),
+    ],
+)
+def test_the_default_launch_covers_the_output(name, shape, grid, block):
+    assert EXERCISES[name].launch(shape) == Launch(grid, block)
+
+
+def test_an_answers_own_constants_replace_the_defaults():
+    tiled, add = EXERCISES["matmul_tiled"], EXERCISES["mat_add"]
+    assert tiled.launch((100, 65), {"TILE": 32}) == Launch((3, 4), (32, 32))
+    assert tiled.launch((100, 65), {"TILE": np.int32(8)}) == Launch((9, 13), (8, 8))
+    assert add.launch((100, 65), {"BLOCK": (32, 8)}) == Launch((3, 13), (32, 8))
+    assert add.launch((100, 65), {"BLOCK": (32, 8)}, block=(8, 8)) == Launch((9, 13), (8, 8))
+    assert tiled.launch((64, 64), {"other": "text"}) == Launch((4, 4), (16, 16))
+
+
+def test_a_tile_of_its_own_size_outlives_another_block():
+    tiled = EXERCISES["matmul_tiled"]
+    assert tiled.launch((64, 64), block=(16, 8)) == Launch((4, 4), (16, 8))
+
+
+def test_a_flat_block_covers_one_row_of_a_matrix():
+    assert EXERCISES["mat_add"].launch((5, 300), block=(128,)) == Launch((3, 5), (128,))
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.5, "x", None, True])
+def test_an_impossible_size_is_refused(bad):
+    with pytest.raises(ValueError, match="TILE = "):
+        EXERCISES["matmul_tiled"].launch((8, 8), {"TILE": bad})
+
+
+def test_nobody_can_change_the_registry_by_accident():
+    with pytest.raises(TypeError):
+        EXERCISES["mat_add"].points["right"] = 100
+    with pytest.raises(TypeError):
+        EXERCISES["matmul_tiled"].constants["TILE"] = 1
+
+
+@pytest.mark.parametrize("name", ["3", "03", "coalescing", "notebooks/03_coalescing.ipynb"])
+def test_a_lesson_is_found_by_any_of_its_names(name):
+    assert lesson(name).title.startswith("Coalescing")
+
+
+def test_an_unknown_lesson_is_named():
+    with pytest.raises(KeyError, match="there is no lesson '77'"):
+        lesson("77")
+
+
+def test_the_next_lesson_ends_with_the_last():
+    assert next_lesson(lesson("02")) == lesson("03")
+    assert next_lesson(LESSONS[-1]) is None

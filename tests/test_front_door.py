@@ -1,0 +1,349 @@
+"""course.py: what it installs, when it installs nothing, and what it says when it can't."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+COURSE = REPOSITORY / "course.py"
+pytestmark = pytest.mark.workshop
+posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+
+
+@pytest.fixture
+def course() -> ModuleType:
+    """course.py as a module of its own for each test."""
+    spec = importlib.util.spec_from_file_location("course", COURSE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def call(*arguments: str, course: Path = COURSE, **options: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(course), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+# --- Python's version ------------------------------------------------------------------------
+
+
+def test_old_pythons_can_parse_it() -> None:
+    ast.parse(COURSE.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_version_is_checked_before_anything_else_is_imported() -> None:
+    body = ast.parse(COURSE.read_text(encoding="utf-8")).body
+    assert [type(node) for node in body[:3]] == [ast.Expr, ast.Import, ast.If]
+    assert [alias.name for alias in body[1].names] == ["sys"]
+    assert "version_info" in ast.unparse(body[2].test)
+
+
+def test_only_the_standard_library_is_imported() -> None:
+    tree = ast.parse(COURSE.read_text(encoding="utf-8"))
+    names = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_a_python_too_old_is_told_so_in_one_line() -> None:
+    pretend = "import sys; sys.version_info = (3, 9, 1); exec(open(sys.argv[1]).read())"
+    done = subprocess.run(
+        [sys.executable, "-c", pretend, str(COURSE)], capture_output=True, text=True
+    )
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == (
+        f"The course needs Python 3.11 or newer; this is 3.9 at {sys.executable}.\n"
+    )
+
+
+# --- What needs no installation --------------------------------------------------------------
+
+
+def test_commands_are_those_of_the_library(course: ModuleType) -> None:
+    from course_lib.cli import COMMANDS
+
+    assert list(course.COMMANDS) == list(COMMANDS)
+    for _, group in course.COMMANDS.values():
+        assert group is None or course.lock_file(group).exists()
+
+
+def test_no_command_shows_the_commands(tmp_path: Path) -> None:
+    done = call(cwd=tmp_path)
+    assert done.returncode == 2
+    for word in ("lab", "run", "test", "doctor", "build"):
+        assert f"\n  {word} " in done.stdout
+
+
+def test_a_wrong_command_gets_one_sentence(tmp_path: Path) -> None:
+    done = call("labb", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "'labb'" in done.stderr and "doctor" in done.stderr
+
+
+def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
+    assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
+
+
+# --- Progress and failures of pip ------------------------------------------------------------
+
+
+def test_progress_follows_pip(course: ModuleType, tmp_path: Path) -> None:
+    lock = tmp_path / "lab.txt"
+    lock.write_text("# pins\none==1 \\\n    --hash=sha256:0\ntwo==2\nthree==3\n")
+    progress = course.PipProgress(lock)
+    assert progress.describe("").startswith("Fetching packages (lab): 0 of 3")
+    progress.describe("Ignoring three: markers 'sys_platform == \"win32\"' don't match")
+    assert "1 of 2 one" in progress.describe("Collecting one==1 (from -r lab.txt (line 2))")
+    assert "one (12 MB)" in progress.describe("  Downloading one-1.whl (12 MB)".strip())
+    assert "2 of 2 two" in progress.describe("Requirement already satisfied: two==2 in /here")
+    assert not progress.installing
+    assert "Installing 2" in progress.describe("Installing collected packages: one")
+    assert progress.installing
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("WARNING: Retrying (Retry(total=0)) after connection broken", "network"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "proxy"),
+        ("OSError: [Errno 28] No space left on device", "disk is full"),
+        ("ERROR: No matching distribution found for numba==1", "another Python"),
+        ("SSL: CERTIFICATE_VERIFY_FAILED", "PIP_CERT"),
+        ("something nobody foresaw", "install.log"),
+    ],
+)
+def test_a_failure_of_pip_is_explained(course: ModuleType, said: str, told: str) -> None:
+    text = course.explain_pip_failure(["Collecting x", said])
+    assert f"pip: {said}" in text
+    assert told in text.splitlines()[-1]
+
+
+# --- The GPU ---------------------------------------------------------------------------------
+
+
+def driver(version: int, *capabilities: tuple[int, int]) -> SimpleNamespace:
+    """A stand-in for NVIDIA's library."""
+
+    def store(pointer: object, value: int) -> int:
+        pointer._obj.value = value
+        return 0
+
+    return SimpleNamespace(
+        cuDriverGetVersion=lambda out: store(out, version),
+        cuInit=lambda flags: 0 if capabilities else 100,
+        cuDeviceGetCount=lambda out: store(out, len(capabilities)),
+        cuDeviceGetAttribute=lambda out, which, device: store(
+            out, capabilities[device][{75: 0, 76: 1}[which]]
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "capabilities", "group"),
+    [
+        (12040, [(7, 5)], "gpu-cu12"),
+        (13000, [(9, 0)], "gpu-cu13"),
+        (14010, [(10, 0)], "gpu-cu13"),
+        (13000, [(7, 0)], "gpu-cu12"),  # Volta, which CUDA 13 no longer compiles for
+        (13000, [(9, 0), (7, 0)], "gpu-cu12"),
+        (11080, [(7, 5)], None),
+        (13000, [], None),
+    ],
+)
+def test_gpu_packages_follow_driver_and_gpu(
+    course: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    version: int,
+    capabilities: list[tuple[int, int]],
+    group: str | None,
+) -> None:
+    monkeypatch.delenv(course.GPU_SWITCH, raising=False)
+    monkeypatch.setattr(course, "load_driver", lambda: driver(version, *capabilities))
+    monkeypatch.setattr(course, "read_stamp", lambda: {"gpu": {}})
+    monkeypatch.setattr(course.sys, "version_info", (3, 13))
+    assert course.gpu_group()[0] == group
+
+
+def test_the_driver_is_started_once(course: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(course.GPU_SWITCH, raising=False)
+    known = {"gpu": {"driver": 13000, "group": "gpu-cu13"}}
+    monkeypatch.setattr(course, "read_stamp", lambda: known)
+    slow = driver(13000)
+    slow.cuInit = None  # a call would fail
+    monkeypatch.setattr(course, "load_driver", lambda: slow)
+    monkeypatch.setattr(course.sys, "version_info", (3, 13))
+    assert course.gpu_group() == ("gpu-cu13", 13000)
+
+
+def test_the_gpu_can_be_left_alone(course: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "load_driver", lambda: driver(13000, (9, 0)))
+    monkeypatch.setenv(course.GPU_SWITCH, "off")
+    assert course.gpu_group() == (None, 0)
+    monkeypatch.setenv(course.GPU_SWITCH, "cu13")
+    with pytest.raises(course.CannotContinue, match="gpu-cu12 or gpu-cu13"):
+        course.gpu_group()
+
+
+# --- A whole installation, on a small stand-in for the course --------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """course.py beside a course of one command, whose lock asks for one tiny package."""
+    root = tmp_path_factory.mktemp("a folder with späces") / "course"
+    (root / "course_lib").mkdir(parents=True)
+    shutil.copy(COURSE, root)
+    shutil.copy(REPOSITORY / "pyproject.toml", root)
+    (root / "course_lib/__init__.py").touch()
+    (root / "course_lib/cli.py").write_text(
+        "import os, sys, tiny\n"
+        "from importlib.metadata import version\n"
+        "print('ran', sys.argv[1:], tiny.NUMBER, version('matmul-ladder'), os.getcwd())\n"
+    )
+    write_lock(root, 1)
+    return root
+
+
+def write_lock(root: Path, number: int) -> None:
+    """Make a wheel of this version and pin it."""
+    wheels = root / "wheels"
+    wheels.mkdir(exist_ok=True)
+    wheel = wheels / f"tiny-{number}-py3-none-any.whl"
+    info = f"tiny-{number}.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("tiny.py", f"NUMBER = {number}\n")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny\nVersion: {number}"
+        )
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    (root / "locks").mkdir(exist_ok=True)
+    pin = f"tiny=={number} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+    (root / "locks/lab.txt").write_text(pin)
+
+
+def environment(root: Path, **changes: str) -> dict[str, str]:
+    """No index but the wheels of the small course, and no GPU."""
+    kept = {
+        name: text for name, text in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))
+    }
+    fixed = {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": (root / "wheels").as_uri(),  # pip splits at spaces
+        "PIP_CONFIG_FILE": os.devnull,
+        "MATMUL_LADDER_GPU": "off",
+    }
+    return {**kept, **fixed, **changes}
+
+
+@pytest.mark.slow
+def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
+    def lab(where: Path = small, **changes: str) -> subprocess.CompletedProcess:
+        settings = environment(where, **changes)
+        return call("lab", "--x", course=where / "course.py", cwd=tmp_path, env=settings)
+
+    first = lab()
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.startswith("ran ['lab', '--x'] 1 ")
+    assert str(tmp_path) in first.stdout, "the user's folder is kept"
+    assert "Installed 1 packages (lab)" in first.stderr
+
+    assert lab(PIP_FIND_LINKS="nowhere").stderr == "", "nothing is left to do, so nothing is said"
+
+    write_lock(small, 2)
+    again = lab()
+    assert again.stdout.startswith("ran ['lab', '--x'] 2 "), "a changed lock is installed"
+    assert "anew" not in again.stderr
+
+    write_lock(small, 3)
+    shutil.rmtree(small / "wheels")
+    failed = lab()
+    assert failed.returncode == 1 and not failed.stdout
+    assert "No matching distribution" in failed.stderr and "Traceback" not in failed.stderr
+
+    write_lock(small, 3)
+    (small / ".venv/course-unfinished").touch()
+    mended = lab()
+    assert mended.stdout.startswith("ran ['lab', '--x'] 3 ")
+    assert "cut short" in mended.stderr
+
+    moved = tmp_path / "moved"
+    shutil.copytree(small, moved, symlinks=True)
+    elsewhere = lab(moved)
+    assert elsewhere.stdout.startswith("ran ['lab', '--x'] 3 ")
+    assert elsewhere.stderr.count("moved or copied") == 1
+
+
+@posix
+@pytest.mark.slow
+def test_two_at_once(small: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(small, tmp_path / "twice", ignore=shutil.ignore_patterns(".venv"))
+    write_lock(root, 1)
+    command = [sys.executable, str(root / "course.py"), "lab"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    runs = [subprocess.Popen(command, env=environment(root), **pipes) for _ in range(2)]
+    said = [run.communicate(timeout=120) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], said
+    assert all(out.startswith("ran ['lab'] 1 ") for out, _ in said)
+    errors = sorted(err for _, err in said)
+    assert "waiting" in errors[0] and "Installed" in errors[1]
+
+
+@pytest.fixture
+def silent_index() -> Iterator[str]:
+    """An index that accepts a connection and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/simple"
+
+
+@posix
+@pytest.mark.slow
+def test_ctrl_c_and_again(small: Path, tmp_path: Path, silent_index: str) -> None:
+    root = shutil.copytree(small, tmp_path / "stopped", ignore=shutil.ignore_patterns(".venv"))
+    write_lock(root, 1)
+    hanging = environment(root, PIP_INDEX_URL=silent_index, PIP_NO_INDEX="0", PIP_FIND_LINKS="")
+    command = [sys.executable, str(root / "course.py"), "lab"]
+    run = subprocess.Popen(command, env=hanging, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (root / ".venv/course-stamp.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert said.strip().endswith("Stopped. The same command goes on from here.")
+    assert "Traceback" not in said
+    done = call("lab", course=root / "course.py", env=environment(root))
+    assert done.stdout.startswith("ran ['lab'] 1 "), done.stderr
+
+
+@pytest.mark.alone
+def test_the_front_door_adds_less_than_half_a_second(course: ModuleType) -> None:
+    """Measured on this very installation: the course's own command with and without course.py."""
+    if not course.is_ready(["test"]):
+        pytest.skip("course.py has not made the environment that runs this")
+    direct = [str(course.VENV_PYTHON), "-P", "-m", "course_lib.cli", "run", "--help"]
+    through = [sys.executable, str(COURSE), "run", "--help"]
+
+    def seconds(command: list[str]) -> float:
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.perf_counter() - started
+
+    added = min(seconds(through) for _ in range(5)) - min(seconds(direct) for _ in range(5))
+    assert added < 0.5

@@ -1,0 +1,219 @@
+"""The notebooks that are in the course: in form, by the rules, at one address, and they run.
+
+The fast half reads them. The slow half runs them as a student or a grader would, with nbval.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import course_lib
+from course_lib.build import check
+from course_lib.building.exercises import solve
+from course_lib.building.notebook import (
+    code_cells,
+    dumps,
+    markdown_cells,
+    read,
+    source,
+    tagged,
+    tags,
+)
+from course_lib.building.project import PLACEHOLDER, open_project
+from course_lib.building.rules import common_rules, exercise_rules, lesson_rules, solution_rules
+from course_lib.curriculum import LESSONS
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = open_project(ROOT)
+WITH_EXERCISES = [each for each in LESSONS if each.exercises]
+FOLDERS = ("notebooks", "solutions", "exercises")
+PATHS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb"))
+
+# Addresses of our own repository, wherever they are written.
+OURS = re.compile(
+    r"colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)/blob"
+    r"|mybinder\.org/v2/gh/([\w.-]+/[\w.-]+)/"
+    r"|github\.com/([\w.-]+/[\w.-]+)/archive"
+    r"|git clone https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?\s"
+    r'|repository-code: "https://github\.com/([\w.-]+/[\w.-]+)"'
+)
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def notebook(folder: str, lesson) -> dict:
+    return read(ROOT / folder / f"{lesson.stem}.ipynb")
+
+
+def test_every_lesson_and_exercise_of_the_registry_is_there():
+    expected = {f"notebooks/{each.stem}" for each in LESSONS}
+    expected |= {f"{folder}/{each.stem}" for each in WITH_EXERCISES for folder in FOLDERS[1:]}
+    assert {name(path) for path in PATHS} == expected
+
+
+def test_nothing_has_drifted():
+    said: list[str] = []
+    assert check(PROJECT, say=said.append) == 0, "\n".join(said)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_a_notebook_is_valid_and_keeps_the_common_rules(path):
+    nbformat.validate(nbformat.read(path, as_version=4))
+    assert list(common_rules(read(path))) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+def test_a_lesson_has_its_anatomy(lesson):
+    assert list(lesson_rules(notebook("notebooks", lesson), lesson)) == []
+
+
+@pytest.mark.parametrize("lesson", WITH_EXERCISES, ids=lambda each: each.number)
+def test_a_solution_and_its_exercise_belong_together(lesson):
+    solution = notebook("solutions", lesson)
+    assert list(solution_rules(solution, lesson)) == []
+    assert list(exercise_rules(notebook("exercises", lesson), solution)) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_a_notebook_opens_runs_and_leads_on(path):
+    cells = read(path)["cells"]
+    assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
+    heading, badge, *_ = source(cells[0]).split("\n\n")
+    assert re.fullmatch(r"# (Exercise |Solution )?\d\d · .+", heading)
+    assert f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})" in badge
+    first_code = next(cell for cell in cells if cell["cell_type"] == "code")
+    assert "setup" in tags(first_code)
+    assert source(first_code).endswith("course_lib.start()")
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name)
+def test_links_to_files_of_the_course_resolve(path):
+    text = "\n\n".join(source(cell) for cell in markdown_cells(read(path)))
+    text = re.sub(r"`[^`]*`", "", text)  # `kernel[grid, block](arguments)` is no link
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)\s#]+)", text)
+    assert targets, "not even a link to the next notebook"
+    assert [each for each in targets if not (path.parent / each).exists()] == []
+
+
+def test_every_notebook_was_run_on_the_emulator_and_no_exercise_was():
+    for path in PATHS:
+        counts = [cell["execution_count"] for cell in code_cells(read(path))]
+        run = [] if path.parent.name == "exercises" else list(range(1, len(counts) + 1))
+        assert counts == (run or [None] * len(counts)), name(path)
+
+
+def test_pictures_are_stored_where_lessons_show_them():
+    for path in PATHS:
+        if path.parent.name == "notebooks":
+            for cell in tagged(read(path), "figure"):
+                kinds = [kind for output in cell["outputs"] for kind in output.get("data", {})]
+                assert "image/png" in kinds, f"{name(path)}, cell {cell['id']}"
+
+
+def test_the_address_is_the_same_everywhere():
+    files = [*PATHS, *(ROOT / each for each in ("README.md", "CONTRIBUTING.md", "CITATION.cff"))]
+    found = {
+        (path.name, next(filter(None, match.groups())))
+        for path in files
+        if path.exists()
+        for match in OURS.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert {repository for _, repository in found} == {PROJECT.repository}
+    assert {path.name for path in PATHS} <= {file for file, _ in found}
+
+
+def test_the_placeholder_is_visibly_none():
+    setups = [source(tagged(read(path), "setup")[0]) for path in PATHS]
+    assert all(("no address yet" in each) == (not PROJECT.has_address) for each in setups)
+    assert all((PLACEHOLDER in each) is False for each in setups)
+
+
+def test_setup_cells_ask_for_the_version_that_this_is():
+    assert PROJECT.version == course_lib.__version__
+    assert PROJECT.archive.endswith(f"/v{course_lib.__version__}.zip")
+
+
+@dataclass(frozen=True)
+class Nbval:
+    """What nbval said: how it ended, which cells passed, which failed, and its words."""
+
+    status: int
+    passed: set[tuple[str, int]]
+    failed: set[tuple[str, int]]
+    text: str
+
+
+def nbval(tmp_path: Path, *paths: Path) -> Nbval:
+    """`pytest --nbval-lax` on notebooks, code cells counted from 0 as nbval does."""
+    report = tmp_path / "junit.xml"
+    options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", *options, f"--junitxml={report}", *map(str, paths)]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    ran = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=inherited | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1500,
+    )
+    passed, failed = set(), set()
+    for case in ET.parse(report).iter("testcase"):
+        stem = case.attrib["classname"].removesuffix(".ipynb").rsplit(".", 1)[-1]
+        cell = (stem, int(case.attrib["name"].removeprefix("Cell ")))
+        (failed if len(case) else passed).add(cell)
+    return Nbval(ran.returncode, passed, failed, ran.stdout[-4000:])
+
+
+def cells_of(paths: list[Path], *, checks_only: bool = False) -> set[tuple[str, int]]:
+    return {
+        (path.stem, number)
+        for path in paths
+        for number, cell in enumerate(code_cells(read(path)))
+        if not checks_only or "check" in tags(cell)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+@pytest.mark.parametrize("folder", ["solutions", "notebooks"])
+def test_solutions_and_lessons_pass(tmp_path, folder):
+    said = nbval(tmp_path, ROOT / folder)
+    assert said.status == 0, said.text
+    assert said.passed == cells_of([path for path in PATHS if path.parent.name == folder])
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+def test_unsolved_exercises_fail_exactly_at_their_checks(tmp_path):
+    exercises = [path for path in PATHS if path.parent.name == "exercises"]
+    said = nbval(tmp_path, ROOT / "exercises")
+    assert said.failed == cells_of(exercises, checks_only=True), said.text
+    assert said.passed == cells_of(exercises) - said.failed
+    assert "missing-answer" in said.text or "no answer yet" in said.text
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+def test_an_exercise_that_is_solved_by_hand_passes(tmp_path):
+    solved = []
+    for lesson in WITH_EXERCISES:
+        done = solve(notebook("exercises", lesson), notebook("solutions", lesson))
+        solved.append(tmp_path / "exercises" / f"{lesson.stem}.ipynb")
+        solved[-1].parent.mkdir(exist_ok=True)
+        solved[-1].write_text(dumps(done), encoding="utf-8")
+    said = nbval(tmp_path, *solved)
+    assert said.status == 0, said.text
+    assert said.passed == cells_of(solved)

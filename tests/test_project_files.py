@@ -1,0 +1,271 @@
+"""The files around the code agree with each other and with the rules of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import course_lib
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.workshop
+
+PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+LOCKS = sorted((REPOSITORY / "locks").glob("*.txt"))
+WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
+# In halves, so that this file does not find itself.
+REGISTRIES = [
+    "py" + "pi.org",
+    "python" + "hosted.org",
+    "registry." + "npmjs",
+    "deb." + "debian.org",
+]
+
+
+def requirements(*extras: str) -> dict[str, Requirement]:
+    """The direct requirements of the project with these extras, by name."""
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    found = map(Requirement, lines)
+    return {each.name: each for each in found if each.name != PROJECT["name"]}
+
+
+def pins(lock: Path) -> list[Requirement]:
+    lines = re.findall(r"^[a-z0-9][^\\\n]*", lock.read_text(encoding="utf-8"), re.MULTILINE)
+    return [Requirement(line) for line in lines]
+
+
+def tracked() -> list[Path]:
+    """The files that are, or would be, committed."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(listing, cwd=REPOSITORY, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("this copy of the course is no git checkout")
+    paths = (REPOSITORY / name for name in done.stdout.split("\0") if name)
+    return [path for path in paths if path.is_file()]
+
+
+# --- dependencies ----------------------------------------------------------------------------
+
+
+def test_environment_has_the_bounds_of_pyproject() -> None:
+    conda = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
+    lines = [line for line in conda["dependencies"] if isinstance(line, str) and line != "pip"]
+    theirs = {each.name: str(each.specifier) for each in map(Requirement, lines)}
+    assert theirs.pop("python") == PROJECT["requires-python"]
+    theirs["matplotlib"] = theirs.pop("matplotlib-base")  # conda-forge's name for it without Qt
+    assert theirs == {name: str(each.specifier) for name, each in requirements("lab").items()}
+
+
+def test_environment_makes_course_lib_importable() -> None:
+    conda = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
+    (pip,) = [line["pip"] for line in conda["dependencies"] if isinstance(line, dict)]
+    assert "pip" in conda["dependencies"]
+    assert pip == ["-e ."]
+    assert conda["name"] == PROJECT["name"]
+
+
+def test_base_dependencies_are_only_what_a_lesson_imports() -> None:
+    assert set(requirements()) == {"numpy", "numba", "matplotlib", "ipython"}
+
+
+@pytest.mark.parametrize("line", PROJECT["dependencies"])
+def test_lower_bounds_are_met_by_colab(line: str) -> None:
+    wanted = Requirement(line)
+    colab = pins(REPOSITORY / "tests/colab/pins.txt")
+    (theirs,) = [each for each in colab if each.name == wanted.name]
+    version = str(theirs.specifier).removeprefix("==")
+    assert version in wanted.specifier
+    assert {spec.operator for spec in wanted.specifier} == {">="}
+
+
+# --- locks -----------------------------------------------------------------------------------
+
+EXTRAS = {
+    "lab": ("lab",),
+    "test": ("lab", "test"),
+    "gpu-cu12": ("gpu-cu12",),
+    "gpu-cu13": ("gpu-cu13",),
+}
+
+
+def test_a_lock_for_every_group() -> None:
+    assert {lock.stem for lock in LOCKS} == {*EXTRAS, "colab"}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_every_pin_is_exact_and_hashed(lock: Path) -> None:
+    entries = re.split(r"\n(?=[a-z0-9])", lock.read_text(encoding="utf-8"))[1:]
+    assert len(entries) > 20
+    for entry in entries:
+        assert re.match(r"[a-z0-9][\w.-]*==\S+", entry), entry[:60]
+        assert "--hash=sha256:" in entry, entry[:60]
+
+
+@pytest.mark.parametrize("group", EXTRAS)
+def test_lock_meets_every_bound(group: str) -> None:
+    pinned = pins(REPOSITORY / "locks" / f"{group}.txt")
+    for name, wanted in requirements(*EXTRAS[group]).items():
+        found = [each for each in pinned if each.name == canonicalize_name(name)]
+        assert found, f"{name} is not in locks/{group}.txt: run `python3 course.py lock`"
+        for each in found:
+            version = str(each.specifier).removeprefix("==")
+            on_new_python = "python_full_version >=" in str(each.marker)
+            if not (wanted.marker and on_new_python):
+                assert version in wanted.specifier, f"{each} is outside {wanted}"
+
+
+def test_locks_can_be_installed_on_top_of_each_other() -> None:
+    versions: dict[tuple[str, str], str] = {}
+    for group in ("test", "lab"):
+        for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
+            key = (each.name, str(each.marker))
+            assert versions.setdefault(key, str(each.specifier)) == str(each.specifier), each
+    test = {each.name for each in pins(REPOSITORY / "locks/test.txt")}
+    assert {each.name for each in pins(REPOSITORY / "locks/lab.txt")} <= test
+    for group in ("gpu-cu12", "gpu-cu13"):
+        for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
+            ours = [spec for (name, _), spec in versions.items() if name == each.name]
+            assert not ours or str(each.specifier) in ours, each
+
+
+# --- the rest --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflow_is_valid(workflow: Path) -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run([*check, "vendor.github-workflows", workflow], capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_workflows_run_the_commands_that_there_are() -> None:
+    from course_lib.cli import COMMANDS
+
+    steps = [
+        step
+        for workflow in WORKFLOWS
+        for job in yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
+        for step in job["steps"]
+    ]
+    lines = " ".join(step.get("run", "") for step in steps)
+    named = re.findall(r"(?:course\.py|course_lib\.cli) ([\w-]+)", lines)
+    assert len(WORKFLOWS) == 2 and set(named) <= set(COMMANDS) and "test" in named
+    assert "bash .ci/run" in lines
+    for step in steps:
+        if "uses" in step:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"])
+
+
+def test_tests_run_on_three_systems() -> None:
+    tests = yaml.safe_load((REPOSITORY / ".github/workflows/tests.yml").read_text())
+    systems = tests["jobs"]["fast"]["strategy"]["matrix"]["os"]
+    assert [name.split("-")[0] for name in systems] == ["ubuntu", "macos", "windows"]
+
+
+def test_citation_is_valid() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run(
+        [*check, "vendor.citation-file-format", REPOSITORY / "CITATION.cff"], capture_output=True
+    )
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_one_version_everywhere() -> None:
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\d+\.\d+\.\d+)", changes, re.MULTILINE)
+    assert newest
+    assert {PROJECT["version"], citation["version"], newest.group(1)} == {course_lib.__version__}
+
+
+def test_one_address_everywhere() -> None:
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["repository-code"] == PROJECT["urls"]["Repository"]
+
+
+def test_licences() -> None:
+    code = (REPOSITORY / "LICENSE").read_text(encoding="utf-8")
+    text = (REPOSITORY / "LICENSE-TEXT").read_text(encoding="utf-8")
+    assert "BSD 3-Clause License" in code and "Matmul Ladder project" in code
+    assert "Attribution 4.0 International" in text and "Section 8 – Interpretation" in text
+    assert PROJECT["license-files"] == ["LICENSE", "LICENSE-TEXT"]
+
+
+def test_ci_runs_the_readmes_command() -> None:
+    script = (REPOSITORY / ".ci/run").read_text(encoding="utf-8")
+    assert "course.py test --all" in script
+    assert subprocess.run(["bash", "-n", REPOSITORY / ".ci/run"]).returncode == 0
+
+
+def test_no_registry_is_named() -> None:
+    for path in tracked():
+        text = path.read_bytes()
+        assert not [host for host in REGISTRIES if host.encode() in text], path
+
+
+def test_no_large_files() -> None:
+    assert [path for path in tracked() if path.stat().st_size > 2**20] == []
+
+
+def test_what_is_made_is_not_tracked() -> None:
+    ignored = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").split()
+    assert {".venv/", ".venv-colab/", "executed/", ".course.lock"} <= set(ignored)
+
+
+def test_measurements_are_package_data() -> None:
+    (pattern,) = PYPROJECT["tool"]["setuptools"]["package-data"]["course_lib"]
+    assert pattern == "measurements/*.json"
+    for path in (REPOSITORY / "course_lib").glob(pattern):
+        assert json.loads(path.read_text(encoding="utf-8"))
+
+
+# --- the README ------------------------------------------------------------------------------
+
+
+def test_the_readmes_example_prints_what_it_says(tmp_path: Path) -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", readme, re.DOTALL)
+    code, printed = found.groups()
+    example = tmp_path / "example.py"
+    example.write_text(code, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, example], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == printed, done.stderr
+
+
+def test_the_readmes_picture_has_the_words_of_the_figure() -> None:
+    from course_lib import figures
+
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    alt, path = re.search(r"!\[(The ladder[^\]]*)\]\((\S+)\)", readme).groups()
+    assert alt == figures.ladder().alt
+    assert (REPOSITORY / path).stat().st_size > 10_000
+
+
+def test_the_readmes_links_lead_somewhere() -> None:
+    for page in (REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md"):
+        prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        links = re.findall(r"\]\((?!https?:)([^)#]+)\)", prose)
+        assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_readmes_commands_exist() -> None:
+    from course_lib.cli import COMMANDS
+
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert {"lab", "test"} <= set(re.findall(r"course\.py ([a-z]+)", readme)) <= set(COMMANDS)
