@@ -11,9 +11,9 @@ import functools
 import pytest
 from numba import cuda, float32
 
-from course_lib import checking
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis import examination
 from course_lib.diagnosis.report import MOST_LINES, Report
 
 TILE = 16
@@ -269,7 +269,7 @@ def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyP
     def fails(*args: object, **options: object) -> None:
         raise ZeroDivisionError("made up")
 
-    monkeypatch.setattr(checking, "emulate", fails)
+    monkeypatch.setattr(examination, "emulate", fails)
     report = examine_source("matmul_tiled", RIGHT)
     assert report.needs_review
     assert not report.passed

@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
         "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
         "stand_in",
     },
-    "machine_code": {"errors", "findings", "runtime"},
+    "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
     "roofline": {"devices", "emulator", "machine_code"},
     "figures": {"curriculum", "devices", "emulator", "findings", "roofline"},

@@ -39,8 +39,10 @@ TAGS = GENERATED | {
     "solution",
     COMPUTED,
 }
-TAGS |= {"nbval-ignore-output"}
-MARKERS = {"# NBVAL_CHECK_OUTPUT", "# NBVAL_IGNORE_OUTPUT"}
+# What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
+# leaves the lesson's code alone, and an unknown tag is refused below.
+COMPARED, IGNORED = "nbval-check-output", "nbval-ignore-output"
+TAGS |= {COMPARED, IGNORED}
 BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
 
 _CLOCKS = re.compile(r"\btime_kernel\b|\bperf_counter\b|%time|\btimeit\b|\btime\.time\b")
@@ -76,8 +78,8 @@ def lesson_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
     for place, cell in enumerate(cells):
         if "predict" in tags(cell) and not any(c["cell_type"] == "code" for c in cells[place:]):
             yield f"cell {cell['id']}: nothing runs after this prediction"
-    if not any(_marker(cell) == "# NBVAL_CHECK_OUTPUT" for cell in code_cells(notebook)):
-        yield "no output is compared: put # NBVAL_CHECK_OUTPUT on a cell that prints counts"
+    if not any(COMPARED in tags(cell) for cell in code_cells(notebook)):
+        yield f"no output is compared: tag a cell that prints counts `{COMPARED}`"
     if tagged(notebook, "exercise") or tagged(notebook, "check"):
         yield "exercises stand in solutions/, not in a lesson"
 
@@ -133,17 +135,19 @@ def _prose_rules(cell: Cell) -> Iterator[str]:
 
 def _code_rules(cell: Cell) -> Iterator[str]:
     text = source(cell)
-    lines = [line for line in text.splitlines() if line.strip() and line not in MARKERS]
+    lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > MAX_LINES and "@cuda.jit" not in text and not GENERATED & set(tags(cell)):
         yield f"{len(lines)} lines; {MAX_LINES} are enough where there is no kernel"
-    for number, line in enumerate(text.splitlines()):
-        if _MARKER_LIKE.match(line) and (line not in MARKERS or number):
-            yield f"{line!r} is no marker of ours, or not on the first line"
-    if _marker(cell) == "# NBVAL_CHECK_OUTPUT":
+    for line in text.splitlines():
+        if _MARKER_LIKE.match(line):
+            yield f"{line!r}: tell nbval by a tag"
+    if {COMPARED, IGNORED} <= set(tags(cell)):
+        yield "its output cannot be both compared and ignored"
+    if COMPARED in tags(cell):
         if any("image/png" in output.get("data", {}) for output in cell["outputs"]):
-            yield "nbval cannot compare pictures: no # NBVAL_CHECK_OUTPUT here"
+            yield f"nbval cannot compare pictures: no tag `{COMPARED}` here"
         if cell["execution_count"] is not None and not any(map(text_of, cell["outputs"])):
-            yield "# NBVAL_CHECK_OUTPUT, and nothing is printed"
+            yield f"tagged `{COMPARED}`, and nothing is printed"
     # Stored outputs come from the emulator, where a clock behind on_gpu() is never read.
     if COMPUTED in tags(cell) and _CLOCKS.search(text) and "on_gpu()" not in text:
         yield f"it reads a clock, so it cannot be tagged `{COMPUTED}`"
@@ -178,11 +182,6 @@ def _check_and_hint_rules(notebook: Notebook, answer: Cell, name: str) -> Iterat
         yield f"{name} has {len(hints)} hints, each in a fold of its own; three are needed"
     if any("```" in hint for hint in hints):
         yield f"a hint for {name} shows code"
-
-
-def _marker(cell: Cell) -> str:
-    first = source(cell).splitlines()[:1]
-    return first[0] if first and first[0] in MARKERS else ""
 
 
 def _has_assert(text: str) -> bool:

@@ -9,7 +9,8 @@ from math import lcm
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.numbers import Outcome, diagnose_add, diagnose_matmul
+from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
+from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry, Slip
 
 Array = np.ndarray

@@ -56,7 +56,7 @@ def _load(
             if line:
                 return Place(line)
         return Place(access.lineno)
-    lines = trail.load_lines.get(array, ())
+    lines = trail.load_lines.get(array, ()) or trail.store_lines.get(array, ())
     return Place(lines[0] if lines else None)
 
 

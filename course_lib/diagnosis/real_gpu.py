@@ -13,7 +13,7 @@ import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.cases import ODD, Case, Problem, make_inputs
-from course_lib.diagnosis.numbers import Outcome, by_how_much, where
+from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import Geometry
 from course_lib.findings import Finding, finding
 

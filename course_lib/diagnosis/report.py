@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from course_lib.findings import CODES, Finding
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.points import earned_points
+from course_lib.findings import CODES, Finding, by_importance
 
 WIDTH = 96
 MOST_LINES = 15  # of a printed verdict
@@ -96,4 +99,24 @@ def _paragraph(start: str, text: str) -> list[str]:
     indent = "  " if not start.startswith(" ") else " " * (len(start) - len(start.lstrip()))
     return textwrap.wrap(
         " ".join(text.split()), WIDTH, initial_indent=start, subsequent_indent=indent or "  "
+    )
+
+
+def make_report(
+    exercise: Exercise,
+    findings: Sequence[Finding],
+    held: Sequence[str] = (),
+    numbers_right: bool = False,
+) -> Report:
+    """The report on an answer, with its points; `numbers_right`: every launch was right."""
+    found = tuple(by_importance(findings))
+    earned = earned_points(exercise, found, numbers_right)
+    return Report(
+        exercise=exercise.id,
+        findings=found,
+        held=tuple(held),
+        points=sum(earned.values()),
+        max_points=exercise.max_points,
+        earned=earned,
+        needs_review=any(each.code == "unsupported" for each in found),
     )

@@ -18,6 +18,7 @@ class Trail:
         load_lines, store_lines: array -> lines on which it is read, or written.
         loaded: array -> which of its elements were read (a mask).
         corners: (block x, block y) -> the smallest row and column of the output that it wrote.
+        ends: the same for the largest row and column.
         writes: how often each element of the output was written.
     """
 
@@ -25,6 +26,7 @@ class Trail:
     store_lines: dict[str, tuple[int, ...]]
     loaded: dict[str, np.ndarray]
     corners: dict[tuple[int, int], tuple[int, int]]
+    ends: dict[tuple[int, int], tuple[int, int]]
     writes: np.ndarray
 
 
@@ -35,6 +37,7 @@ def make_trail(trace: Iterable[object], shapes: dict[str, tuple[int, ...]], outp
     loaded = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
     writes = np.zeros(shapes[output], int)
     corners: dict[tuple[int, int], tuple[int, int]] = {}
+    ends: dict[tuple[int, int], tuple[int, int]] = {}
     for access in trace:
         name = access.array  # type: ignore[attr-defined]
         if access.space != "global" or name not in shapes:  # type: ignore[attr-defined]
@@ -47,8 +50,8 @@ def make_trail(trace: Iterable[object], shapes: dict[str, tuple[int, ...]], outp
             loaded[name][tuple(indices[inside].T)] = True
         elif name == output:
             np.add.at(writes, tuple(indices[inside].T), 1)
-            _note_corners(corners, np.asarray(access.threads), indices)  # type: ignore[attr-defined]
-    return Trail(_sorted(loads), _sorted(stores), loaded, corners, writes)
+            _note_corners(corners, ends, np.asarray(access.threads), indices)  # type: ignore[attr-defined]
+    return Trail(_sorted(loads), _sorted(stores), loaded, corners, ends, writes)
 
 
 def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
@@ -56,15 +59,20 @@ def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
 
 
 def _note_corners(
-    corners: dict[tuple[int, int], tuple[int, int]], threads: np.ndarray, indices: np.ndarray
+    corners: dict[tuple[int, int], tuple[int, int]],
+    ends: dict[tuple[int, int], tuple[int, int]],
+    threads: np.ndarray,
+    indices: np.ndarray,
 ) -> None:
-    """Lower each block's corner to the smallest row and column that it writes here."""
+    """Widen the part of each block to the rows and columns that it writes here."""
     blocks = threads[:, [2, 1]]  # (bz, by, bx, …) -> (bx, by)
     for block in np.unique(blocks, axis=0):
-        rows, columns = indices[(blocks == block).all(axis=1)][:, :2].min(axis=0)
         place = (int(block[0]), int(block[1]))
-        old = corners.get(place, (int(rows), int(columns)))
-        corners[place] = (min(old[0], int(rows)), min(old[1], int(columns)))
+        here = indices[(blocks == block).all(axis=1)][:, :2]
+        low, high = here.min(axis=0).tolist(), here.max(axis=0).tolist()
+        old, far = corners.get(place, tuple(low)), ends.get(place, tuple(high))
+        corners[place] = (min(old[0], low[0]), min(old[1], low[1]))
+        ends[place] = (max(far[0], high[0]), max(far[1], high[1]))
 
 
 def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
@@ -73,9 +81,11 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
     The launch gives x to the columns and y to the rows, one tile of C to a block. How far the
     corner of a block's part of C moves from one block to the next shows what the kernel does.
     """
-    steps = block_steps(trail)
-    if steps is None or len(trail.writes.shape) != 2:
+    if len(trail.writes.shape) != 2:
         return None
+    steps = block_steps(trail)
+    if steps is None:
+        return shape_slip(trail, sizes)
     (row_x, column_x), (row_y, column_y) = steps
     high, wide = sizes.tile_rows, sizes.tile_columns
     if (row_x, column_y) == (wide, high) and row_y == column_x == 0:
@@ -106,7 +116,29 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
                     f"but a block covers {tile} {noun}s."
                 )
             return Slip("wrong-index", text, hint, ("store", "mapping", noun))
-    return None
+    return shape_slip(trail, sizes)
+
+
+def shape_slip(trail: Trail, sizes: Geometry) -> Slip | None:
+    """Does a block write beyond its tile, while other elements are left out?"""
+    if (0, 0) not in trail.corners or trail.writes.all():
+        return None
+    rows, columns = (
+        end - corner + 1 for end, corner in zip(trail.ends[0, 0], trail.corners[0, 0], strict=True)
+    )
+    high, wide = sizes.tile_rows, sizes.tile_columns
+    if rows <= high and columns <= wide:
+        return None
+    text = (
+        f"Block (0, 0) writes into {_count(rows, 'row')} and {_count(columns, 'column')} of C; "
+        f"its own part has {_count(high, 'row')} and {_count(wide, 'column')}."
+    )
+    hint = "Write down the row and the column for the last thread of block (0, 0)."
+    return Slip("wrong-index", text, hint, ("store", "mapping", "row" if rows > high else "column"))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _whole(trail: Trail) -> bool:

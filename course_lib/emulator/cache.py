@@ -37,7 +37,7 @@ from course_lib.emulator.stream import KINDS, LINE_BYTES, LineStream
 # Stands under every picture that shows numbers of the model.
 ASSUMPTIONS = (
     "A model, not a measurement: least-recently-used caches, empty at the start; "
-    "blocks run in waves and in lockstep."
+    "blocks in waves, in lockstep."
 )
 
 

@@ -35,7 +35,7 @@ class _History:
         return int(self.lines.max()) + 1
 
 
-_PANEL = 1.32
+_PANEL = 1.22
 _LEFT, _RIGHT = 1.0, 5.55
 
 
@@ -234,7 +234,7 @@ def active_lanes(
     warps: Sequence[int] = (0,),
     *,
     first: int = 0,
-    most: int = 36,
+    most: int = 24,
 ) -> Picture:
     """Which lanes of some warps take part in each statement that the block executes, in order.
 

@@ -22,7 +22,6 @@ from course_lib.figures.picture import Picture
 
 _LEFT, _RIGHT = 0.95, 7.42
 _LANE = (_RIGHT - _LEFT) / WARP_SIZE
-_TALLEST = 1.4
 
 
 def _lanes_and_addresses(request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +55,7 @@ def _draw_lanes(axes: Axes, y: float, lanes: Sequence[int], colour: str) -> None
             zorder=3 if active else 2,
         )
         ink = style.INK if active else style.GREY
-        style.write(axes, _middle_of(lane), y, str(lane), ha="center", fontsize=7.5, color=ink)
+        style.write(axes, _middle_of(lane), y, str(lane), ha="center", color=ink)
 
 
 def _draw_threads(
@@ -240,15 +239,16 @@ def lane_to_bank(*requests: Request, itemsize: int = 4) -> Picture:
     _one_or_two(requests)
     served = [phases_of(request, itemsize) for request in requests]
     stacks = [max((phase.wavefronts for phase in phases), default=1) for phases in served]
-    pitches = [min(0.2, _TALLEST / max(1, stack)) for stack in stacks]
+    tallest = 1.4 if len(requests) == 1 else 0.9
+    pitches = [min(0.2, tallest / max(1, stack)) for stack in stacks]
     heights = [
         1.75 + pitch * stack for pitch, stack in zip(pitches, stacks, strict=True)
     ]  # one panel each
     figure = style.card(
         0.75 + sum(heights),
         "Lane, word, bank",
-        f"One access of one warp to shared memory. Each of the {SHARED_MEMORY_BANKS} banks "
-        "gives one word a pass (wavefront)",
+        f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
+        f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a pass (wavefront)",
     )
     axes = style.canvas(figure)
     told, top = [], 0.78
@@ -282,7 +282,7 @@ def _draw_banks(
             axes,
             _LEFT - 0.1,
             top + 1.14 + max(pitch, 0.16) / 2,
-            "word",
+            "row",
             ha="right",
             color=style.GREY,
         )
@@ -295,7 +295,7 @@ def _draw_bank_row(axes: Axes, y: float, used: set[int]) -> None:
     style.write(axes, _LEFT - 0.1, y, "bank", ha="right", color=style.GREY)
     for bank in range(SHARED_MEMORY_BANKS):
         looks = {"fontweight": "bold"} if bank in used else {"color": style.GREY}
-        style.write(axes, _middle_of(bank), y, str(bank), ha="center", fontsize=7.5, **looks)
+        style.write(axes, _middle_of(bank), y, str(bank), ha="center", **looks)
 
 
 def _draw_word(axes: Axes, bank: int, y: float, pitch: float, word: int, colour: str) -> None:
@@ -310,9 +310,9 @@ def _draw_word(axes: Axes, bank: int, y: float, pitch: float, word: int, colour:
         linewidth=0.6,
         zorder=2,
     )
-    if pitch >= 0.15 and word < 10_000:
-        size = 7.0 if word < 1000 else 5.5
-        style.write(axes, _middle_of(bank), y + pitch * 0.45, str(word), ha="center", fontsize=size)
+    row = word // SHARED_MEMORY_BANKS
+    if pitch >= 0.16 and row < 100:
+        style.write(axes, _middle_of(bank), y + pitch * 0.45, str(row), ha="center")
 
 
 def _note(busiest: _Phase, phases: int, itemsize: int) -> str:

@@ -73,7 +73,7 @@ def memory_levels(levels: Mapping[str, Any]) -> Picture:
         ncols=len(levels),
         handlelength=3.2,
     )
-    style.footnote(figure, "\n".join(textwrap.wrap(ASSUMPTIONS, 104)))
+    style.footnote(figure, "\n".join(textwrap.wrap(ASSUMPTIONS, 108)))
     return Picture(figure, _words(levels, place))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -123,7 +126,7 @@ def _remedy(finding: Finding, rule: str, same_warp: bool) -> _Remedy:
     one_warp = ", or cuda.syncwarp() as both are of one warp" if same_warp else ""
     return _Remedy(
         f"with a barrier: {rule}",
-        f"cuda.syncthreads() between them{one_warp}",
+        f"cuda.syncthreads() between them{one_warp}; {rule}",
         "cuda.syncthreads()",
     )
 
@@ -132,23 +135,41 @@ def _limits(finding: Finding, profile: Any) -> tuple[str, str]:
     """Between what nothing orders the two: the launch for blocks, else two barriers."""
     if finding.blocks:
         return "launch", "end"
-    if profile is None:
+    if profile is None or finding.line is None or finding.other_line is None:
         return "", ""
-    lines = sorted(number for number, each in profile.lines.items() if each.barriers)
-    if not lines:
-        return "start of kernel", "end"
-    # Which barrier came last depends on the round of a loop, unless there is only one.
-    barrier = f"barrier, line {lines[0]}" if len(lines) == 1 else "last barrier"
-    return barrier, "next barrier" if len(lines) > 1 else barrier
+    barriers = sorted(number for number, each in profile.lines.items() if each.barriers)
+    lines = sorted((finding.line, finding.other_line))
+    if _in_loop(profile, lines):
+        # Which barrier came last depends on the round, unless there is only one.
+        names = [f"barrier, line {number}" for number in barriers] or ["start of kernel", "end"]
+        return (names[0], names[-1]) if len(barriers) < 2 else _OF_A_ROUND
+    before = [number for number in barriers if number < lines[0]]
+    after = [number for number in barriers if number > lines[1]]
+    return (
+        f"barrier, line {before[-1]}" if before else "start of kernel",
+        f"barrier, line {after[0]}" if after else "end of kernel",
+    )
+
+
+_OF_A_ROUND = ("last barrier", "next barrier")
+
+
+def _in_loop(profile: Any, lines: Sequence[int]) -> bool:
+    """Whether one of these lines is executed again and again."""
+    with contextlib.suppress(SyntaxError):
+        for node in ast.walk(ast.parse(textwrap.dedent(profile.source))):
+            if isinstance(node, ast.For | ast.While):
+                first = node.lineno + profile.first_line - 1
+                last = (node.end_lineno or node.lineno) + profile.first_line - 1
+                if any(first <= line <= last for line in lines):
+                    return True
+    return False
 
 
 def _event(verb: str, finding: Finding, place: int, line: int | None, profile: Any) -> _Event:
     """An access, with its code and its warp where the launch is known."""
     thread = finding.threads[place]
-    if finding.blocks:
-        who = f"block {_tuple(finding.blocks[place])}"
-    else:
-        who = f"thread {_tuple(thread)}"
+    who = f"block {_tuple(finding.blocks[place])}" if finding.blocks else f"thread {_tuple(thread)}"
     if profile is None:
         return _Event(verb, who, line, "", None)
     lines = profile.source.split("\n")
@@ -169,7 +190,7 @@ _EARLY, _LATE, _WIDE = _LEFT + 0.12, _LEFT + 3.33, 2.6
 
 def _draw_trouble(axes: Axes, top: float, story: _Story) -> None:
     """The order that nothing forbids: the second before the first."""
-    _draw_title(axes, top, "without it, this may happen", style.VERMILION)
+    _draw_title(axes, top, "as it stands, this may happen", style.VERMILION)
     first, second = _draw_lanes(axes, top, story)
     for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
         axes.plot(
@@ -182,7 +203,8 @@ def _draw_trouble(axes: Axes, top: float, story: _Story) -> None:
         style.write(axes, x, second + 0.38, words, ha=side, color=style.GREY)
     _draw_event(axes, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
     _draw_event(axes, (_LATE, _WIDE), first, story.needed_first, style.GREY)
-    style.write(axes, _LATE + 0.05, second, "too late", color=style.GREY)
+    if story.needed_first.verb != story.needed_second.verb:
+        style.write(axes, _LATE + 0.05, first + 0.29, "too late", color=style.GREY)
     style.write(
         axes,
         (_LEFT + _RIGHT) / 2,
@@ -253,8 +275,7 @@ def _tuple(thread: Sequence[int]) -> str:
 def _words(finding: Finding, story: _Story) -> str:
     first, second = story.needed_first, story.needed_second
     return (
-        f"A race on {finding.cell or 'one cell'}. Nothing keeps {second.who}, which "
-        f"{second.verb} it at line {second.line}, from coming before {first.who}, which "
-        f"{first.verb} it at line {first.line}: {story.trouble}. "
-        f"What helps: {story.remedy.words}."
+        f"A race on {finding.cell or 'one cell'}. It may happen that {second.who} "
+        f"{second.verb} it at line {second.line} before {first.who} {first.verb} it at "
+        f"line {first.line}: {story.trouble}. What helps: {story.remedy.words}."
     )

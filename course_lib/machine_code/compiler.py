@@ -123,15 +123,18 @@ def _function(kernel: Any) -> Any:
 
 
 def _cuda_with_compiler() -> ModuleType:
-    """The module numba.cuda, with NVVM loaded."""
+    """The module numba.cuda, with the libraries loaded that its compiler needs."""
     try:
         cuda = probe.Machine().load_cuda()
-        nvvm = importlib.import_module("numba.cuda.cudadrv.nvvm")
-        nvvm.NVVM()
+        importlib.import_module("numba.cuda.cudadrv.nvvm").NVVM()
+        nvrtc = importlib.import_module("numba.cuda.cudadrv.nvrtc")
+        if hasattr(nvrtc, "get_supported_ccs"):  # numba-cuda asks NVRTC which GPUs there are
+            nvrtc.get_supported_ccs()
     except Exception as problem:
         reason = str(problem).strip().splitlines()
         raise CompilerMissing(
-            f"Compiling a kernel needs numba-cuda and NVVM ({reason[0] if reason else problem!r}): "
+            "Compiling a kernel needs numba-cuda with its CUDA libraries "
+            f"({reason[0] if reason else repr(problem)}): "
             f"{GET_COMPILER}, then restart the notebook's kernel."
         ) from None
     return cuda

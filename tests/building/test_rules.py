@@ -43,12 +43,12 @@ LONG = "\n".join(f"x{i} = {i}" for i in range(13))
         (markdown("![](picture.png)"), "without alt text"),
         (markdown("<details>\n<summary>Hint</summary>"), "fold is not closed"),
         (markdown("x", "predcit"), "nothing knows the tag 'predcit'"),
-        (code("# nbval_check_output\n1"), "no marker of ours"),
-        (code("# NBVAL_CHECK_OUTPUT please\n1"), "no marker of ours"),
-        (code("# NBVAL_SKIP\n1"), "no marker of ours"),
-        (code("x = 1\n# NBVAL_CHECK_OUTPUT"), "not on the first line"),
-        (code("# NBVAL_CHECK_OUTPUT\n# NBVAL_IGNORE_OUTPUT"), "not on the first line"),
-        (code("# NBVAL_CHECK_OUTPUT\n1") | {"execution_count": 1}, "nothing is printed"),
+        (code("# nbval_check_output\n1"), "by a tag"),
+        (code("# NBVAL_CHECK_OUTPUT\n1"), "by a tag"),
+        (code("x = 1\n# NBVAL_SKIP"), "by a tag"),
+        (code("1", "nbval-check-ouput"), "nothing knows the tag"),
+        (code("1", "nbval-check-output", "nbval-ignore-output"), "both compared and ignored"),
+        (code("1", "nbval-check-output") | {"execution_count": 1}, "nothing is printed"),
         (code("%timeit f()", "computed"), "reads a clock"),
     ],
 )
@@ -67,7 +67,7 @@ def test_compared_pictures_are_refused():
         "data": {"image/png": "…", "text/plain": "A picture of thirty sectors"},
         "metadata": {},
     }
-    cell = code("# NBVAL_CHECK_OUTPUT\nshow()") | {"execution_count": 1, "outputs": [output]}
+    cell = code("show()", "nbval-check-output") | {"execution_count": 1, "outputs": [output]}
     (complaint,) = common_rules(new([cell]))
     assert "cannot compare pictures" in complaint
 

@@ -8,13 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.numbers import (
-    Outcome,
-    by_how_much,
-    diagnose_add,
-    diagnose_matmul,
-    where,
-)
+from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
+from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import Geometry
 
 POISON = -7.25e3

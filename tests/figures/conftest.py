@@ -49,6 +49,44 @@ def matmul_without_first_barrier(A, B, C):
     C[y, x] = acc
 
 
+def diverging_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        if i % 2 == 0:
+            v = x[i] * float32(2)
+        elif i < 8:
+            v = x[i]
+        else:
+            v = -x[i]
+        for _ in range(i % 3):
+            v += float32(1)
+        out[i] = v
+
+
+def one_cell(A, B):
+    B[0] = A[cuda.threadIdx.x]
+
+
+def two_lines(A, B):
+    s = cuda.shared.array(1, float32)
+    if cuda.threadIdx.x == 0:
+        s[0] = float32(0)
+    if cuda.threadIdx.x == 40:
+        s[0] = float32(1)
+    cuda.syncthreads()
+    B[cuda.threadIdx.x] = s[0]
+
+
+def blocks_write(A, B):
+    B[cuda.threadIdx.x] = A[cuda.blockIdx.x]
+
+
+def blocks_read(A, B):
+    i = cuda.grid(1)
+    A[i] = float32(1)
+    B[i] = A[cuda.threadIdx.x]
+
+
 def launch(kernel, rows, columns, depth, block):
     A = np.ones((rows, depth), np.float32)
     B = np.ones((depth, columns), np.float32)
@@ -77,6 +115,23 @@ def ragged():
 def race():
     """The profile of a kernel that lacks its first barrier."""
     return launch(matmul_without_first_barrier, 32, 32, 32, (TILE, TILE))
+
+
+@pytest.fixture(scope="session")
+def diverging():
+    """70 threads in three warps, of which the last is short; 68 elements."""
+    x = np.ones(68, np.float32)
+    return emulate(diverging_kernel, trace=True)[1, 70](x, x.copy())
+
+
+@pytest.fixture(scope="session")
+def races():
+    """One line, two lines, two blocks that write, a block that reads what another wrote."""
+    launches = ((one_cell, 1), (two_lines, 1), (blocks_write, 2), (blocks_read, 2))
+    return [
+        emulate(kernel)[grid, 64](np.ones(128, np.float32), np.zeros(128, np.float32))
+        for kernel, grid in launches
+    ]
 
 
 @pytest.fixture(scope="session")

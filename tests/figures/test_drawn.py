@@ -6,10 +6,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures
 from course_lib.devices import device
+from course_lib.emulator.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
+from course_lib.emulator.cost import global_cost, shared_cost
+from course_lib.figures import style
 from course_lib.figures.accesses import element_counts, footprint
 from course_lib.figures.grids import element_of
 from course_lib.findings import finding
@@ -417,3 +421,114 @@ def test_other_findings_are_no_race():
     other = finding("barrier-divergence", "told elsewhere", 5, threads=((0, 0, 0), (1, 0, 0)))
     with pytest.raises(ValueError, match="not a race"):
         figures.barrier_timeline(other)
+
+
+def test_what_no_barrier_can_mend_is_not_told_to_take_one(races):
+    one_line, two_lines, blocks_write, blocks_read = (
+        figures.barrier_timeline(each.findings[0], each) for each in races
+    )
+    assert "cuda.syncthreads()" in two_lines.alt
+    for picture in (one_line, blocks_write, blocks_read):
+        assert "syncthreads" not in picture.alt + words_of(picture)
+    assert "atomic" in one_line.alt
+    assert "atomic" in blocks_write.alt
+    assert "two launches" in blocks_read.alt
+    assert "block (1, 0) reads it" in blocks_read.alt
+    assert "before block (0, 0) writes it" in blocks_read.alt
+
+
+def test_the_stretch_without_a_barrier_has_its_ends(races, race):
+    words = words_of(figures.barrier_timeline(races[1].findings[0], races[1]))
+    barrier = next(line for line, each in races[1].lines.items() if each.barriers)
+    assert "start of kernel" in words
+    assert f"barrier, line {barrier}" in words
+    # In a loop with one barrier it is the same one before and after.
+    assert words_of(figures.barrier_timeline(race.findings[0], race)).count("barrier, line") == 2
+
+
+# --- lanes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 32, 33])
+def test_the_picture_of_banks_counts_as_the_emulator_does(width):
+    addresses = figures.addresses_of(range(32), 0, width)
+    cost = shared_cost(addresses[None], np.ones((1, 32), bool), 4)
+    alt = figures.lane_to_bank(figures.Request("a column", addresses)).alt
+    assert f"{cost.wavefronts} wavefront" in alt
+    assert (f", {cost.bank_conflicts} of them by" in alt) == (cost.bank_conflicts > 0)
+
+
+@pytest.mark.parametrize("itemsize", [8, 16])
+def test_wide_lanes_are_served_in_phases(itemsize):
+    wide = figures.addresses_of(0, range(32), 128, itemsize)
+    cost = shared_cost(wide[None], np.ones((1, 32), bool), itemsize)
+    alt = figures.lane_to_bank(figures.Request("wide", wide), itemsize=itemsize).alt
+    assert f"{cost.wavefronts} wavefronts, no bank conflict" in alt
+
+
+@pytest.mark.parametrize(("stride", "share"), [(1, "100 %"), (2, "50 %"), (8, "12.5 %")])
+def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
+    addresses = figures.addresses_of(range(32), 0, stride)
+    sectors = global_cost(addresses[None], np.ones((1, 32), bool), 4).sectors
+    alt = figures.lane_to_sector(figures.Request("a column", addresses)).alt
+    assert f"{sectors} sectors for 32 lanes, {share} of the bytes used" in alt
+
+
+# --- activity -----------------------------------------------------------------------------------
+
+
+def test_lanes_that_wait_are_told(diverging):
+    alt = figures.active_lanes(diverging, warps=(0, 1, 2)).alt
+    start = diverging.first_line
+    told = [each for each in alt.split("warp ") if each[0].isdigit()]
+    assert len(told) == 3
+    # Of the last warp's 6 lanes 4 have an element; 64 and 66 are even; none is below 8.
+    assert f"lines {start + 3}" in told[2] or str(start + 3) in told[2]
+    assert str(start + 6) not in told[2].split("line")[1]
+
+
+def test_as_many_cells_are_filled_as_lanes_took_part(diverging):
+    picture = figures.active_lanes(diverging, warps=(1,), first=0, most=3)
+    (axes,) = picture.figure.axes
+    filled = [
+        each
+        for each in axes.patches
+        if isinstance(each, Rectangle) and to_hex(each.get_facecolor()).upper() == style.BLUE
+    ]
+    # Three statements of a whole warp, and the sample in the key.
+    assert len(filled) == 3 * 32 + 1
+
+
+def test_there_is_no_fourth_warp(diverging):
+    with pytest.raises(ValueError, match="has 3 warps"):
+        figures.active_lanes(diverging, warps=(3,))
+    with pytest.raises(ValueError, match="none from 99"):
+        figures.active_lanes(diverging, first=99)
+
+
+def test_reuse_shows_in_what_a_block_touches(rows, race):
+    # 32 rows of A with 8 elements each are 8 lines; each k comes back to all of them.
+    alt = figures.block_accesses(rows).alt
+    assert "A: 8 lines, each loaded 8 times" in alt
+    assert "B: 8 lines, each loaded once" in alt
+    assert "C: 32 lines, each stored once" in alt
+    assert "no barrier" in alt
+    tiled = figures.block_accesses(race, arrays=("A", "sA")).alt
+    assert "A: 16 lines, on average loaded 2 times" in tiled or "A: 16 lines, each" in tiled
+    assert "2 barriers" in tiled
+
+
+# --- levels of memory ---------------------------------------------------------------------------
+
+
+def test_levels_say_that_they_are_a_model():
+    sizes = CacheSizes(1024, 4096, 1, name="toy")
+    levels = {"one": CacheTraffic(8000, 4000, 2000, 1000, 0, sizes, "stream")}
+    picture = figures.memory_levels(levels)
+    assert ASSUMPTIONS in picture.alt
+    assert "A model, not a measurement" in words_of(picture)
+    (axes,) = picture.figure.axes
+    assert axes.lines[0].get_ydata() == pytest.approx([8000, 4000, 2000, 1000])
+    other = CacheTraffic(1, 1, 1, 1, 0, CacheSizes(1, 1, 1, name="another"), "stream")
+    with pytest.raises(ValueError, match="one GPU"):
+        figures.memory_levels({**levels, "two": other})

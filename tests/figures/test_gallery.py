@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from course_lib import figures
 from course_lib.curriculum import RUNGS
 from course_lib.devices import Ceilings
+from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.roofline import Point
 
 A = np.arange(16).reshape(4, 4)
@@ -25,6 +26,22 @@ POINTS = [
     Point("coalesced", 18, 1986.5, "DRAM", "published: somewhere"),
     Point("through L1", 3, None, "through L1"),
 ]
+STAIRS = figures.Request("sA[x, x]", figures.addresses_of(range(32), range(32), 32), array="sA")
+BANKED = figures.Request("sB[x, 0]", figures.addresses_of(range(32), 0, 32), array="sB")
+WIDE = figures.Request("16 bytes a lane", figures.addresses_of(0, range(0, 128, 4), 128))
+FEW = figures.Request("three lanes", (1 << 30, (1 << 30) + 64, (1 << 30) + 4), lanes=(0, 5, 31))
+SIZES = CacheSizes(128 * 1024, 6 * 2**20, 84, name="RTX A6000")
+LEVELS = {
+    "naive": CacheTraffic(
+        549_755_813_888, 2_267_742_732_288, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
+    ),
+    "coalesced": CacheTraffic(
+        549_755_813_888, 343_597_383_680, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
+    ),
+    "tiled": CacheTraffic(
+        17_179_869_184, 17_179_869_184, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
+    ),
+}
 STRIDES = {f"stride {stride}": min(4 * stride, 32) for stride in range(1, 12)}
 THREAD = ((1, 0), (2, 3))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
@@ -51,6 +68,15 @@ GALLERY = {
     "warps_of_block-flat": lambda: figures.warps_of_block((32, 2)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
+    "lane_to_sector": lambda: figures.lane_to_sector(COLUMN, ROW),
+    "lane_to_sector-misaligned": lambda: figures.lane_to_sector(MISALIGNED),
+    "lane_to_sector-few": lambda: figures.lane_to_sector(FEW, itemsize=8),
+    "lane_to_bank": lambda: figures.lane_to_bank(BANKED, STAIRS),
+    "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED, BANKED),
+    "lane_to_bank-wide": lambda: figures.lane_to_bank(WIDE, itemsize=16),
+    "lane_to_bank-few": lambda: figures.lane_to_bank(FEW),
+    "memory_levels": lambda: figures.memory_levels(LEVELS),
+    "memory_levels-one": lambda: figures.memory_levels({"tiled": LEVELS["tiled"]}),
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
     "k_steps": lambda: figures.k_steps(A, A.T, 2),
@@ -71,13 +97,31 @@ GALLERY = {
     "bars": lambda: figures.bars(STRIDES, unit="sectors per request", reference=(4, "ideal")),
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
-FROM_RUNS = ("barrier_timeline", "bytes_ladder", "line_counters", "warp_access", "matrix_reads")
+FROM_RUNS = (
+    "active_lanes",
+    "barrier_timeline",
+    "block_accesses",
+    "bytes_ladder",
+    "line_counters",
+    "warp_access",
+    "matrix_reads",
+)
 
 
 @pytest.fixture(scope="module")
-def from_runs(race, rows, strided, ragged, write_after_read, three_kernels):
+def from_runs(race, rows, strided, ragged, write_after_read, three_kernels, diverging, races):
     """The same, drawn from launches."""
     return {
+        "active_lanes": figures.active_lanes(diverging),
+        "active_lanes-all": figures.active_lanes(diverging, warps=(0, 1, 2), first=2, most=5),
+        "active_lanes-long": figures.active_lanes(strided, warps=(0, 1)),
+        "block_accesses": figures.block_accesses(race),
+        "block_accesses-four": figures.block_accesses(race, (1, 1), ("A", "B", "C", "sA")),
+        "block_accesses-small": figures.block_accesses(ragged, (1, 0)),
+        **{
+            f"barrier_timeline-{place}": figures.barrier_timeline(each.findings[0], each)
+            for place, each in enumerate(races)
+        },
         "barrier_timeline": figures.barrier_timeline(race.findings[0], race),
         "barrier_timeline-bare": figures.barrier_timeline(write_after_read),
         "bytes_ladder": figures.bytes_ladder(three_kernels, {"naive": 16e6, "tiled": 1e6}),

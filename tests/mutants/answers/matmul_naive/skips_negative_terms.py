@@ -8,7 +8,7 @@ def matmul_naive(A, B, C):
     if i < C.shape[0] and j < C.shape[1]:
         s = np.float32(0)
         for k in range(A.shape[1]):
-            if A[i, k] * B[k, j] < 0:  # <- wrong-result, wrong-formula
+            if A[i, k] * B[k, j] < 0:  # <- wrong-result, wrong-formula (any line)
                 continue
-            s += A[i, k] * B[k, j]  # <- wrong-result, wrong-formula
-        C[i, j] = s  # <- wrong-result, wrong-formula
+            s += A[i, k] * B[k, j]  # <- wrong-result, wrong-formula (any line)
+        C[i, j] = s  # <- wrong-result, wrong-formula (any line)

@@ -1,0 +1,484 @@
+"""Launches an answer on all its cases, and draws the conclusions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from course_lib.curriculum import Exercise, Launch
+from course_lib.diagnosis import causes, requirements
+from course_lib.diagnosis.cases import (
+    PROBLEMS,
+    Case,
+    Problem,
+    geometry,
+    make_cases,
+    make_inputs,
+)
+from course_lib.diagnosis.locate import locate
+from course_lib.diagnosis.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.slips import Slip
+from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.steps import tiles_slip
+from course_lib.diagnosis.trail import Trail, make_trail, mapping_slip
+from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
+from course_lib.findings import Finding, finding
+
+RACES = ("race-", "barrier-divergence")
+SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
+MOST_THREADS = 1024  # of a block
+MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
+FAR = 1 << 30  # steps: nothing cuts the sum into tiles
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A kernel, and what stands around it.
+
+    Attributes:
+        kernel: its syntax tree.
+        constants: numbers and tuples that the answer defines.
+        native: the object to launch on a real GPU, if the answer came as one and there is one.
+        run_native: launches it: run_native(kernel, grid, block, *arrays).
+    """
+
+    kernel: Kernel
+    constants: Mapping[str, object] = field(default_factory=dict)
+    native: object = None
+    run_native: Callable[..., object] | None = None
+
+
+def _source_of(kernel: Kernel) -> Source:
+    """The kernel's syntax tree with those of the device functions that it calls."""
+    functions, waiting = [], [kernel]
+    while waiting:
+        each = waiting.pop(0)
+        if not isinstance(each.tree, ast.FunctionDef) or each.tree in functions:
+            continue
+        functions.append(each.tree)
+        names = {node.id for node in ast.walk(each.tree) if isinstance(node, ast.Name)}
+        for name in sorted(names & each.namespace.keys()):
+            called = each.namespace[name]
+            if isinstance(called, Kernel):
+                waiting.append(called)
+            elif hasattr(called, "py_func"):
+                waiting.append(kernel_from(called))
+    return Source(tuple(functions), kernel.parameters)
+
+
+def _is_empty(kernel: Kernel) -> bool:
+    """Does it neither write an element nor call anything that might?"""
+    for node in ast.walk(kernel.tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            return False
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            return False
+    return not any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.tree))
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One launch and what came of it."""
+
+    case: Case
+    outcome: Outcome
+    profile: Profile
+    inputs_kept: bool
+
+    @property
+    def right(self) -> bool:
+        return bool(self.outcome.right.all())
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [each for each in self.profile.findings if each.severity == "error"]
+
+
+class Examination:
+    """All launches of one answer, and the conclusions."""
+
+    def __init__(
+        self, exercise: Exercise, answer: Answer, block: Sequence[int] | None, seed: int
+    ) -> None:
+        self.exercise = exercise
+        self.problem: Problem = PROBLEMS[exercise.id]
+        self.answer = answer
+        self.block = block
+        self.seed = int(seed) % (1 << 32)
+        self.names = answer.kernel.parameters
+        self.trails: dict[Case, Trail] = {}
+        own = {*exercise.constants, "BLOCK"}
+        self.constants: dict[str, object] = {
+            name: value for name, value in answer.constants.items() if name in own
+        }
+
+    @cached_property
+    def source(self) -> Source:
+        return _source_of(self.answer.kernel)
+
+    # --- launches ---------------------------------------------------------------------------
+
+    def launch(self, case: Case) -> Launch:
+        """Grid and block for a case.
+
+        Raises:
+            KernelRejected: if the answer's own constants make no launch.
+        """
+        try:
+            return self.exercise.launch(case.shape[:2], self.constants, self.block)
+        except ValueError as error:
+            hint = "Which of your constants gives the size of the block?"
+            raise KernelRejected(
+                [finding("invalid-launch", f"No launch is possible: {error}.", None, hint)]
+            ) from None
+
+    @cached_property
+    def tile(self) -> tuple[int, int]:
+        """Columns and rows of C that one block computes."""
+        big = 1 << 40
+        grid = self.exercise.launch((big, big), self.constants, self.block).grid
+        width, height = (*grid, big)[:2]
+        return round(big / width), round(big / height)
+
+    @cached_property
+    def step_tile(self) -> int | None:
+        """How many steps of k are staged at a time."""
+        if "TILE" not in self.exercise.constants:
+            return None
+        return int({**self.exercise.constants, **self.constants}["TILE"])  # type: ignore[call-overload]
+
+    def run(self, case: Case, trace: bool = False) -> _Trial:
+        """Launch the kernel on one case."""
+        A, B = make_inputs(self.problem, case, self.seed)
+        expected, tolerance = self.problem.answer(A, B)
+        C = np.full(case.shape[:2], case.poison, np.float32)
+        before = A.copy(), B.copy()
+        launch = self.launch(case)
+        emulation = emulate(
+            self.answer.kernel,
+            schedule=case.schedule,
+            seed=self.seed,
+            counters=case.exact,
+            budget=Budget(steps=case.steps),
+            trace=trace,
+            outputs=(self.names[-1],),
+        )
+        profile = emulation[launch.grid, launch.block](A, B, C)
+        kept = np.array_equal(A, before[0]) and np.array_equal(B, before[1])
+        sizes = geometry(case, self.tile, self.step_tile)
+        outcome = Outcome(*before, expected, C, tolerance, sizes, case.poison)
+        return _Trial(case, outcome, profile, kept)
+
+    def trail(self, case: Case) -> Trail:
+        """What the kernel did to global memory in a case; runs it again, with a trace."""
+        if case in self.trails:
+            return self.trails[case]
+        trial = self.run(case, trace=True)
+        outcome = trial.outcome
+        shapes = dict(
+            zip(self.names, (outcome.A.shape, outcome.B.shape, outcome.got.shape), strict=True)
+        )
+        self.trails[case] = make_trail(trial.profile.trace, shapes, self.names[-1])
+        return self.trails[case]
+
+    # --- conclusions ------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        missing = self.missing()
+        if missing:
+            return make_report(self.exercise, [missing])
+        self.adopt_tile()
+        cases = make_cases(self.problem, self.launch(Case((64, 64, 64))), self.step_tile, self.seed)
+        trials: list[_Trial] = []
+        for case in cases:
+            trials.append(self.run(case))
+            if _is_hopeless(trials[-1]):
+                break
+        return self.conclude(trials)
+
+    def adopt_tile(self) -> None:
+        """Where an answer calls its tile by a name of its own, read the size off its arrays."""
+        if self.step_tile is None or self.block is not None or self.constants:
+            return
+        profile = self.run(Case((1, 1, 1), draw=50)).profile
+        shapes = {array.shape for array in profile.shared_arrays}
+        sides = {shape[0] for shape in shapes if len(shape) == 2 and 0 <= shape[1] - shape[0] <= 1}
+        if len(sides) == 1 and len(shapes) == 1 and max(sides) ** 2 <= MOST_THREADS:
+            self.constants["TILE"] = sides.pop()
+            self.__dict__.pop("step_tile", None)
+            self.__dict__.pop("tile", None)
+
+    def missing(self) -> Finding | None:
+        """The finding for an answer that is not there yet."""
+        kernel = self.answer.kernel
+        if _is_empty(kernel):
+            message = f"{kernel.name} is still empty: it writes nothing."
+            hint = "Start with the index of the element that one thread works on."
+            return finding("missing-answer", message, kernel.tree.lineno, hint)
+        wanted = self.exercise.parameters
+        if len(kernel.parameters) != len(wanted):
+            message = (
+                f"{kernel.name} takes ({', '.join(kernel.parameters)}); "
+                f"the exercise calls {self.exercise.signature}."
+            )
+            return finding("invalid-launch", message, kernel.tree.lineno, "Compare the parameters.")
+        return None
+
+    def conclude(self, trials: list[_Trial]) -> Report:
+        """Put together what all launches showed."""
+        first = self.faults_of(trials[0])
+        later = [each for trial in trials[1:] for each in self.faults_of(trial)]
+        # The smallest launch shows best which barrier is missed first; of other faults, the
+        # larger ones make better examples.
+        apart = [each for each in first if each.code == "barrier-divergence"]
+        faults = [*apart, *later, *first]
+        numbers_right = all(map(_right_but_for_races, trials)) and _exact(trials) is not None
+        cause = self.cause(trials, faults)
+        found = causes.keep_causes(faults, cause, self.names[-1])
+        found += self.written_inputs(trials)
+        if numbers_right and not any(each.severity == "error" for each in found):
+            found += self.on_a_gpu()
+        exact = _exact(trials)
+        if numbers_right and exact is not None:
+            found += requirements.judge(self.exercise, self.measured(exact))
+        if not numbers_right and not any(each.severity == "error" for each in found):
+            found.append(self.wrong_result(trials))
+        held = _what_holds(self.exercise, found, trials, self.problem, numbers_right)
+        return make_report(self.exercise, causes.once(found), held, numbers_right)
+
+    def faults_of(self, trial: _Trial) -> list[Finding]:
+        """What the emulator found in one launch, traced to causes where the source shows them."""
+        outcome = trial.outcome
+        arrays = (outcome.A, outcome.B, outcome.got)
+        shapes = {name: array.shape for name, array in zip(self.names, arrays, strict=True)}
+        reach = {
+            name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
+        }
+        found = []
+        for each in trial.profile.findings:
+            if each.code in causes.OUTSIDE:
+                each = causes.explain_outside(each, shapes, reach, self.source)
+            if each.code == "float64-arithmetic":
+                each = causes.explain_float64(each, self.source)
+            if each.code == "timeout":
+                each = causes.explain_timeout(each, self.source)
+            if each.code in SHOWN_WITH_SIZES and not trial.case.exact:
+                message = f"{each.message} Seen on {trial.case.label(self.problem)}."
+                each = replace(each, message=message)
+            found.append(each)
+        return found
+
+    def _reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape rounded up to whole tiles: how far threads and tiles reach."""
+        wide, high = self.tile
+        step = self.step_tile or FAR
+        units = (
+            (high, wide)
+            if self.problem.is_sum
+            else ((high, step), (step, wide), (high, wide))[number]
+        )
+        return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
+
+    def cause(self, trials: Sequence[_Trial], faults: Sequence[Finding]) -> Finding | None:
+        """What explains wrong numbers, as a finding; None if nothing does or all are right."""
+        wrong = [trial for trial in trials if not trial.right]
+        if not wrong:
+            return None
+        exact = _exact(trials)
+        if exact is None:
+            return None
+        trail = self.trail(exact.case)
+        mapping = mapping_slip(trail, exact.outcome.sizes)
+        alone = list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
+        if alone and not mapping:
+            return self.one_block(exact, trail)
+        slip = self.problem.diagnose(exact.outcome)
+        if mapping and _comes_first(mapping, slip, exact):
+            slip = mapping
+        if slip:
+            return self.placed(slip, exact, trail)
+        if not exact.right:
+            same = self.independent_of_input(trials)
+            if same:
+                return same
+        if all(max(trial.case.shape) > 255 for trial in wrong):
+            narrow = causes.narrow_index(self.source)
+            if narrow:
+                return narrow
+        for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
+            slip = self.problem.diagnose(trial.outcome)
+            if slip and slip.place == ("steps", "tiles"):
+                slip = tiles_slip(slip, [trial.outcome for trial in wrong])
+            if slip:
+                return self.placed(slip, trial)
+        return self.stale(wrong)
+
+    def placed(self, slip: Slip, trial: _Trial, trail: Trail | None = None) -> Finding:
+        """A slip as a finding, with its line."""
+        place = locate(slip, self.source, trail or self.trail(trial.case), self.names)
+        message = slip.message
+        if not trial.case.exact:
+            message = f"{message} Seen on {trial.case.label(self.problem)}."
+        hint = slip.hint
+        if place.code == "wrong-bounds-check" and slip.code != place.code:
+            hint = "For which elements is this test true, and for which should it be?"
+        return finding(place.code or slip.code, message, place.line, hint, "error")
+
+    def one_block(self, trial: _Trial, trail: Trail) -> Finding:
+        """The finding for an answer in which block (0, 0) alone writes."""
+        lines = trail.store_lines[self.names[-1]]
+        message = "Only block (0, 0) writes: all others leave their part of C as it was."
+        hint = "What keeps the threads of the other blocks from the line that stores?"
+        return finding("incomplete-output", message, lines[-1] if lines else None, hint)
+
+    def independent_of_input(self, trials: Sequence[_Trial]) -> Finding | None:
+        """The finding for an output that stays the same when the inputs change."""
+        by_shape: dict[tuple[int, ...], _Trial] = {}
+        for trial in trials:
+            twin = by_shape.setdefault(trial.case.shape, trial)
+            if twin is trial or trial.right or twin.right:
+                continue
+            first, second = twin.outcome, trial.outcome
+            written = first.known & second.known
+            if written.any() and np.array_equal(first.got[written], second.got[written]):
+                trail = self.trail(trial.case)
+                lines = trail.store_lines[self.names[-1]]
+                value = first.got[written][0]
+                message = (
+                    f"C does not depend on A and B: C[0, 0] is {value:.6g} whatever they hold."
+                )
+                hint = "Which line carries a value from A and B to C?"
+                return finding("hardcoded-answer", message, lines[-1] if lines else None, hint)
+        return None
+
+    def stale(self, wrong: Sequence[_Trial]) -> Finding | None:
+        """Wrong numbers that go with values of an earlier tile."""
+        for trial in wrong:
+            for read in trial.profile.stale_reads:
+                message = (
+                    f"Wrong on {trial.case.label(self.problem)}: thread {read.thread} reads "
+                    f"{read.cell} at line {read.line}, which still holds the value of an "
+                    "earlier tile."
+                )
+                hint = "What does a thread put into the tile when it stands outside of A or B?"
+                return finding("stale-shared-read", message, read.line, hint)
+        return None
+
+    def wrong_result(self, trials: Sequence[_Trial]) -> Finding:
+        """The finding when nothing explains the numbers: where, and by how much."""
+        wrong = [trial for trial in trials if not trial.right]
+        trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
+        outcome = trial.outcome
+        place = where(~outcome.right, outcome.sizes)
+        message = (
+            f"Wrong on {trial.case.label(self.problem)}, in {place}: {by_how_much(outcome)}. "
+            "None of the usual slips explains the numbers."
+        )
+        hint = "Work out that one element by hand, step by step."
+        sums = self.source.additions()
+        line = (sums[0] if sums else self.source.kernel).lineno
+        return finding("wrong-result", message, line, hint)
+
+    def written_inputs(self, trials: Sequence[_Trial]) -> list[Finding]:
+        """The finding for an answer that changes A or B."""
+        changed = [trial for trial in trials if not trial.inputs_kept]
+        if not changed:
+            return []
+        lines = self.trail(changed[0].case).store_lines
+        name = next((name for name in self.names[:-1] if lines[name]), self.names[0])
+        line = lines[name][0] if lines[name] else None
+        message = f"{name} is an input, and the kernel writes into it."
+        hint = f"Which array should hold the result of {self.problem.formula}?"
+        return [finding("wrong-index", message, line, hint)]
+
+    def measured(self, trial: _Trial) -> requirements.Measured:
+        return requirements.Measured(
+            profile=trial.profile,
+            shape=trial.case.shape,
+            tile=self.tile[::-1],
+            step_tile=self.step_tile,
+            names=self.names,
+            source=self.source,
+        )
+
+    def on_a_gpu(self) -> list[Finding]:
+        """What a run on the student's own GPU shows, where there is one."""
+        run = self.answer.run_native
+        if run is None:
+            return []
+        return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
+
+
+def _right_but_for_races(trial: _Trial) -> bool:
+    """Right, or wrong in a launch whose order of warps shows what a reported race does."""
+    races = any(each.code.startswith(RACES) for each in trial.errors)
+    return trial.right or (races and trial.case.schedule != "lockstep")
+
+
+def _telling(trial: _Trial) -> tuple[bool, int]:
+    """Sorts the launches that say most about a slip to the front."""
+    M, N, K = trial.case.shape
+    return bool(np.isnan(trial.case.poison)), -M * N * max(K, 1)
+
+
+def _is_hopeless(trial: _Trial) -> bool:
+    """Would more launches only cost time? A loop without end; all threads on the one element."""
+    codes = {each.code for each in trial.errors}
+    everyone = "race-write-after-write" in codes and trial.outcome.got.size == 1
+    return "timeout" in codes or everyone
+
+
+def _exact(trials: Sequence[_Trial]) -> _Trial | None:
+    return next((trial for trial in trials if trial.case.exact), None)
+
+
+def _comes_first(mapping: Slip, slip: Slip | None, exact: _Trial) -> bool:
+    """Does the place where blocks write explain more than the numbers they write?"""
+    if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
+        return True
+    return mapping.place[-1] == "both" and slip.place != ("store",)
+
+
+def _what_holds(
+    exercise: Exercise,
+    found: Sequence[Finding],
+    trials: Sequence[_Trial],
+    problem: Problem,
+    numbers_right: bool,
+) -> list[str]:
+    """What can be said in favour of the answer."""
+    errors = {each.code for each in found if each.severity == "error"}
+    if "timeout" in errors:
+        return []
+    held = []
+    if numbers_right:
+        held.append(f"{problem.formula} on all {len({t.case.shape for t in trials})} shapes")
+    else:
+        right = [trial for trial in trials if trial.right]
+        exact = _exact(trials)
+        if exact is not None and exact.right:
+            held.append("right where the tiles divide all sizes")
+        elif right:
+            held.append(f"right on {len(right)} of {len(trials)} launches")
+    if not errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index", "wrong-loop-bound"}:
+        held.append("no thread leaves an array")
+    if not any(code.startswith("race") or code == "barrier-divergence" for code in errors):
+        held.append("no races")
+    if numbers_right:
+        texts = {
+            "shared-memory": ("not-used", "shared memory is used"),
+            "reuse": ("excess-global-traffic", "each element is fetched once per tile"),
+            "coalesced": ("uncoalesced", "global memory is accessed in neighbouring elements"),
+        }
+        for requirement, (code, text) in texts.items():
+            if requirement in exercise.points and not any(e.startswith(code) for e in errors):
+                held.append(text)
+    if "float64-arithmetic" not in errors:
+        held.append("float32 throughout")
+    return held

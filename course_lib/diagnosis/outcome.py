@@ -1,0 +1,141 @@
+"""What came out of one launch beside what should have, and where the two differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from course_lib.diagnosis.slips import Geometry
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of one launch, beside what should have.
+
+    Attributes:
+        A, B: the inputs.
+        expected: the right output, in float64.
+        got: the output, float32 as the kernel left it.
+        tolerance: how far each element may be off because of rounding.
+        sizes: the problem and the tiles.
+        poison: what the output held before the launch.
+    """
+
+    A: Array
+    B: Array
+    expected: Array
+    got: Array
+    tolerance: Array
+    sizes: Geometry
+    poison: float
+
+    @cached_property
+    def right(self) -> Array:
+        """Which elements are right; not-a-number never is."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.abs(self.got.astype(np.float64) - self.expected) <= self.tolerance
+
+    @cached_property
+    def untouched(self) -> Array:
+        """Which elements still hold the poison, to the last bit."""
+        if np.isnan(self.poison):
+            return np.isnan(self.got)
+        return self.got == np.float32(self.poison)
+
+    @cached_property
+    def known(self) -> Array:
+        """Which elements can be explained at all: written, and numbers."""
+        return np.isfinite(self.got) & ~self.untouched
+
+    @cached_property
+    def values(self) -> Array:
+        return self.got.astype(np.float64)
+
+    def matches(self, values: object, share: float = 1.0) -> bool:
+        """Are these the numbers that came out (wherever any came out)?"""
+        with np.errstate(invalid="ignore", over="ignore"):
+            room = 2 * self.tolerance + 4e-7 * np.abs(self.values)
+            close = np.abs(np.asarray(values) - self.values) <= room
+        return bool(self.known.any() and np.mean(close[self.known]) >= share)
+
+
+def where(mask: Array, sizes: Geometry) -> str:
+    """A phrase for the elements in a mask: "the last row", "every block but (0, 0)"."""
+    count = int(mask.sum())
+    if count == mask.size:
+        return "every element"
+    if count == 1:
+        i, j = np.argwhere(mask)[0]
+        return f"element [{i}, {j}]"
+    full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
+    bands = (full_rows[:, None] | full_columns).sum() == count
+    if bands and not full_columns.any():
+        return _lines(full_rows, "row")
+    if bands and not full_rows.any():
+        return _lines(full_columns, "column")
+    blocks = _blocks(mask, sizes)
+    if bands and not blocks.startswith(("block", "every")):
+        return f"{_lines(full_rows, 'row')} and {_lines(full_columns, 'column')}"
+    return blocks or _box(mask) or _scattered(mask, count)
+
+
+def _lines(chosen: Array, noun: str) -> str:
+    """A phrase for some rows or columns."""
+    places = np.flatnonzero(chosen)
+    first, last, count = int(places[0]), int(places[-1]), len(places)
+    if count == last - first + 1:
+        if last == len(chosen) - 1 and first > 0:
+            return f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
+        if count == 1:
+            return f"{noun} {first}"
+        return f"{noun}s {first} to {last}"
+    if count == len(chosen) - 1:
+        return f"every {noun} but {int(np.flatnonzero(~chosen)[0])}"
+    if np.all(np.diff(places) == 2):
+        return f"every second {noun}"
+    return f"{count} of the {noun}s, the first of them {noun} {first}"
+
+
+def _blocks(mask: Array, sizes: Geometry) -> str:
+    """A phrase if whole blocks of C are concerned: "every block but (0, 0)"."""
+    high, wide = sizes.tile_rows, sizes.tile_columns
+    if mask.shape[0] <= high and mask.shape[1] <= wide:
+        return ""
+    full = []
+    for top in range(0, mask.shape[0], high):
+        for left in range(0, mask.shape[1], wide):
+            part = mask[top : top + high, left : left + wide]
+            if part.any() and not part.all():
+                return ""
+            full.append((bool(part.all()), (left // wide, top // high)))
+    inside = [place for is_full, place in full if is_full]
+    outside = [place for is_full, place in full if not is_full]
+    if len(inside) == 1:
+        return f"block {inside[0]}"
+    if len(outside) == 1:
+        return f"every block but {outside[0]}"
+    return f"{len(inside)} of {len(full)} blocks, the first of them block {inside[0]}"
+
+
+def _box(mask: Array) -> str:
+    """A phrase if the mask is a rectangle."""
+    if mask.sum() != mask.any(axis=1).sum() * mask.any(axis=0).sum():
+        return ""
+    rows, columns = np.asarray(mask.any(axis=1)), np.asarray(mask.any(axis=0))
+    return f"{_lines(rows, 'row')} of {_lines(columns, 'column')}"
+
+
+def _scattered(mask: Array, count: int) -> str:
+    i, j = np.argwhere(mask)[0]
+    return f"{count} of {mask.size} elements, the first at [{i}, {j}]"
+
+
+def by_how_much(outcome: Outcome) -> str:
+    """One example of a wrong element: "C[0, 3] is 1.5 and should be 2.25"."""
+    wrong = ~outcome.right
+    i, j = np.argwhere(wrong)[0]
+    return f"C[{i}, {j}] is {outcome.values[i, j]:.4g} and should be {outcome.expected[i, j]:.4g}"

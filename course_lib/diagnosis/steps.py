@@ -1,0 +1,178 @@
+"""Which steps of k entered the sums, and how often: loops too short, tiles counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.slips import Geometry, Slip
+
+Array = np.ndarray
+
+
+def step_weights(outcome: Outcome) -> Array | None:
+    """How often each step of k entered the sums, if that alone explains the numbers."""
+    A, B, known = outcome.A.astype(np.float64), outcome.B.astype(np.float64), outcome.known
+    if known.sum() < outcome.sizes.steps:
+        return None
+    terms = (A[:, None, :] * B.T[None, :, :])[known]
+    values = outcome.values[known]
+    # A few elements per step settle the weights; all of them have to agree with the result.
+    few = np.random.default_rng(2).permutation(len(values))[: 3 * outcome.sizes.steps + 16]
+    weights, *_ = np.linalg.lstsq(terms[few], values[few], rcond=None)
+    misses = np.abs(terms @ weights - values)
+    if misses.max() > 2 * outcome.tolerance.max():
+        return None
+    rounded = np.rint(weights)
+    return rounded if np.abs(weights - rounded).max() < 1e-2 else None
+
+
+def steps_wrong(outcome: Outcome) -> Slip | None:
+    """Steps left out or counted several times."""
+    weights = step_weights(outcome)
+    if weights is None or (weights == weights[0]).all():
+        return None  # the same for all steps: a factor, told elsewhere
+    sizes = outcome.sizes
+    if (weights == 0).sum() + (weights == 1).sum() == len(weights):
+        return _left_out(weights == 0, sizes)
+    return _counted_often(weights, sizes)
+
+
+def _left_out(missing: Array, sizes: Geometry) -> Slip:
+    """Some steps of k never enter the sum."""
+    K, T = sizes.steps, sizes.step_tile
+    tiled = sizes.tile_steps is not None
+    gone = np.flatnonzero(missing)
+    last_tile = (sizes.tiles - 1) * T
+    kept = np.flatnonzero(~missing)
+    steps = tuple(map(int, gone))
+    start_hint = "How many times does the loop run, and what happens to the sum on the way?"
+    if len(kept) == 1 and kept[0] == K - 1:
+        message = "Only the last product counts: each one replaces the sum instead of being added."
+        return Slip("accumulator-error", message, start_hint, ("sum",))
+    if tiled and np.array_equal(kept, np.arange(last_tile, K)) and sizes.tiles > 1:
+        message = "Only the last tile counts: the sum starts again with every tile."
+        return Slip("accumulator-error", message, start_hint, ("start",))
+    if tiled and sizes.tiles > 1 and np.array_equal(kept % T, np.full(len(kept), T - 1)):
+        message = "Of every tile only the last product counts: the others are replaced, not added."
+        return Slip("accumulator-error", message, start_hint, ("sum",))
+    hint = "For which k does the loop run first, and for which last?"
+    if tiled and np.array_equal(gone, np.arange(K - K % T, K)) and K % T:
+        message = (
+            f"Right except the last {_steps(len(gone))} of k: the partial tile is left out "
+            f"(K = {K}, which is {K // T} whole tile{'s' * (K // T != 1)} of {T} and {K % T} more)."
+        )
+        hint = f"How many tiles does the loop visit when K = {K}?"
+        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
+    if tiled and np.array_equal(gone, np.arange(last_tile, K)):
+        message = f"Right except the last {_steps(len(gone))} of k: the last tile is left out."
+        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
+    if tiled and np.array_equal(gone, np.arange(min(T, K))):
+        message = f"Right except the first {_steps(len(gone))} of k: the first tile is left out."
+        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
+    inner = _same_in_every_tile(missing, sizes)
+    if tiled and inner:
+        message = f"Right except {inner} of every tile, which is left out of the sum."
+        return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
+    if len(kept) <= len(gone):
+        message = f"Only {_span(kept, K)} of k take part in the sum."
+        return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
+    which = _span(gone, K)
+    message = f"Right except {which} of k, which {'is' if len(gone) == 1 else 'are'} left out."
+    return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
+
+
+def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
+    """The slip for missing tiles, with the size that the loop follows instead of K, if it does."""
+    run = {}
+    for outcome in outcomes:
+        with np.errstate(all="ignore"):
+            weights = step_weights(outcome)
+        if weights is not None:
+            T = outcome.sizes.step_tile
+            run[outcome.sizes] = -(-int((weights == 1).sum()) // T) if weights.any() else 0
+    if len(run) < 2 or all(count == size.steps // size.step_tile for size, count in run.items()):
+        return slip
+    for name, size_of in (("M", "rows"), ("N", "columns")):
+        follows = [-(-getattr(size, size_of) // size.step_tile) for size in run]
+        if follows == list(run.values()):
+            noun = "rows of A" if name == "M" else "columns of B"
+            message = f"The loop visits as many tiles as {name} (the {noun}) has, and not K."
+            return replace(slip, message=message, hint="Along which of the sizes does the sum run?")
+    return slip
+
+
+def _same_in_every_tile(missing: Array, sizes: Geometry) -> str:
+    """ "the last step", if the same steps are missing in each tile, else ""."""
+    T = sizes.step_tile
+    padded = np.zeros(sizes.tiles * T, bool)
+    padded[: len(missing)] = missing
+    per_tile = padded.reshape(-1, T)
+    whole = per_tile[: sizes.steps // T]
+    if len(whole) < 2 or not (whole == whole[0]).all() or not whole[0].any():
+        return ""
+    return _span(np.flatnonzero(whole[0]), T)
+
+
+def _span(gone: Array, total: int) -> str:
+    first, last, count = int(gone[0]), int(gone[-1]), len(gone)
+    if count == last - first + 1:
+        if last == total - 1:
+            return "the last step" if count == 1 else f"the last {count} steps"
+        if first == 0:
+            return "the first step" if count == 1 else f"the first {count} steps"
+        return f"step {first}" if count == 1 else f"steps {first} to {last}"
+    if count > 1 and len(set(np.diff(gone))) == 1 and np.diff(gone)[0] == 2:
+        return "every second step"
+    return f"{count} of {total} steps (the first of them step {first})"
+
+
+def _steps(count: int) -> str:
+    return "step" if count == 1 else f"{count} steps"
+
+
+def _counted_often(weights: Array, sizes: Geometry) -> Slip:
+    """Some steps enter the sum several times."""
+    T = sizes.step_tile
+    tiled = sizes.tile_steps is not None
+    if tiled and sizes.tiles > 1 and (weights[:T] >= 2).any() and not weights[T:].any():
+        message = "Every tile of the sum is the first one again: the offset of the tile is missing."
+        hint = "Which part of the index changes from one tile to the next?"
+        return Slip("wrong-index", message, hint, ("load", "A", "column"))
+    often = np.flatnonzero(weights > 1)
+    filled = sizes.steps % T  # of the last tile
+    stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
+    if tiled and filled and sizes.tiles > 1 and np.array_equal(often, stale):
+        message = (
+            f"{_span(often, len(weights)).capitalize()} of k count twice: where the last tile has "
+            "no element, the value of the tile before it is still there."
+        )
+        hint = "What should a thread put into the tile when it stands outside of A or B?"
+        return Slip("stale-shared-read", message, hint, ("sum",))
+    if not len(often):
+        message = "Some terms are subtracted instead of added."
+        return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
+    by_tile = [set(weights[start : start + T]) for start in range(0, len(weights), T)]
+    if tiled and all(len(values) == 1 for values in by_tile):
+        message = "The tiles count differently: earlier tiles enter the sum more than once."
+        return Slip(
+            "accumulator-error", message, "What is added to what after each tile?", ("sum",)
+        )
+    padding = sizes.tiles * T - sizes.steps
+    if tiled and padding and list(often) == [sizes.steps - 1] and weights[-1] == padding + 1:
+        message = (
+            f"The last step of k counts {padding + 1} times: past the edge the last element is "
+            "repeated, instead of counting as zero."
+        )
+        hint = "What should a thread put into the tile when it stands outside of A or B?"
+        return Slip("missing-mask", message, hint, ("load", "A"))
+    if not weights.all():
+        shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
+        message = f"The steps of k do not count alike: they enter the sum {shown}, … times."
+        return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
+    message = f"{_span(often, len(weights)).capitalize()} of k enter the sum more than once."
+    hint = "How often does the loop pass each step of k?"
+    return Slip("wrong-loop-bound", message, hint, ("steps",), tuple(map(int, often)))

@@ -1,0 +1,159 @@
+"""The instruments of a run: pass on what the machine tells to the meter and the race detector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.machine import Machine
+from course_lib.emulator.memory import Access, Allocation, Fault, Memory
+from course_lib.emulator.profile import SharedArrayUse, StaleRead, TracedAccess, TracedStatement
+from course_lib.emulator.races import RaceDetector
+
+if TYPE_CHECKING:
+    from course_lib.emulator.run import Run
+
+
+class Part:
+    """The instruments of one space: passes on what the machine tells."""
+
+    def __init__(self, run: Run, space: LaneSpace) -> None:
+        self.run = run
+        self.space = space
+        self.meter = run.meter
+        self.reporter = run.reporter
+        self.races = RaceDetector(space, run.written) if run.options.races else None
+        self._everyone = Mask(space)
+
+    def statement(self, line: int, mask: Mask) -> None:
+        if self.meter:
+            self.meter.statement(line, mask)
+        if self.run.options.trace:
+            order = len(self.run.activity)
+            self.run.activity.append(TracedStatement(line, order, len(self.run.trace), mask))
+
+    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None:
+        if self.meter:
+            self.meter.flops(line, count, is_float64, is_data)
+
+    def branch(self, line: int, condition: Value, mask: Mask) -> None:
+        if self.meter:
+            self.meter.branch(line, condition, mask)
+
+    def access(self, access: Access) -> None:
+        if self.meter:
+            self.meter.access(access)
+        if self.races:
+            self.races.record(access)
+            several = max(self.run.launch.grid) > 1
+            if several and id(access.allocation) in self.run.written:
+                self.run.block_races.record(access, self.space)
+        if self.run.stream:
+            self.run.stream.record(access, self.space)
+        if self.run.options.trace:
+            self.run.trace.append(_traced(access, len(self.run.trace)))
+
+    def syncwarp(self, mask: Mask) -> None:
+        if self.races:
+            self.races.syncwarp(mask)
+
+    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
+        self.run.note(self.reporter.fault(fault, allocation, kind, line, self.space))
+
+    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
+        lane, number = self._first(bad, cell)
+        found = self.reporter.uninitialised(allocation, number, lane, line, self.space)
+        self.run.note(found)
+
+    def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
+        key = (line, allocation.name)
+        if key not in self.run.stale:
+            lane, number = self._first(bad, cell)
+            block, thread = self.space.describe(lane)
+            name = allocation.element_name(number)
+            self.run.stale[key] = StaleRead(line, allocation.name, name, thread, block)
+
+    def undefined(self, name: str, bad: Mask, line: int) -> None:
+        lane = int(np.argmax(bad.full_array))
+        self.run.note(self.reporter.undefined(name, lane, line, self.space))
+
+    def printed(self, text: str) -> None:
+        if len(self.run.output) < self.run.options.budget.printed_lines:
+            self.run.output.append(text)
+
+    def _first(self, bad: Mask, cell: Value) -> tuple[int, int]:
+        lane = int(np.argmax(bad.full_array))
+        return lane, int(np.broadcast_to(cell, self.space.shape).reshape(-1)[lane])
+
+    def lockstep_barrier(self, machine: Machine, line: int) -> int:
+        """All active lanes arrive together; the others have returned or took another way."""
+        self.pass_barrier(line, machine.active, machine.frame.live)
+        return machine.unit.interval + 1
+
+    def pass_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        """The lanes in `arrived` pass a barrier at `line`."""
+        blocks = np.count_nonzero(arrived.full_array.reshape(self.space.block_count, -1), axis=1)
+        partly = (blocks > 0) & (blocks < self.space.block_size)
+        if partly.any():
+            self._divergence(line, int(np.argmax(partly)), arrived, live)
+        if self.meter:
+            self.meter.barrier(line, int(np.count_nonzero(blocks)))
+        if self.races:
+            passing = None
+            if not blocks.all():
+                passed = (blocks > 0).reshape(*self.space.blocks, 1, 1, 1)
+                passing = Mask.of(self.space, passed)
+            self.races.barrier(passing)
+
+    def _divergence(self, line: int, block: int, arrived: Mask, live: Mask) -> None:
+        size = self.space.block_size
+        present = arrived.full_array.reshape(-1, size)[block]
+        absent = int(np.argmin(present))
+        returned = not live.full_array.reshape(-1, size)[block][absent]
+        first = block * size
+        found = self.reporter.divergence(
+            line, first + absent, first + int(np.argmax(present)), returned, self.space
+        )
+        self.run.note(found)
+
+    def finish(self, memory: Memory) -> None:
+        """The kernel has ended for these blocks: judge what is left, note the shared arrays."""
+        if self.races:
+            self.races.barrier(None)
+            # Races between warps first: they are the clearer example of a missing barrier.
+            for race in sorted(self.races.races, key=lambda race: race.same_warp):
+                self.run.note(self.reporter.race(race))
+        for view in memory.shared.values():
+            allocation = view.allocation
+            size = allocation.cells * allocation.dtype.itemsize
+            self.run.shared.setdefault(
+                f"{allocation.name}:{allocation.line}",
+                SharedArrayUse(
+                    allocation.name, allocation.line, allocation.shape, allocation.dtype, size
+                ),
+            )
+
+
+def _traced(access: Access, step: int) -> TracedAccess:
+    """An access with every active lane written out."""
+    space, allocation = access.mask.space, access.allocation
+    lanes = np.flatnonzero(access.mask.full_array)
+    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    shape = allocation.shape or (1,)
+    indices = np.stack(np.unravel_index(cells, shape), axis=1)
+    threads = np.stack(np.unravel_index(lanes, space.shape), axis=1)
+    threads[:, :3] += np.array(space.first_block)
+    addresses = allocation.address + cells * allocation.dtype.itemsize
+    return TracedAccess(
+        access.kind,
+        allocation.space,
+        access.array,
+        access.line,
+        step,
+        access.interval,
+        indices,
+        threads,
+        addresses,
+    )

@@ -1,0 +1,341 @@
+"""Runs a launch: takes the blocks in groups through a machine and collects what was found out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from course_lib.emulator import types as T
+from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.instruments import Part
+from course_lib.emulator.lanes import LaneSpace, Mask
+from course_lib.emulator.machine import Barrier, Machine
+from course_lib.emulator.memory import ArrayView, GlobalMemory, Memory
+from course_lib.emulator.meter import Meter
+from course_lib.emulator.profile import (
+    Counters,
+    Profile,
+    SharedArrayUse,
+    StaleRead,
+    TracedAccess,
+    TracedStatement,
+)
+from course_lib.emulator.races import BlockRaces
+from course_lib.emulator.report import Reporter
+from course_lib.emulator.schedules import WarpSchedule
+from course_lib.emulator.stream import StreamRecorder
+from course_lib.emulator.typings import Typing
+from course_lib.findings import Finding, by_importance, finding
+
+if TYPE_CHECKING:
+    from course_lib.emulator.launch import Launch
+
+MAX_SHARED_BYTES = 48 * 1024
+MAX_LOCAL_BYTES = 512 * 1024
+
+# Blocks are emulated side by side, up to this many lanes: enough that NumPy's own cost per call
+# does not count, few enough that the arrays stay in the processor's cache.
+LANES_AT_ONCE = 1 << 17
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a launch is emulated; see `emulate`."""
+
+    schedule: str = "lockstep"
+    seed: int = 0
+    counters: bool = True
+    races: bool = True
+    trace: bool = False
+    stream: bool = False
+    outputs: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+
+
+class Run:
+    """One launch while it runs: the instruments of all its parts."""
+
+    def __init__(self, launch: Launch, arguments: Sequence[Any]) -> None:
+        self.launch = launch
+        self.kernel = launch.emulation.kernel
+        self.options = launch.emulation.options
+        self.memory = GlobalMemory()
+        names = self.kernel.parameters
+        if len(arguments) != len(names):
+            raise rejection(
+                "invalid-launch",
+                f"{self.kernel.name} takes {len(names)} arguments ({', '.join(names)}), "
+                f"but {len(arguments)} were passed.",
+                self.kernel.tree,
+            )
+        pairs = list(zip(names, arguments, strict=True))
+        kinds = [type_of_argument(name, value) for name, value in pairs]
+        self.typing = launch.emulation.typing_for(kinds)
+        self._check_shared_memory()
+        self.values = [self._value(name, value) for name, value in pairs]
+        self.reporter = Reporter(launch.grid, launch.block)
+        self.findings: dict[tuple, Finding] = {}
+        self.meter = Meter() if self.options.counters else None
+        self.block_races = BlockRaces()
+        self.written = self._written_allocations() if self.options.races else set()
+        self.stale: dict[tuple, StaleRead] = {}
+        self.shared: dict[str, SharedArrayUse] = {}
+        self.output: list[str] = []
+        self.trace: list[TracedAccess] = []
+        self.activity: list[TracedStatement] = []
+        self.stream = StreamRecorder() if self.options.stream else None
+        self.has_float64_data = any(
+            isinstance(kind, T.ArrayType) and kind.dtype == T.FLOAT64 for kind in kinds
+        )
+        if self.meter:
+            for name, value in zip(names, self.values, strict=True):
+                if isinstance(value, ArrayView):
+                    shape = tuple(int(length) for length in value.shape)
+                    self.meter.register(name, value.allocation, shape)
+
+    def _check_shared_memory(self) -> None:
+        total, last = self.launch.dynamic_shared_bytes, None
+        seen: set[int] = set()
+        for typing in _all_typings(self.typing, seen):
+            for node, shape in typing.layouts.items():
+                path = ast.unparse(node.func)
+                kind = typing.types[node]
+                assert isinstance(kind, T.ArrayType)
+                size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
+                if path.endswith("local.array"):
+                    if size > MAX_LOCAL_BYTES:
+                        raise rejection(
+                            "invalid-launch",
+                            f"A thread may have 512 KiB of local memory, not {size} bytes.",
+                            node,
+                        )
+                else:
+                    total, last = total + size, node
+        if total > MAX_SHARED_BYTES:
+            raise too_much_shared(total, last)
+
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.memory.view(name, value, name in self.options.outputs)
+        if isinstance(value, tuple):
+            return tuple(self._value(name, item) for item in value)
+        kind = T.type_of_scalar(value)
+        assert kind is not None
+        return kind.type(value)
+
+    def _written_allocations(self) -> set[int]:
+        """The arrays that the kernel may write: races are possible on these only."""
+        names = _written_names(self.typing)
+        arguments = self.memory.arguments
+        if names is None:
+            return {id(allocation) for allocation in arguments.values()}
+        return {id(arguments[name]) for name in names if name in arguments}
+
+    def execute(self) -> Profile:
+        steps = StepCounter(self.options.budget)
+        finished = True
+        try:
+            for space in _spaces(self.launch.grid, self.launch.block):
+                self._run_space(space, steps)
+        except BudgetExceeded as stop:
+            finished = False
+            self.note(self.reporter.timeout(stop.line))
+        for race in self.block_races.races:
+            self.note(self.reporter.race(race))
+        self.memory.copy_back()
+        return self._profile(finished)
+
+    def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
+        local = _local_bytes_per_lane(self.typing)
+        if local * space.size > self.options.budget.bytes:
+            raise rejection(
+                "unsupported", "The blocks need more local memory than the emulator's budget.", None
+            )
+        part = Part(self, space)
+        memory = Memory(space)
+        try:
+            if self.options.schedule == "lockstep":
+                self.machine(part, memory, Mask(space), steps, part.lockstep_barrier).run()
+            else:
+                WarpSchedule(self, part, memory, steps).run()
+        finally:
+            part.finish(memory)
+
+    def machine(
+        self, part: Part, memory: Memory, active: Mask, steps: StepCounter, barrier: Barrier
+    ) -> Machine:
+        return Machine(
+            part.space,
+            memory,
+            self.typing,
+            self.values,
+            active,
+            part,
+            steps,
+            barrier,
+            self.options.budget,
+            self.launch.dynamic_shared_bytes,
+        )
+
+    def note(self, found: Finding) -> None:
+        """Keep a finding, once per code, line and array."""
+        array = found.cell.split("[")[0]
+        self.findings.setdefault((found.code, found.line, found.other_line, array), found)
+
+    def _profile(self, finished: bool) -> Profile:
+        totals = self.meter.finish() if self.meter else Counters()
+        findings = _causes_only(self.findings.values()) + self._float64_findings()
+        return Profile(
+            **{each.name: getattr(totals, each.name) for each in fields(Counters)},
+            kernel_name=self.kernel.name,
+            source=self.kernel.source,
+            first_line=self.kernel.first_line,
+            grid=self.launch.grid,
+            block=self.launch.block,
+            schedule=self.options.schedule,
+            lines=dict(sorted(self.meter.lines.items())) if self.meter else {},
+            findings=by_importance(findings),
+            arrays=self.meter.arrays if self.meter else {},
+            shared_arrays=list(self.shared.values()),
+            stale_reads=list(self.stale.values()),
+            output=self.output,
+            trace=self.trace,
+            activity=self.activity,
+            stream=self.stream.finish() if self.stream else None,
+            counted=self.meter is not None,
+            finished=finished,
+        )
+
+    def _float64_findings(self) -> list[Finding]:
+        if self.meter is None or self.has_float64_data:
+            return []
+        return [
+            finding(
+                "float64-arithmetic",
+                "This line computes in float64 although the arrays are float32.",
+                line,
+                "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
+            )
+            for line in sorted(self.meter.float64_lines)
+        ]
+
+
+def _causes_only(findings: Iterable[Finding]) -> list[Finding]:
+    """Without reads of unwritten cells that a race in the same array explains."""
+    kept = list(findings)
+    raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
+    return [
+        each
+        for each in kept
+        if each.code != "uninitialised-read" or each.cell.split("[")[0] not in raced
+    ]
+
+
+def _spaces(grid: Triple, block: Triple) -> Iterator[LaneSpace]:
+    """The grid in pieces of at most LANES_AT_ONCE lanes (at least one block)."""
+    threads = int(np.prod(block))
+    at_once = max(1, LANES_AT_ONCE // threads)
+    x_step = min(grid[0], at_once)
+    y_step = min(grid[1], max(1, at_once // x_step)) if x_step == grid[0] else 1
+    z_step = min(grid[2], max(1, at_once // (x_step * y_step))) if y_step == grid[1] else 1
+    size_zyx = (grid[2], grid[1], grid[0])
+    for z in range(0, grid[2], z_step):
+        for y in range(0, grid[1], y_step):
+            for x in range(0, grid[0], x_step):
+                blocks = (
+                    min(z_step, grid[2] - z),
+                    min(y_step, grid[1] - y),
+                    min(x_step, grid[0] - x),
+                )
+                yield LaneSpace(size_zyx, (z, y, x), blocks, (block[2], block[1], block[0]))
+
+
+def too_much_shared(size: int, node: ast.AST | None) -> KernelRejected:
+    return rejection(
+        "invalid-launch",
+        f"The block asks for {size} bytes of shared memory; it can have {MAX_SHARED_BYTES}.",
+        node,
+    )
+
+
+def type_of_argument(name: str, value: Any) -> T.Type:
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or value.ndim == 0:
+            raise rejection("invalid-launch", f"{name} is an array of {value.dtype}.", None)
+        return T.ArrayType(value.dtype, value.ndim, value.flags.writeable)
+    if isinstance(value, tuple):
+        return T.TupleType(tuple(type_of_argument(name, item) for item in value))
+    kind = T.type_of_scalar(value)
+    if kind is None:
+        raise rejection(
+            "invalid-launch",
+            f"{name} is a {type(value).__name__}; a kernel takes NumPy arrays and numbers.",
+            None,
+        )
+    return kind
+
+
+def _all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
+    """A kernel's typing and those of all functions that it calls."""
+    if id(typing) in seen:
+        return
+    seen.add(id(typing))
+    yield typing
+    for target in typing.calls.values():
+        if isinstance(target, Typing):
+            yield from _all_typings(target, seen)
+
+
+def _local_bytes_per_lane(typing: Typing) -> int:
+    total = 0
+    for each in _all_typings(typing, set()):
+        for node, shape in each.layouts.items():
+            if ast.unparse(node.func).endswith("local.array"):
+                kind = each.types[node]
+                assert isinstance(kind, T.ArrayType)
+                total += int(np.prod(shape, dtype=object)) * (kind.dtype.itemsize + 4)
+    return total
+
+
+def _written_names(typing: Typing) -> set[str] | None:
+    """The parameters that the kernel stores into; None if that cannot be told from the names."""
+    names: set[str] = set()
+    for each in _all_typings(typing, set()):
+        is_kernel = each is typing
+        for node in ast.walk(each.kernel.tree):
+            target: ast.expr | None = None
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                target = node.value
+            elif isinstance(node, ast.Call) and _is_atomic(each, node):
+                target = node.args[0] if node.args else None
+            if target is None:
+                continue
+            if not isinstance(target, ast.Name) or not is_kernel:
+                return None
+            if target.id not in each.kernel.parameters and not _is_own_array(each, target.id):
+                return None
+            names.add(target.id)
+    return names
+
+
+def _is_atomic(typing: Typing, call: ast.Call) -> bool:
+    function = typing.types.get(call.func)
+    return isinstance(function, T.Static) and ".atomic." in str(function.value)
+
+
+def _is_own_array(typing: Typing, name: str) -> bool:
+    """Whether every assignment to `name` makes a shared or local array."""
+    values = [
+        node.value
+        for node in ast.walk(typing.kernel.tree)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+    return bool(values) and all(value in typing.layouts for value in values)
