@@ -300,8 +300,5 @@ def finding(
 
 
 def by_importance(findings: Iterable[Finding]) -> list[Finding]:
-    """Errors before warnings, causes before symptoms, then by line."""
-    return sorted(
-        findings,
-        key=lambda each: (each.severity != "error", CODES[each.code].rank, each.line or 0),
-    )
+    """Errors before warnings, causes before symptoms; otherwise in the order given."""
+    return sorted(findings, key=lambda each: (each.severity != "error", CODES[each.code].rank))

@@ -295,10 +295,12 @@ def _shared_bound(profile: Profile, mix: InstructionMix, row: Device) -> Bound |
         least += count * conflicts * min(phases, phases_seen)
         most += count * conflicts * phases
     scale = _wavefronts_per_clock(row) / _ffma_per_clock(row) * mix.ffma
+    dearer = "no bank conflicts"
+    if conflicts > 1:
+        dearer = f"bank conflicts take {conflicts:.3g} times the passes"
     reason = (
-        f"{least / mix.ffma:.3g} wavefronts per FFMA (LDS {_widths(mix.lds)} per {mix.ffma} FFMA, "
-        f"conflicts: {conflicts:.3g} times as many passes as needed); "
-        f"an SM moves {_wavefronts_per_clock(row):g} a clock."
+        f"{least / mix.ffma:.3g} wavefronts per FFMA (LDS {_widths(mix.lds)} for {mix.ffma} FFMA; "
+        f"{dearer}); an SM moves {_wavefronts_per_clock(row):g} a clock."
     )
     cautious = min(1.0, scale / most)
     share = min(1.0, scale / least)

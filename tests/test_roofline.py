@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from course_lib.devices import DEVICES, Ceilings, device
+from course_lib.emulator import Profile
+from course_lib.emulator.profile import ArrayTraffic
+from course_lib.machine_code import CompileReport, InstructionMix
 from course_lib.roofline import (
     BYTES_KINDS,
     Point,
+    ceiling,
     compulsory_bytes,
     matmul_flops,
     requested_bytes,
@@ -86,3 +91,120 @@ def test_a_point_has_to_say_which_bytes():
         Point("naive", 0, None, "DRAM")
     with pytest.raises(ValueError, match="speed is positive"):
         Point("naive", 1, 0.0, "DRAM")
+
+
+# --- ceilings ---------------------------------------------------------------------------------
+
+
+def a_profile(conflicts: float = 1, phases: int = 1, **changes: object) -> Profile:
+    """A run with 100 shared loads of so many passes, each so many times dearer than needed."""
+    counters = {
+        "shared_load_requests": 100,
+        "shared_load_wavefronts": int(100 * phases * conflicts),
+        "shared_load_bank_conflicts": int(100 * phases * (conflicts - 1)),
+        "global_load_requests": 10,
+        "global_load_sectors": 40,
+        "flops": 2 * 64**3,
+    }
+    return Profile(kernel_name="kernel", **(counters | changes))
+
+
+def a_report(cc: str, ffma: int, per_ffma: float, lds: dict[int, int], ldg: int = 2):
+    total = round(per_ffma * ffma)
+    widths = {"shared load": lds, "global load": {32: ldg}}
+    mix = InstructionMix(total, {"FFMA": ffma}, widths, {"FFMA": ffma})
+    return CompileReport("kernel", "()", cc, 40, 8192, 0, 0, 0, mix, (), "", "compilers", ())
+
+
+# Machine code of C++ kernels (FACTS §4.4): FFMA, instructions per FFMA, LDS by width.
+TILED = (32, 2.72, {32: 32, 128: 8})
+PADDED = (32, 3.47, {32: 64})
+ONE_ROW = (64, 1.67, {32: 8, 128: 16})
+SQUARE = (512, 1.28, {32: 128})
+
+
+@pytest.mark.parametrize(
+    ("gpu", "code", "conflicts", "percent", "binds"),
+    [
+        ("A6000", TILED, 1, 20, "shared memory"),
+        ("L4", TILED, 1, 20, "shared memory"),
+        ("A100-40", TILED, 1, 40, "shared memory"),
+        ("V100", TILED, 1, 40, "shared memory"),
+        ("T4", TILED, 1, 20, "shared memory"),
+        ("A6000", PADDED, 1, 12.5, "shared memory"),
+        ("H100", ONE_ROW, 1, 60, "issue slots"),
+        ("A100-40", ONE_ROW, 1, 100, "FP32 lanes"),
+        ("T4", ONE_ROW, 1, 66.7, "shared memory"),
+        ("4090", SQUARE, 3, 33.3, "shared memory"),  # each thread owns 8 adjacent columns
+        ("A100-40", SQUARE, 3, 66.7, "shared memory"),
+        ("4090", SQUARE, 1, 78, "issue slots"),  # every 16th column
+    ],
+)
+def test_upper_bounds_of_the_fact_sheet(gpu, code, conflicts, percent, binds):
+    report = a_report(device(gpu).cc, *code)
+    found = ceiling(a_profile(conflicts), report, gpu, dram_intensity=1000)
+    assert found.share * 100 == pytest.approx(percent, rel=0.01)
+    assert found.binds == binds
+    assert found.gflops == pytest.approx(found.share * device(gpu).fp32_gflops)
+
+
+def test_a_wide_load_may_take_all_its_phases():
+    report = a_report("8.6", *TILED)
+    (shared,) = _bounds(ceiling(a_profile(), report, "A6000"), "shared memory")
+    assert shared.share == pytest.approx(0.2)
+    assert shared.cautious == pytest.approx(0.125)
+    # Where the source itself loads 16 bytes a lane, the emulator has counted the phases.
+    report = a_report("8.6", 512, 1.1, {128: 32})
+    (shared,) = _bounds(ceiling(a_profile(phases=4), report, "A6000"), "shared memory")
+    assert (shared.share, shared.cautious) == (1, None)
+    (shared,) = _bounds(ceiling(a_profile(2, phases=4), report, "A6000"), "shared memory")
+    assert shared.share == pytest.approx(1 / (4 * 32 * 4 * 2 / 512))
+
+
+def test_loads_through_l1_count_where_there_is_no_shared_memory():
+    report = a_report("8.6", 4, 7.25, {}, ldg=8)
+    coalesced = a_profile(global_load_requests=64, global_load_sectors=160)
+    (l1,) = _bounds(ceiling(coalesced, report, "A6000"), "L1")
+    assert l1.share == pytest.approx(1 / (4 * 2))
+    strided = a_profile(global_load_requests=64, global_load_sectors=1056)
+    (l1,) = _bounds(ceiling(strided, report, "A6000"), "L1")
+    assert l1.share == pytest.approx(1 / (4 * 2 * 16.5 / 4))
+
+
+def test_dram_is_charged_for_what_the_launch_touches():
+    array = ArrayTraffic((64, 64), np.dtype("f4"), distinct_elements_loaded=64 * 64)
+    stored = ArrayTraffic((64, 64), np.dtype("f4"), distinct_elements_stored=64 * 64)
+    profile = a_profile(arrays={"A": array, "B": array, "C": stored})
+    report = a_report("7.5", 512, 1.0, {})
+    intensity = 2 * 64**3 / (3 * 64 * 64 * 4)
+    found = ceiling(profile, report, "T4")
+    assert found.share == pytest.approx(intensity / device("T4").ridge_fp32)
+    assert found.binds == "DRAM"
+    assert ceiling(profile, report, "T4", dram_intensity=100).share == 1
+
+
+def test_what_is_left_out_is_said():
+    found = ceiling(a_profile(), a_report("7.5", *TILED), "T4", 100)
+    assert any("L2" in sentence for sentence in found.left_out)
+    assert "The limit: shared memory." in str(found)
+    assert "L2: no bandwidth" in str(found)
+    without = CompileReport("kernel", "()", "7.5", 40, 0, 0, 0, 0, None, (), "No nvdisasm.", "", ())
+    found = ceiling(a_profile(), without, "T4", 100)
+    assert [bound.resource for bound in found.bounds] == ["DRAM"]
+    assert any("No nvdisasm." in sentence for sentence in found.left_out)
+    nothing = a_report("7.5", 0, 1, {})
+    assert any("no FFMA" in each for each in ceiling(a_profile(), nothing, "T4", 1).left_out)
+    idle = a_profile(flops=0)
+    assert any("no arithmetic" in each for each in ceiling(idle, nothing, "T4").left_out)
+
+
+def test_a_ceiling_needs_two_halves_of_one_kernel():
+    report = a_report("7.5", *TILED)
+    with pytest.raises(ValueError, match="needs both of one kernel"):
+        ceiling(Profile(kernel_name="other"), report, "T4")
+    with pytest.raises(ValueError, match=r'compiled for 7\.5, but the L4 has 8\.9.*cc="8\.9"'):
+        ceiling(a_profile(), report, "L4")
+
+
+def _bounds(found, resource: str):
+    return [bound for bound in found.bounds if bound.resource == resource]

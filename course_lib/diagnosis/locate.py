@@ -35,6 +35,7 @@ def locate(slip: Slip, source: Source, trail: Trail, names: Sequence[str]) -> Pl
         "shared": _shared,
         "guard": _guard,
         "integer": _integer,
+        "padding": _padding,
     }
     if kind not in finders:
         return Place(None)
@@ -257,6 +258,23 @@ def _guard(
         for _, line in source.guards(access):
             return Place(line, "wrong-bounds-check")
     return Place(None)
+
+
+def _padding(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where a tile gets a value that is not an element: the cells past the edge."""
+    operands = set(names[:-1])
+    for tile in sorted(source.shared_names()):
+        for access in source.accesses(tile, store=True):
+            statement = source.statement(access)
+            if not isinstance(statement, ast.Assign):
+                continue
+            value = statement.value
+            chooses = isinstance(value, ast.IfExp)
+            if chooses or not source.origins(value) & operands:
+                return Place(statement.lineno)
+    return _load(slip, [names[0]], source, trail, names)
 
 
 def _integer(

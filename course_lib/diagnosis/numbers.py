@@ -177,6 +177,15 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
             "accumulator-error", message, "What is the sum before the first step?", ("start",)
         )
     if abs(extra) > 1e-3 and outcome.matches(outcome.expected + extra):
+        sizes = outcome.sizes
+        padding = sizes.tiles * sizes.step_tile - sizes.steps if sizes.tile_steps else 0
+        if padding:  # where no cell is padded, nothing was wrong
+            message = (
+                f"Every number is too large by {extra:.4g}: the {padding} steps past the end of K "
+                f"add {extra / padding:.4g} each, and should add nothing."
+            )
+            hint = "What does a thread put into the tile when it stands outside of A or B?"
+            return Slip("missing-mask", message, hint, ("padding",))
         message = f"Every number is too large by {extra:.4g}: the sum does not start at zero."
         if outcome.sizes.steps == 0:
             message = f"Every number is off by {extra:.4g}, the same everywhere."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Polygon
 
 from course_lib.devices import (
     BANK_WIDTH_BYTES,
@@ -61,9 +62,16 @@ def _draw_lanes(axes: Axes, y: float, lanes: Sequence[int], colour: str) -> None
 def _draw_threads(
     axes: Axes, top: float, bottom: float, ends: Sequence[tuple[int, float]], colour: str
 ) -> None:
-    """A thin line from each lane down to where it goes."""
-    for lane, x in ends:
-        axes.plot([_middle_of(lane), x], [top, bottom], color=colour, linewidth=0.8, zorder=1)
+    """A thin line from each lane down to where it goes; a wedge for neighbours that go alike."""
+    for x, group in itertools.groupby(ends, key=lambda end: end[1]):
+        lanes = [lane for lane, _ in group]
+        if len(lanes) > 3:
+            corners = [(_middle_of(lanes[0]), top), (_middle_of(lanes[-1]), top), (x, bottom)]
+            wedge = Polygon(corners, facecolor=style.tint(colour, 0.3), edgecolor="none", zorder=0)
+            axes.add_patch(wedge)
+            lanes = [lanes[0], lanes[-1]]
+        for lane in lanes:
+            axes.plot([_middle_of(lane), x], [top, bottom], color=colour, linewidth=0.8, zorder=1)
 
 
 def _heading(axes: Axes, y: float, request: Request, verdict: str, bad: bool) -> None:

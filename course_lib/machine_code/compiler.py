@@ -131,10 +131,9 @@ def _cuda_with_compiler() -> ModuleType:
         if hasattr(nvrtc, "get_supported_ccs"):  # numba-cuda asks NVRTC which GPUs there are
             nvrtc.get_supported_ccs()
     except Exception as problem:
-        reason = str(problem).strip().splitlines()
+        reason = (str(problem).strip() or repr(problem)).splitlines()[0]
         raise CompilerMissing(
-            "Compiling a kernel needs numba-cuda with its CUDA libraries "
-            f"({reason[0] if reason else repr(problem)}): "
+            f"Compiling a kernel needs numba-cuda with its CUDA libraries ({reason[:90]}): "
             f"{GET_COMPILER}, then restart the notebook's kernel."
         ) from None
     return cuda

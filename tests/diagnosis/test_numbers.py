@@ -260,6 +260,22 @@ def zero_rows(X, first):
 
 
 RAGGED = {  # on M = 33, N = 19, K = 37
+    "padded with ones": (
+        lambda A, B: A @ B + 11,
+        "missing-mask",
+        "add 1 each, and should add nothing",
+    ),
+    "edge repeated": (
+        lambda A, B: A @ B + 11 * np.outer(A[:, -1], B[-1]),
+        "missing-mask",
+        "The last step of k counts 12 times",
+    ),
+    "stale tile": (
+        lambda A, B: A @ B + A[:, 21:32] @ B[21:32],
+        "stale-shared-read",
+        "Steps 21 to 31 of k count twice",
+    ),
+    "infinite": (lambda A, B: np.full((33, 19), np.inf), "numerical-overflow", "C[0, 0] is inf"),
     "partial tile out": (
         lambda A, B: A[:, :32] @ B[:32],
         "wrong-loop-bound",

@@ -69,6 +69,16 @@ def test_the_wrong_block_number_is_named() -> None:
     assert "The column of C grows with the block's y" in slip.message
 
 
+def test_a_block_that_writes_beyond_its_tile_is_named() -> None:
+    found = trail(
+        lambda by, bx, ty, tx: by * 4 + (ty * 4 + tx) // 8,
+        lambda by, bx, ty, tx: bx * 4 + (ty * 4 + tx) % 8,
+    )
+    slip = mapping_slip(found, SIZES)
+    assert slip is not None
+    assert "into 2 rows and 8 columns of C; its own part has 4 rows and 4 columns" in slip.message
+
+
 def test_a_single_block_says_nothing_about_others() -> None:
     found = trail(lambda by, bx, ty, tx: ty, lambda by, bx, ty, tx: tx, blocks=1)
     assert list(found.corners) == [(0, 0)]

@@ -1,0 +1,250 @@
+"""Barriers that are missing, in the wrong place, or of the wrong kind."""
+
+from __future__ import annotations
+
+from hazards.hazard import Hazard
+
+SHARED = """
+    s = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    g = cuda.grid(1)
+"""
+
+HAZARDS = (
+    Hazard("a neighbour's cell is read", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[(i + 1) % 64]             #! RAW
+    """),
+    Hazard("reversed through shared memory", SHARED + """
+    s[63 - i] = x[g]                     #:
+    #+ cuda.syncthreads()
+    out[g] = s[i]                        #! RAW
+    """),
+    Hazard("the barrier stands before the write", SHARED + """
+    cuda.syncthreads()                   #-
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    """),
+    Hazard("the barrier stands after the read", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    cuda.syncthreads()                   #-
+    """),
+    Hazard("a fence is no barrier", SHARED + """
+    s[i] = x[g]                          #:
+    cuda.threadfence_block()             #-
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    """),
+    Hazard("a fence for the whole GPU is no barrier", SHARED + """
+    s[i] = x[g]                          #:
+    cuda.threadfence()                   #-
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    """),
+    Hazard("one thread fills a slot for all", SHARED + """
+    if i == 0:
+        s[0] = x[g]                      #:
+    #+ cuda.syncthreads()
+    out[g] = s[0]                        #! RAW
+    """),
+    Hazard("the last thread fills a slot for all", SHARED + """
+    if i == 63:
+        s[5] = x[g]                      #:
+    #+ cuda.syncthreads()
+    out[g] = s[5]                        #! RAW
+    """),
+    Hazard("overwritten before all have read", SHARED + """
+    s[i] = x[g]
+    cuda.syncthreads()
+    value = s[63 - i]                    #:
+    #+ cuda.syncthreads()
+    s[i] = value                         #! WAR
+    cuda.syncthreads()
+    out[g] = s[i]
+    """),
+    Hazard("reversed in place", SHARED + """
+    s[i] = x[g]
+    cuda.syncthreads()
+    s[i] = s[63 - i]                     #! WAR #-
+    #+ value = s[63 - i]
+    #+ cuda.syncthreads()
+    #+ s[i] = value
+    out[g] = s[i]
+    """),
+    Hazard("shifted in place", SHARED + """
+    s[i] = x[g]
+    cuda.syncthreads()
+    if i > 0:                            #-
+        s[i] = s[i - 1]                  #! WAR #-
+    #+ value = s[max(i - 1, 0)]
+    #+ cuda.syncthreads()
+    #+ s[i] = value
+    cuda.syncthreads()
+    out[g] = s[i]
+    """),
+    Hazard("tile loop without its first barrier", SHARED + """
+    total = float32(0)
+    for t in range(3):
+        s[i] = x[64 * t + i]             #:
+        #+ cuda.syncthreads()
+        total += s[63 - i]               #! RAW
+        cuda.syncthreads()
+    out[g] = total
+    """),
+    Hazard("tile loop without its second barrier", SHARED + """
+    total = float32(0)
+    for t in range(3):
+        s[i] = x[64 * t + i]             #! WAR
+        cuda.syncthreads()
+        total += s[63 - i]               #:
+        #+ cuda.syncthreads()
+    out[g] = total
+    """),
+    Hazard("the second barrier stands outside the loop", SHARED + """
+    total = float32(0)
+    for t in range(3):
+        s[i] = x[64 * t + i]             #! WAR
+        cuda.syncthreads()
+        total += s[63 - i]               #:
+        #+ cuda.syncthreads()
+    cuda.syncthreads()                   #-
+    out[g] = total
+    """),
+    Hazard("a barrier in every second turn only", SHARED + """
+    total = float32(0)
+    for t in range(4):
+        s[i] = x[64 * t + i]             #:
+        if t % 2 == 0:                   #-
+            cuda.syncthreads()           #-
+        #+ cuda.syncthreads()
+        total += s[63 - i]               #! RAW
+        cuda.syncthreads()
+    out[g] = total
+    """),
+    Hazard("the last turn skips the barrier", SHARED + """
+    total = float32(0)
+    for t in range(3):
+        s[i] = x[64 * t + i]
+        cuda.syncthreads()
+        total += s[63 - i]               #:
+        if t < 2:                        #-
+            cuda.syncthreads()           #-
+        #+ cuda.syncthreads()
+    s[i] = total                         #! WAR
+    cuda.syncthreads()
+    out[g] = s[63 - i]
+    """),
+    Hazard("a slot is filled anew in each turn", SHARED + """
+    total = float32(0)
+    for t in range(3):
+        if i == t:
+            s[0] = x[g]                  #! WAR
+        cuda.syncthreads()
+        total += s[0]                    #:
+        #+ cuda.syncthreads()
+    out[g] = total
+    """),
+    Hazard("zeroed by one mapping, filled by another", SHARED + """
+    s[i] = float32(0)                    #:
+    #+ cuda.syncthreads()
+    if i < 32:
+        s[63 - i] = x[g]                 #! WAW
+    cuda.syncthreads()
+    out[g] = s[i]
+    """),
+    Hazard("a barrier between two arrays, none after the second", """
+    a = cuda.shared.array(64, float32)
+    b = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    a[i] = x[i]
+    cuda.syncthreads()
+    b[i] = x[64 + i]                     #:
+    #+ cuda.syncthreads()
+    out[cuda.grid(1)] = a[63 - i] + b[63 - i]    #! RAW
+    """),
+    Hazard("a block of three axes", """
+    s = cuda.shared.array((4, 4, 4), float32)
+    a, b, c = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
+    i = a + 4 * (b + 4 * c)
+    s[c, b, a] = x[i]                    #:
+    #+ cuda.syncthreads()
+    out[64 * cuda.blockIdx.x + i] = s[a, b, c]   #! RAW
+    """, block=(4, 4, 4)),
+    Hazard("a block that ends in half a warp", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[47 - i]                   #! RAW
+    """, block=48),
+    Hazard("only the last thread stands in another warp", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    if i == 0:
+        out[cuda.blockIdx.x] = s[32]     #! RAW
+    """, block=33),
+    Hazard("the largest block", """
+    s = cuda.shared.array(1024, float32)
+    i = cuda.threadIdx.x
+    s[i] = x[i]                          #:
+    #+ cuda.syncthreads()
+    out[i] = s[1023 - i]                 #! RAW
+    """, grid=1, block=1024),
+    Hazard("only one cell is shared", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[0] if i == 40 else s[i]   #! RAW
+    """),
+    Hazard("which cell is read depends on the data", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[int(x[i]) * 7 % 64]       #! RAW
+    """),
+    Hazard("a race only in the second block", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    out[g] = s[(i + 33 * cuda.blockIdx.x) % 64]  #! RAW
+    """),
+    Hazard("the barrier stands in a branch that not all blocks take", SHARED + """
+    s[i] = x[g]                          #:
+    if cuda.blockIdx.x == 0:             #-
+        cuda.syncthreads()               #-
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    """),
+    Hazard("both write the same value", SHARED + """
+    s[i // 2] = float32(1)               #! WAW #-
+    #+ if i % 2 == 0:
+    #+     s[i // 2] = float32(1)
+    cuda.syncthreads()
+    out[g] = s[i // 2]
+    """),
+    Hazard("all threads zero one cell", SHARED + """
+    s[0] = float32(0)                    #! WAW #-
+    #+ if i == 0:
+    #+     s[0] = float32(0)
+    cuda.syncthreads()
+    out[g] = s[0] + 1
+    """),
+    Hazard("two lines write one cell", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncthreads()
+    s[63 - i] = x[g]                     #! WAW
+    cuda.syncthreads()
+    out[g] = s[i]
+    """),
+    Hazard("a vote before the write", SHARED + """
+    n = cuda.syncthreads_count(i < 10)   #-
+    s[i] = x[g]                          #:
+    #+ n = cuda.syncthreads_count(i < 10)
+    out[g] = s[63 - i] + n               #! RAW
+    """),
+    Hazard("a vote within the warp in place of one at a barrier", SHARED + """
+    s[i] = x[g]                          #:
+    some = cuda.any_sync(0xFFFFFFFF, i == 3)     #-
+    #+ some = cuda.syncthreads_or(i == 3)
+    out[g] = s[63 - i] if some else s[i] #! RAW
+    """, block=64),
+)  # fmt: skip

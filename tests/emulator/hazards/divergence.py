@@ -1,0 +1,169 @@
+"""Barriers that not all threads of a block reach."""
+
+from __future__ import annotations
+
+from hazards.hazard import Hazard
+
+START = """
+    i = cuda.threadIdx.x
+    g = cuda.grid(1)
+"""
+
+HAZARDS = (
+    Hazard("a barrier for half of the block", START + """
+    if i < 32:                           #-
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    out[g] = i + 1
+    """),
+    Hazard("a barrier for half of a warp", START + """
+    if i % 2 == 0:                       #-
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    out[g] = i + 1
+    """),
+    Hazard("a barrier for all but one thread", START + """
+    if i != 17:                          #-
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    out[g] = i + 1
+    """),
+    Hazard("a barrier of its own in each branch", START + """
+    if i < 32:
+        out[g] = 1
+        cuda.syncthreads()               #! DIVERGES #-
+    else:
+        out[g] = 2
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    """),
+    Hazard("a barrier in the else branch", START + """
+    if i < 40:
+        out[g] = 1
+    else:
+        out[g] = 2
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    """),
+    Hazard("threads beyond the edge return first", START + """
+    if g >= 100:                         #-
+        return                           #-
+    cuda.syncthreads()                   #! DIVERGES
+    #+ if g >= 100:
+    #+     return
+    out[g] = x[g]
+    """),
+    Hazard("a whole warp returns first", START + """
+    if i >= 32:                          #-
+        return                           #-
+    cuda.syncthreads()                   #! DIVERGES
+    #+ if i >= 32:
+    #+     return
+    out[g] = x[g]
+    """),
+    Hazard("the corner of a two-dimensional block returns first", """
+    a, b = cuda.grid(2)
+    if a >= 30 or b >= 7:                #-
+        return                           #-
+    cuda.syncthreads()                   #! DIVERGES
+    #+ if a >= 30 or b >= 7:
+    #+     return
+    out[b * 32 + a] = x[a]
+    """, grid=(4, 1), block=(8, 8)),
+    Hazard("turns of a loop differ from thread to thread", START + """
+    n = i % 3                            #-
+    #+ n = 2
+    for k in range(n):
+        cuda.syncthreads()               #! DIVERGES
+    out[g] = n + 1
+    """),
+    Hazard("turns of a while loop depend on the data", START + """
+    left = int(x[i]) % 5                 #-
+    #+ left = 4
+    while left > 0:
+        left -= 1
+        cuda.syncthreads()               #! DIVERGES
+    out[g] = i + 1
+    """),
+    Hazard("some threads break", START + """
+    for k in range(4):
+        if k == i:                       #-
+            break                        #-
+        cuda.syncthreads()               #! DIVERGES
+    out[g] = i + 1
+    """),
+    Hazard("some threads continue past it", START + """
+    for k in range(4):
+        if (i + k) % 2:                  #-
+            continue                     #-
+        cuda.syncthreads()               #! DIVERGES
+        out[g] += 1
+    """),
+    Hazard("a grid-stride loop of uneven length", START + """
+    #+ for start in range(cuda.blockIdx.x * 64, 200, 128):
+    #+     k = start + i
+    for k in range(g, 200, 128):         #-
+        if k < 200:
+            out[k] = x[k]
+        cuda.syncthreads()               #! DIVERGES
+    """),
+    Hazard("a barrier in a device function that some call", START + """
+    if i < 48:                           #-
+        wait()                           #-
+    #+ wait()
+    out[g] = i + 1
+    """, before="""
+    @cuda.jit(device=True)
+    def wait():
+        cuda.syncthreads()               #! DIVERGES
+    """),
+    Hazard("a device function returns early for some", START + """
+    out[g] = half(i)
+    """, before="""
+    @cuda.jit(device=True)
+    def half(i):
+        if i < 20:                       #-
+            return 1                     #-
+        cuda.syncthreads()               #! DIVERGES
+        return 2
+    """),
+    Hazard("a vote at a barrier in a branch", START + """
+    n = 0
+    if i < 50:                           #-
+        n = cuda.syncthreads_count(i)    #! DIVERGES #-
+    #+ n = cuda.syncthreads_count(i)
+    out[g] = n + 1
+    """),
+    Hazard("a vote at a barrier behind a short circuit", START + """
+    n = i < 5 and cuda.syncthreads_or(i == 2) > 0    #! DIVERGES #-
+    #+ n = cuda.syncthreads_or(i == 2) > 0
+    out[g] = 2 if n else 1
+    """),
+    Hazard("a barrier two branches deep", START + """
+    for k in range(2):
+        if k == 1:
+            if i > 3:                    #-
+                cuda.syncthreads()       #! DIVERGES #-
+            #+ cuda.syncthreads()
+    out[g] = i + 1
+    """),
+    Hazard("the uneven block is the last one", START + """
+    if g < 190:                          #-
+        cuda.syncthreads()               #! DIVERGES #-
+    #+ cuda.syncthreads()
+    out[g] = i + 1
+    """, grid=3),
+    Hazard("those who are gone leave cells empty", """
+    s = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    g = cuda.grid(1)
+    if g >= 100:                         #-
+        return                           #-
+    #+ s[i] = x[g] if g < 100 else float32(0)
+    s[i] = x[g]                          #-
+    cuda.syncthreads()                   #! DIVERGES
+    #+ if g < 100:
+    #+     out[g] = s[63 - i]
+    out[g] = s[63 - i]                   #! UNWRITTEN #-
+    """),
+)  # fmt: skip
