@@ -28,6 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
+    "memory_levels": {"devices", "emulator"},
     "roofline": {"devices", "emulator", "machine_code"},
     "figures": {"curriculum", "devices", "emulator", "findings", "roofline"},
     "diagnosis": {"curriculum", "emulator", "findings"},

@@ -207,7 +207,7 @@ def matmul_traffic(
         ValueError: if L1 is too small for the blocks' rows of A and B.
     """
     # 32 is one line of A; in a deep matmul longer steps say the same and take less time.
-    work = _TiledMatmul(shape, tile, depth_step or max(32, shape[2] // 32), itemsize)
+    work = _TiledMatmul(shape, tile, depth_step or max(32, shape[2] // 16), itemsize)
     if requested_bytes is not None or l1_bytes is not None:
         _check_reuse_in_l1(tile, sizes, itemsize)
     l2 = _TileLru(sizes.l2_bytes)

@@ -21,6 +21,8 @@ from course_lib.emulator.names import Reference
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
 
+MAX_ROUND_DIGITS = 400
+
 
 @dataclass(frozen=True)
 class Typed:
@@ -462,12 +464,20 @@ for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.is
 
 def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = scalars(arguments, 1, 2)
+    need(len(kinds) == 1 or T.is_float(kinds[0]), "rounds to a number of digits only floats")
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
 def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    digits = int(values[1]) if len(values) == 2 else 0
-    return machine.convert(np.round(values[0], digits), machine.typing.types[node])
+    kind = machine.typing.types[node]
+    if len(values) == 1:
+        return machine.convert(np.round(values[0], 0), kind)
+    # No float has digits beyond these, and NumPy works in proportion to their number.
+    number, digits = values[0], np.clip(values[1], -MAX_ROUND_DIGITS, MAX_ROUND_DIGITS)
+    rounded = number
+    for each in np.unique(digits):
+        rounded = np.where(digits == each, np.round(number, int(each)), rounded)
+    return machine.convert(rounded[()], kind)
 
 
 INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)

@@ -63,7 +63,8 @@ class LoadStoreUnit:
         instruments: who is told about every access.
         steps: what may be spent.
 
-    `interval` counts the barriers passed, `order` the accesses made.
+    `interval` counts the barriers passed, `count` the accesses made; `moment` says in which turn of
+    which loops, and in which calls, the lanes are.
     """
 
     def __init__(
@@ -74,7 +75,8 @@ class LoadStoreUnit:
         self.instruments = instruments
         self.steps = steps
         self.interval = 0
-        self.order = 0
+        self.count = 0
+        self.moment: tuple[int, ...] = ()
         self._checker = IndexChecker(space)
 
     def subview(self, view: ArrayView, items: Sequence[Any], active: Mask, line: int) -> ArrayView:
@@ -195,10 +197,9 @@ class LoadStoreUnit:
                 self.instruments.stale(allocation, cell, stale, line)
 
     def _observe(self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int) -> None:
-        self.order += 1
-        access = Access(
-            kind, view.name, view.allocation, cell, mask, line, self.order, self.interval
-        )
+        self.count += 1
+        order = (*self.moment, line, self.count)
+        access = Access(kind, view.name, view.allocation, cell, mask, line, order, self.interval)
         self.instruments.access(access)
 
     def _report_faults(

@@ -58,6 +58,7 @@ class Loop:
 
     broken: list[Mask] = field(default_factory=list)
     continued: list[Mask] = field(default_factory=list)
+    turns: int = 0
 
 
 @dataclass
@@ -311,8 +312,11 @@ class Machine:
 
     def _one_round(self, body: Sequence[ast.stmt], loop: Loop) -> None:
         """Run a loop's body once; lanes at `continue` take part in the next round."""
-        before = self.active
+        before, outside = self.active, self.unit.moment
+        loop.turns += 1
+        self.unit.moment = (*outside, body[0].lineno, loop.turns)
         self.block(body)
+        self.unit.moment = outside
         if loop.continued:
             self.active = self.rejoin(before, [self.active, *loop.continued])
             loop.continued = []
@@ -573,7 +577,10 @@ class Machine:
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
         self.frame = Frame(typing, variables, entered, parent=caller)
+        outside = self.unit.moment
+        self.unit.moment = (*outside, line)
         self.block(typing.kernel.body)
+        self.unit.moment = outside
         result = self.frame.result
         self.frame, self.active, self.line = caller, entered, line
         return None if result is None else self.convert(result, typing.return_type)

@@ -103,7 +103,8 @@ class Access:
         cell: element of the allocation for each lane (int64, broadcastable over the lanes).
         mask: the lanes that took part.
         line: source line.
-        order: how many operations the same lanes had done before; program order.
+        order: where it stands in the program's order: lines of the calls and loops around it, each
+            loop's turn, its own line. Unlike a count, it is the same for every schedule.
         interval: barriers passed so far.
     """
 
@@ -113,7 +114,7 @@ class Access:
     cell: Value
     mask: Mask
     line: int
-    order: int
+    order: tuple[int, ...]
     interval: int
 
 

@@ -189,7 +189,7 @@ def test_the_stream_is_what_the_trace_says(kernel):
 
 def test_parts_of_a_grid_make_one_stream(monkeypatch):
     whole = matmul(coalesced, 96)
-    monkeypatch.setattr("course_lib.emulator.launch.LANES_AT_ONCE", 2048)
+    monkeypatch.setattr("course_lib.emulator.run.LANES_AT_ONCE", 2048)
     parts = matmul(coalesced, 96)
     small = sizes(16, 64, sms=2)
     assert traffic(parts, small) == traffic(whole, small)

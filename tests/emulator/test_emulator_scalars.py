@@ -173,3 +173,17 @@ def test_special_values() -> None:
         [np.inf, -np.inf, np.nan, np.inf, np.inf, -np.inf, np.nan, np.pi], np.float32
     )
     np.testing.assert_array_equal(out, expected)
+
+
+def test_round_to_digits() -> None:
+    numbers = np.array([1234.5678, -2.5, 0.125, 99.995], np.float64)
+    out = np.zeros((4, 3), np.float64)
+    body = """
+        i = cuda.grid(1)
+        out[i, 0] = round(n[i], 2)
+        out[i, 1] = round(n[i], -2)
+        out[i, 2] = round(n[i], i)
+    """
+    run_clean(body, 1, 4, out, numbers, parameters="out, n")
+    expected = [[round(x, 2), round(x, -2), round(x, i)] for i, x in enumerate(numbers.tolist())]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)

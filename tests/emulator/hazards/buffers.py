@@ -49,7 +49,7 @@ HAZARDS = (
         #+ start = 64 * (t % 2)
         s[start + i] = x[64 * t + i]     #! WAR
         cuda.syncthreads()
-        total += s[start + 63 - i]       #:
+        total += s[start + (i + 1) % 64] #:
     out[g] = total
     """),
     Hazard("a ring of two where three are needed", START + """
@@ -68,7 +68,7 @@ HAZARDS = (
     Hazard("two buffers and no barrier at all", START + """
     s = cuda.shared.array((2, 64), float32)
     for t in range(4):
-        s[t % 2, i] = x[64 * t + i]      #: #! WAR
+        s[t % 2, i] = x[64 * t + i]      #:
         #+ cuda.syncthreads()
         total += s[t % 2, 63 - i]        #! RAW
     out[g] = total
