@@ -187,7 +187,7 @@ def as_html(profile: Profile) -> str:
     return (
         f'<div role="region" tabindex="0" aria-label="{title}, counts line by line" '
         'style="overflow-x:auto;color:inherit;">'
-        '<table style="border-collapse:collapse;font-size:90%;color:inherit;">'
+        '<table style="border-collapse:collapse;font-size:90%;color:inherit;margin:0;">'
         f'<caption style="{_CAPTION}"><b>{title}</b></caption>'
         f"<thead>{_header(columns)}</thead><tbody>{rows}</tbody>{_totals(profile, columns)}</table>"
         f'<ul style="margin:.5em 0;">{words}</ul>{rest}</div>'

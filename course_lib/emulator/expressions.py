@@ -456,7 +456,8 @@ class ExpressionTyper:
                 "Kernels compute element by element; use loops, and math for functions.",
             )
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
-            return rejection("unsupported", f"The emulator does not know {name}.", node)
+            hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), "")
+            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
 
 
@@ -495,6 +496,14 @@ def _fold(node: ast.BinOp) -> Any:
         return evaluate_constant(node, {})
     except NotConstant:
         return None
+
+
+# What to do without functions that the emulator does not have.
+_INSTEAD = {
+    "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
+    "cuda.random": "Draw the numbers with NumPy and pass them in.",
+    "cuda.fp16": "np.float16(x) converts; + - * / compute.",
+}
 
 
 def _short(reference: Reference) -> str:

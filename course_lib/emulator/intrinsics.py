@@ -209,12 +209,12 @@ def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    """A memory fence orders nothing that the emulator runs out of order."""
+    """A fence orders what one thread does, and that is in order here; time does not pass."""
 
 
 INTRINSICS["numba.cuda.syncthreads"] = Intrinsic(_nothing, _barrier)
 INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing, _syncwarp)
-for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
+for _fence in ("threadfence", "threadfence_block", "threadfence_system", "nanosleep"):
     INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing, _ignore)
 
 
@@ -460,6 +460,43 @@ for _name, _function in {
     INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, low=2, flops=1)
 for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_function, lambda kinds: T.BOOL, _math)
+
+
+def _pair_typing(second: np.dtype | None) -> Callable[[Arguments, Keywords], Typed]:
+    """The type of a function of one number that returns two; the second of type `second`."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        kind = T.math_type(scalars(arguments, 1)[0])
+        return Typed(T.TupleType((kind, second or kind)))
+
+    return typing
+
+
+def _pair(function: Callable[[Any], tuple[Any, Any]]) -> Callable[..., tuple[Value, Value]]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+        kinds = machine.typing.types[node]
+        assert isinstance(kinds, T.TupleType)
+        first, second = function(machine.convert(values[0], kinds.items[0]))
+        return machine.convert(first, kinds.items[0]), machine.convert(second, kinds.items[1])
+
+    return run
+
+
+INTRINSICS["math.frexp"] = Intrinsic(_pair_typing(T.INT32), _pair(np.frexp))
+INTRINSICS["math.modf"] = Intrinsic(_pair_typing(None), _pair(np.modf))
+
+
+def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    number, exponent = scalars(arguments, 2)
+    need(T.is_integer(exponent), "needs an integer exponent")
+    return Typed(T.math_type(number))
+
+
+def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    return np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
+
+
+INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
 
 
 def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
