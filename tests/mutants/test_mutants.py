@@ -10,13 +10,19 @@ from expectations import Mutant, all_mutants
 import course_lib
 
 MUTANTS = all_mutants()
+# Every so many wrong answers are in the fast set; `--all` tries every one.
+FAST_ONE_IN = 3
 AT_LEAST = {"mat_add": 10, "matmul_naive": 10, "matmul_coalesced": 10, "matmul_tiled": 26}
 
 
 def _cases(is_warning: bool) -> list[object]:
     return [
-        pytest.param(mutant, id=f"{mutant.exercise}-{mutant.name}")
-        for mutant in MUTANTS
+        pytest.param(
+            mutant,
+            id=f"{mutant.exercise}-{mutant.name}",
+            marks=[pytest.mark.slow] if number % FAST_ONE_IN else [],
+        )
+        for number, mutant in enumerate(MUTANTS)
         if mutant.is_warning is is_warning
     ]
 
