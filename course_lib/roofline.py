@@ -280,8 +280,10 @@ def _issue_bound(mix: InstructionMix, row: Device) -> Bound:
 def _shared_bound(profile: Profile, mix: InstructionMix, row: Device) -> Bound | str:
     """Shared-memory loads of the hot loop times the wavefronts that each needs.
 
-    A lane's 8 or 16 bytes take 2 or 4 phases, unless lanes ask for the same bytes: then one or two
-    were seen. The share is the friendly reading, `cautious` the one with all phases.
+    A lane's 8 or 16 bytes take 2 or 4 phases; half as many where neighbouring lanes ask for the
+    same bytes (measured on an H200: a broadcast of 16 bytes takes 2). Where the compiler merged
+    the loads, addresses are not known here: the share is the friendly reading, `cautious` the one
+    with all phases.
     """
     requests = profile.shared_load_requests
     if not mix.lds or not requests:
@@ -291,8 +293,8 @@ def _shared_bound(profile: Profile, mix: InstructionMix, row: Device) -> Bound |
     phases_seen = needed / requests  # more than one where the source itself loads 8 or 16 bytes
     least = most = 0.0
     for bits, count in mix.lds.items():
-        phases = max(1, bits // 32)
-        least += count * conflicts * min(phases, phases_seen)
+        phases = max(1.0, bits / 32)
+        least += count * conflicts * min(phases, max(1.0, phases / 2, phases_seen))
         most += count * conflicts * phases
     scale = _wavefronts_per_clock(row) / _ffma_per_clock(row) * mix.ffma
     dearer = "no bank conflicts"

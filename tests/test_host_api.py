@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("numba")
 from numba import cuda, float32, void
 
-from course_lib import host_api
+from course_lib import host_api, runtime
 from course_lib.device_array import EmulatedDeviceArray
 from course_lib.errors import EmulatedTimingRefused, NoGpuHere
 
@@ -17,6 +17,12 @@ def add_one(x):
     i = cuda.grid(1)
     if i < x.size:
         x[i] += 1
+
+
+@pytest.fixture(autouse=True)
+def _numba_as_it_comes():
+    """Another test may have left `course_lib.start()` in force."""
+    runtime.stop()
 
 
 @pytest.fixture

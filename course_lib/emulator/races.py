@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
-from course_lib.emulator.memory import Access
+from course_lib.emulator.memory import Access, Allocation
 
 # Flush the collected accesses when they hold this many lanes, so that a long stretch without a
 # barrier cannot fill the memory.
@@ -26,6 +26,7 @@ MAX_REPORTED = 12
 MAX_CELLS_EXAMINED = 24
 ACCESSES_OF_A_LINE = 4
 _NOBODY = np.iinfo(np.int64).max
+_NO_BLOCK = np.int32(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,15 @@ class RaceDetector:
         return passed, waiting
 
     def _judge(self, entries: list[_Entry]) -> None:
-        by_allocation: dict[int, list[_Entry]] = {}
+        by_memory: dict[int, list[_Entry]] = {}
         for entry in entries:
-            by_allocation.setdefault(id(entry.access.allocation), []).append(entry)
-        for group in by_allocation.values():
+            by_memory.setdefault(_memory_of(entry.access.allocation), []).append(entry)
+        for group in by_memory.values():
             if all(entry.access.kind == "load" for entry in group):
                 continue
             # Lines that were found to race once need not be found to race again.
-            lines = (id(group[0].access.allocation), *dict.fromkeys(_line(e) for e in group))
+            memory = _memory_of(group[0].access.allocation)
+            lines = (memory, *dict.fromkeys(_line(e) for e in group))
             if lines in self._guilty:
                 continue
             mark = _fingerprint(group)
@@ -143,7 +145,8 @@ class RaceDetector:
         group = sorted(group, key=lambda entry: entry.access.order)
         # Accesses that look the same in every block are judged in the first block only.
         alike = all(_same_in_all_blocks(entry.access) for entry in group)
-        lanes = [_lanes_of(entry, self.space, alike) for entry in group]
+        unit = min(entry.access.allocation.dtype.itemsize for entry in group)
+        lanes = [_lanes_of(entry, self.space, alike, unit) for entry in group]
         before = len(self.races)
         synced = any(entry.warp_syncs is not None for entry in group)
         if not synced:
@@ -225,7 +228,14 @@ class _Lanes:
     synced: np.ndarray | None
 
 
-def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool) -> _Lanes:
+def _memory_of(allocation: Allocation) -> int:
+    """Equal for arrays that lie over the same bytes, as dynamic shared arrays do."""
+    base = allocation.storage.base if allocation.space == "shared" else None
+    return id(allocation if base is None else base)
+
+
+def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int) -> _Lanes:
+    """The lanes of an access; cells are told apart in units of so many bytes."""
     access = entry.access
     active = access.mask.full_array.reshape(space.block_count, -1)
     if first_block_only:
@@ -235,9 +245,14 @@ def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool) -> _Lanes
         cell = np.broadcast_to(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
     else:
         cell = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    part: np.ndarray | int = 0
+    parts = access.allocation.dtype.itemsize // unit
+    if parts > 1:  # an array of narrower cells lies over the same bytes
+        part = np.tile(np.arange(parts), len(lanes))
+        cell, lanes = np.repeat(cell, parts), np.repeat(lanes, parts)
     block, thread = np.divmod(lanes, space.block_size)
     warp = block * space.warps_per_block + thread // WARP_SIZE
-    key = cell * space.block_count + block
+    key = (cell * parts + part) * space.block_count + block
     synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
     return _Lanes(key, cell, lanes, warp, lanes, synced)
 
@@ -356,90 +371,101 @@ def _fingerprint(group: list[_Entry]) -> tuple:
 class BlockRaces:
     """Finds cells of global memory that two blocks touch in one launch, one of them writing.
 
-    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand.
+    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
+    line and kind of access it is kept which blocks touched a cell, the lowest and the highest of
+    them; all is judged when the launch has ended.
     """
 
-    def __init__(self) -> None:
-        self.races: list[Race] = []
-        self._tables: dict[int, _BlockTable] = {}
-        self._seen: set[tuple[str, int]] = set()
+    def __init__(self, grid: tuple[int, int, int]) -> None:
+        self.grid = grid
+        self._touched: dict[int, dict[tuple[str, int], _Touched]] = {}
 
     def record(self, access: Access, space: LaneSpace) -> None:
         """Take note of an access to a global array that the kernel writes."""
-        key = id(access.allocation)
-        table = self._tables.get(key)
-        if table is None:
-            table = self._tables[key] = _BlockTable(access.allocation.storage.size)
-        shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
-        if access.mask.array is not None:
-            shape = np.broadcast_shapes(shape, access.mask.array.shape)
-        active = np.ones((), bool) if access.mask.array is None else access.mask.array
-        active = np.broadcast_to(active, shape)
-        cells = np.broadcast_to(access.cell, shape)[active]
-        blocks = np.broadcast_to(space.block_in_grid, shape)[active]
-        found = table.add(access, cells, blocks)
-        if found is not None:
-            self._note(access, space, *found)
+        of_array = self._touched.setdefault(id(access.allocation), {})
+        key = (access.kind, access.line)
+        if key not in of_array:
+            of_array[key] = _Touched(access.kind, access.line, access.allocation, access.order)
+        of_array[key].add(access, space)
 
-    def _note(self, access: Access, space: LaneSpace, cell: int, other: int, mine: int) -> None:
-        mark = (access.allocation.name, access.line)
-        if mark in self._seen or len(self.races) >= MAX_REPORTED:
-            return
-        self._seen.add(mark)
-        earlier = self._tables[id(access.allocation)].line_of(cell, other)
-        first_kind, first_line = earlier or (access.kind, access.line)
-        self.races.append(
-            Race(
-                code=_code(first_kind, access.kind),
-                array=access.allocation.name,
-                cell=access.allocation.element_name(cell),
-                space="global",
-                first_kind=first_kind,
-                first_line=first_line,
-                first_thread=(0, 0, 0),
-                first_block=_block_place(other, space.grid),
-                second_kind=access.kind,
-                second_line=access.line,
-                second_thread=(0, 0, 0),
-                second_block=_block_place(mine, space.grid),
-                same_warp=False,
-            )
+    @property
+    def races(self) -> list[Race]:
+        """The first conflict of each two lines, in the program's order."""
+        races: list[Race] = []
+        for of_array in self._touched.values():
+            touched = sorted(of_array.values(), key=_Touched.place_in_program)
+            for number, first in enumerate(touched):
+                for second in touched[number:]:
+                    if first.kind == second.kind and first.kind in ("load", "atomic"):
+                        continue
+                    found = first.conflict(second)
+                    if found is not None:
+                        races.append(self._race(first, second, *found))
+        return races[:MAX_REPORTED]
+
+    def _race(self, first: _Touched, second: _Touched, cell: int, one: int, other: int) -> Race:
+        return Race(
+            code=_code(first.kind, second.kind),
+            array=first.allocation.name,
+            cell=first.allocation.element_name(cell),
+            space="global",
+            first_kind=first.kind,
+            first_line=first.line,
+            first_thread=(0, 0, 0),
+            first_block=_block_place(one, self.grid),
+            second_kind=second.kind,
+            second_line=second.line,
+            second_thread=(0, 0, 0),
+            second_block=_block_place(other, self.grid),
+            same_warp=False,
         )
 
 
-class _BlockTable:
-    """For each cell of one array, the lowest and highest block that touched it in each way."""
+class _Touched:
+    """Which blocks touched each cell of an array in one way, from one line."""
 
-    def __init__(self, cells: int) -> None:
-        self.lowest = np.full((3, cells), _NOBODY)
-        self.highest = np.full((3, cells), -1)
-        self._accesses: list[tuple[str, int, np.ndarray, np.ndarray]] = []
+    def __init__(
+        self, kind: str, line: int, allocation: Allocation, order: tuple[int, ...]
+    ) -> None:
+        self.kind = kind
+        self.line = line
+        self.allocation = allocation
+        self.order = order
+        cells = allocation.storage.size
+        self.lowest = np.full(cells, _NO_BLOCK)
+        self.highest = np.full(cells, np.int32(-1))
 
-    def add(
-        self, access: Access, cells: np.ndarray, blocks: np.ndarray
-    ) -> tuple[int, int, int] | None:
-        """Add an access; (cell, other block, this block) of a conflict with another block."""
-        kind = _KINDS[access.kind]
-        np.minimum.at(self.lowest[kind], cells, blocks)
-        np.maximum.at(self.highest[kind], cells, blocks)
-        if len(self._accesses) < 4096:
-            self._accesses.append((access.kind, access.line, cells, blocks))
-        rivals = {"load": [1, 2], "atomic": [0, 2], "store": [0, 1, 2]}[access.kind]
-        for rival in rivals:
-            low, high = self.lowest[rival][cells], self.highest[rival][cells]
-            conflict = ((high >= 0) & (high != blocks)) | ((low != _NOBODY) & (low != blocks))
-            if conflict.any():
-                at = int(np.argmax(conflict))
-                other = high[at] if high[at] != blocks[at] and high[at] >= 0 else low[at]
-                return int(cells[at]), int(other), int(blocks[at])
-        return None
+    def add(self, access: Access, space: LaneSpace) -> None:
+        """Add the cells and blocks of an access."""
+        self.order = min(self.order, access.order)
+        shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
+        active = access.mask.array
+        if active is not None:
+            shape = np.broadcast_shapes(shape, active.shape)
+        cells = np.broadcast_to(access.cell, shape)
+        blocks = np.broadcast_to(space.block_in_grid, shape)
+        where = slice(None) if active is None else np.broadcast_to(active, shape)
+        cells, blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
+        np.minimum.at(self.lowest, cells, blocks)
+        np.maximum.at(self.highest, cells, blocks)
 
-    def line_of(self, cell: int, block: int) -> tuple[str, int] | None:
-        """Kind and line of an access by which `block` touched `cell`."""
-        for kind, line, cells, blocks in self._accesses:
-            if np.any((cells == cell) & (blocks == block)):
-                return kind, line
-        return None
+    def place_in_program(self) -> tuple:
+        """To sort by; a statement loads before it stores, whatever the schedule."""
+        *where, _ = self.order
+        return (*where, -1, _KINDS[self.kind])
+
+    def conflict(self, other: _Touched) -> tuple[int, int, int] | None:
+        """A cell that both touched from different blocks, and those blocks."""
+        lowest = np.minimum(self.lowest, other.lowest)
+        highest = np.maximum(self.highest, other.highest)
+        both = (self.highest >= 0) & (other.highest >= 0) & (lowest < highest)
+        if not both.any():
+            return None
+        cell = int(np.argmax(both))
+        one, another = int(self.lowest[cell]), int(other.highest[cell])
+        if one == another:
+            one, another = int(self.highest[cell]), int(other.lowest[cell])
+        return cell, one, another
 
 
 def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -83,7 +83,7 @@ class Run:
         self.reporter = Reporter(launch.grid, launch.block)
         self.findings: dict[tuple, Finding] = {}
         self.meter = Meter() if self.options.counters else None
-        self.block_races = BlockRaces()
+        self.block_races = BlockRaces(launch.grid[::-1])
         self.written = self._written_allocations() if self.options.races else set()
         self.stale: dict[tuple, StaleRead] = {}
         self.shared: dict[str, SharedArrayUse] = {}

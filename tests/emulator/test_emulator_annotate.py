@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import fields
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of, run
 
-from course_lib.emulator import Profile, annotate, emulate, load_program
+from course_lib.emulator import Counters, Profile, annotate, emulate, load_program
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
 
@@ -231,3 +233,12 @@ def test_the_trace_tells_which_lanes_executed_what():
     assert store[1].tolist() == [True, False] * 4 + [False] * 24
     assert profile.activity[0].lanes_of((2, 0, 0)) is None
     assert not launch(program, 2, 40, np.zeros(80, np.float32)).activity
+
+
+def test_every_counter_is_in_the_docs_with_its_metric():
+    page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
+    names = {each.name for each in fields(Counters)}
+    names |= {name for name, each in vars(Counters).items() if isinstance(each, property)}
+    assert len(rows) == len(set(rows))
+    assert names - {"global_store_sectors_per_request"} == set(rows)

@@ -70,9 +70,7 @@ def test_every_operator_has_numbas_types() -> None:
     assert not different, "\n".join(different)
 
 
-@pytest.mark.parametrize(
-    ("expression", "types", "expected"), expression_cases(), ids=lambda value: str(value)
-)
+@pytest.mark.parametrize(("expression", "types", "expected"), list(expression_cases()), ids=str)
 def test_expression_has_numbas_type(expression: str, types: str, expected: str) -> None:
     arguments = [] if types == "-" else types.split(", ")
     found = inferred(f"    x = {expression}\n    y = x", arguments)

@@ -10,12 +10,12 @@ FAMILIES = (
     "barriers",
     "divergence",
     "buffers",
-#    "warps",
-#    "reductions",
-#    "tiles",
-#    "indirect",
-#    "blocks",
-#    "atomics",
+    "warps",
+    "reductions",
+    "tiles",
+    "indirect",
+    "blocks",
+    "atomics",
 )
 
 CATALOGUE: dict[str, tuple[Hazard, ...]] = {

@@ -1,0 +1,122 @@
+"""Atomics mixed with plain reads and writes, which they do not order."""
+
+from __future__ import annotations
+
+from hazards.hazard import Hazard
+
+BINS = """
+    bins = cuda.shared.array(16, int32)
+    i = cuda.threadIdx.x
+    g = cuda.grid(1)
+"""
+
+HAZARDS = (
+    Hazard("a sum is read while others still add", BINS + """
+    if i == 0:
+        bins[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, 0, i)          #:
+    #+ cuda.syncthreads()
+    out[g] = bins[0]                     #! RAW
+    """),
+    Hazard("added to before it was zeroed", BINS + """
+    if i == 0:
+        bins[0] = 0                      #:
+    #+ cuda.syncthreads()
+    cuda.atomic.add(bins, 0, i)          #! WAW
+    cuda.syncthreads()
+    out[g] = bins[0]
+    """),
+    Hazard("histogram: bins are zeroed too late", BINS + """
+    if i < 16:
+        bins[i] = 0                      #:
+    #+ cuda.syncthreads()
+    cuda.atomic.add(bins, int(x[g]) % 16, 1)     #! WAW
+    cuda.syncthreads()
+    if i < 16:
+        cuda.atomic.add(count, i, bins[i])
+    """),
+    Hazard("histogram: bins are merged too early", BINS + """
+    if i < 16:
+        bins[i] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, int(x[g]) % 16, 1)     #:
+    #+ cuda.syncthreads()
+    if i < 16:
+        cuda.atomic.add(count, i, bins[i])       #! RAW
+    """),
+    Hazard("histogram: blocks merge with plain additions", BINS + """
+    if i < 16:
+        bins[i] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, int(x[g]) % 16, 1)
+    cuda.syncthreads()
+    if i < 16:
+        count[i] += bins[i]              #! WAR WAW #-
+        #+ cuda.atomic.add(count, i, bins[i])
+    """),
+    Hazard("the largest is looked at before it is raised", BINS + """
+    if i == 0:
+        bins[0] = -1
+    cuda.syncthreads()
+    if bins[0] < i:                      #: #-
+        cuda.atomic.max(bins, 0, i)      #! WAR #-
+    #+ cuda.atomic.max(bins, 0, i)
+    cuda.syncthreads()
+    out[g] = bins[0] + 1
+    """),
+    Hazard("a list grows and its length is read", """
+    held = cuda.shared.array(64, float32)
+    length = cuda.shared.array(1, int32)
+    i = cuda.threadIdx.x
+    if i == 0:
+        length[0] = 0
+    cuda.syncthreads()
+    if i % 3 == 0:
+        held[cuda.atomic.add(length, 0, 1)] = float32(1) #:
+    #+ cuda.syncthreads()
+    if i < length[0]:                    #! RAW
+        out[cuda.grid(1)] = held[i]      #! RAW #-
+        #+ out[cuda.grid(1)] = held[i]
+    """),
+    Hazard("a plain write beside a compare-and-swap", BINS + """
+    if i == 0:
+        bins[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.cas(bins, 0, 0, 7)       #:
+    #+ cuda.syncthreads()
+    if i == 33:
+        bins[0] = 9                      #! WAW
+    cuda.syncthreads()
+    out[g] = bins[0]
+    """),
+    Hazard("an exchange, then a plain read", BINS + """
+    if i == 0:
+        bins[3] = 0
+    cuda.syncthreads()
+    if i == 40:
+        cuda.atomic.exch(bins, 3, 8)     #:
+    #+ cuda.syncthreads()
+    out[g] = bins[3]                     #! RAW
+    """),
+    Hazard("a global total is read in the same launch", BINS + """
+    cuda.atomic.add(count, 0, 1)         #:
+    if i == 0:
+        out[cuda.blockIdx.x] = count[0]  #! RAW #-
+        #+ out[cuda.blockIdx.x] = 1
+    """),
+    Hazard("a global total is zeroed in the same launch", BINS + """
+    if g == 0:                           #-
+        count[0] = 0                     #: #-
+    cuda.atomic.add(count, 0, 1)         #! WAW
+    """),
+    Hazard("a syncwarp after atomics of the whole block", BINS + """
+    if i == 0:
+        bins[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, 0, 1)          #:
+    cuda.syncwarp()                      #-
+    #+ cuda.syncthreads()
+    out[g] = bins[0]                     #! RAW
+    """),
+)  # fmt: skip

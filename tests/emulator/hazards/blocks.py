@@ -1,0 +1,132 @@
+"""Global memory: threads of one block, and blocks of one launch, which nothing orders."""
+
+from __future__ import annotations
+
+from hazards.hazard import Hazard
+
+START = """
+    i = cuda.threadIdx.x
+    g = cuda.grid(1)
+"""
+
+HAZARDS = (
+    Hazard("a neighbour's element, in one block", START + """
+    out[i] = x[i]                        #:
+    #+ cuda.syncthreads()
+    x[i] = out[63 - i]                   #! RAW
+    """, grid=1),
+    Hazard("an element of another block", START + """
+    out[g] = x[g]                        #:
+    cuda.syncthreads()
+    out[256 + g] = out[127 - g]          #! RAW #-
+    #+ out[256 + g] = out[64 * cuda.blockIdx.x + 63 - i]
+    """),
+    Hazard("a fence does not order blocks", START + """
+    out[g] = x[g]                        #:
+    cuda.threadfence()
+    out[256 + g] = out[127 - g]          #! RAW #-
+    #+ cuda.syncthreads()
+    #+ out[256 + g] = out[64 * cuda.blockIdx.x + 63 - i]
+    """),
+    Hazard("reversed in place", START + """
+    x[g] = x[127 - g]                    #! WAR #-
+    #+ out[g] = x[127 - g]
+    """),
+    Hazard("shifted in place", START + """
+    x[g] = x[g + 1]                      #! WAR #-
+    #+ out[g] = x[g + 1]
+    """),
+    Hazard("all blocks write the same elements", START + """
+    out[i] = x[g]                        #! WAW #-
+    #+ out[g] = x[g]
+    """),
+    Hazard("all blocks write the same value", START + """
+    out[0] = 1                           #! WAW #-
+    #+ if g == 0:
+    #+     out[0] = 1
+    """, grid=3),
+    Hazard("blocks overlap by one element", START + """
+    if i < 64:
+        out[63 * cuda.blockIdx.x + i] = x[g]     #! WAW #-
+        #+ out[64 * cuda.blockIdx.x + i] = x[g]
+    """),
+    Hazard("a grid-stride loop with the wrong stride", START + """
+    for k in range(g, 256, 64):          #-
+    #+ for k in range(g, 256, 128):
+        out[k] = x[k]                    #! WAW
+    """),
+    Hazard("a counter without atomics", START + """
+    count[0] += 1                        #! WAR WAW #-
+    #+ cuda.atomic.add(count, 0, 1)
+    """),
+    Hazard("a sum over blocks without atomics", START + """
+    if i == 0:
+        out[0] += x[g]                   #! WAR WAW #-
+        #+ cuda.atomic.add(out, 0, x[g])
+    """, grid=4),
+    Hazard("histogram without atomics", START + """
+    count[int(x[g]) % 16] += 1           #! WAR WAW #-
+    #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
+    """),
+    Hazard("histogram without atomics, in one warp", START + """
+    count[int(x[g]) % 16] += 1           #! WAR WAW #-
+    #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
+    """, grid=1, block=32),
+    Hazard("a product split along k", """
+    a, b = cuda.threadIdx.x, cuda.threadIdx.y
+    k = cuda.blockIdx.x
+    out[8 * b + a] += x[8 * b + k] * x[8 * k + a]        #! WAR WAW #-
+    #+ cuda.atomic.add(out, 8 * b + a, x[8 * b + k] * x[8 * k + a])
+    """, grid=4, block=(8, 8)),
+    Hazard("scan: each block adds its left neighbour's end", START + """
+    out[g] = x[g]                        #:
+    cuda.syncthreads()
+    #+ out[256 + g] = out[g] + x[64 * cuda.blockIdx.x]
+    if cuda.blockIdx.x > 0:              #-
+        out[256 + g] = out[g] + out[64 * cuda.blockIdx.x - 1]    #! RAW #-
+    """),
+    Hazard("a flag tells another block to go on", START + """
+    if cuda.blockIdx.x == 0:
+        out[i] = x[g]
+        cuda.threadfence()
+        if i == 0:
+            count[0] = 1                 #: #-
+            #+ cuda.atomic.add(count, 0, 1)
+    else:
+        #+ cuda.atomic.add(count, 1, 1)
+        if count[0] == 1:                #! RAW #-
+            out[g] = x[g]                #-
+    """),
+    Hazard("the last block adds up what the others stored plainly", START + """
+    if i == 0:
+        #+ cuda.atomic.add(out, 0, x[g])
+        out[1 + cuda.blockIdx.x] = x[g]  #: #-
+        done = cuda.atomic.add(count, 0, 1)      #-
+        if done == cuda.gridDim.x - 1:   #-
+            for k in range(cuda.gridDim.x):      #-
+                out[0] += out[1 + k]     #! RAW #-
+    """, grid=4),
+    Hazard("a stencil in place, over blocks", START + """
+    if 0 < g < 127:
+        x[g] = (x[g - 1] + x[g + 1]) * float32(0.5)      #! WAR #-
+        #+ out[g] = (x[g - 1] + x[g + 1]) * float32(0.5)
+    """),
+    Hazard("a row that two blocks of a wide grid write", """
+    a, b = cuda.grid(2)
+    out[8 * b + a % 8] = x[8 * b + a]    #! WAW #-
+    #+ out[16 * b + a] = x[8 * b + a]
+    """, grid=(2, 2), block=(8, 8)),
+    Hazard("the transposed matrix in place, over blocks", """
+    a, b = cuda.grid(2)
+    x[16 * b + a] = x[16 * a + b]        #! WAR #-
+    #+ out[16 * b + a] = x[16 * a + b]
+    """, grid=(2, 2), block=(8, 8)),
+    Hazard("written in the same places by two lines", START + """
+    out[g] = x[g]                        #: #-
+    #+ if g < 64:
+    #+     out[g] = x[g]
+    if cuda.blockIdx.x == 1:
+        out[i + 32] = 1                  #! WAW #-
+        #+ out[i + 64] = 1
+    """),
+)  # fmt: skip

@@ -1,0 +1,159 @@
+"""Threads of one warp that are taken to run in step."""
+
+from __future__ import annotations
+
+from hazards.hazard import Hazard
+
+SHARED = """
+    s = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    lane = i % 32
+    g = cuda.grid(1)
+"""
+
+HAZARDS = (
+    Hazard("a neighbour in the same warp", SHARED + """
+    s[i] = x[g]                          #:
+    #+ cuda.syncwarp()
+    out[g] = s[i ^ 1]                    #! RAW
+    """),
+    Hazard("syncwarp before the write", SHARED + """
+    cuda.syncwarp()                      #-
+    s[i] = x[g]                          #:
+    #+ cuda.syncwarp()
+    out[g] = s[i ^ 1]                    #! RAW
+    """),
+    Hazard("syncwarp does not reach across warps", SHARED + """
+    s[i] = x[g]                          #:
+    cuda.syncwarp()                      #-
+    #+ cuda.syncthreads()
+    out[g] = s[63 - i]                   #! RAW
+    """),
+    Hazard("a shuffle orders no memory", SHARED + """
+    s[i] = x[g]                          #:
+    n = cuda.shfl_sync(0xFFFFFFFF, i, 0)
+    #+ cuda.syncwarp()
+    out[g] = s[i ^ 1] + n                #! RAW
+    """),
+    Hazard("a shuffle in a butterfly orders no memory", SHARED + """
+    s[i] = x[g]                          #:
+    n = x[g]
+    for k in range(5):
+        n += cuda.shfl_xor_sync(0xFFFFFFFF, n, 16 >> k)
+    #+ cuda.syncwarp()
+    out[g] = s[i ^ 16] + n               #! RAW
+    """),
+    Hazard("a ballot orders no memory", SHARED + """
+    s[i] = x[g]                          #:
+    votes = cuda.ballot_sync(0xFFFFFFFF, lane < 5)
+    #+ cuda.syncwarp()
+    out[g] = s[i ^ 1] + votes            #! RAW
+    """),
+    Hazard("a vote orders no memory", SHARED + """
+    s[i] = x[g]                          #:
+    all_in = cuda.all_sync(0xFFFFFFFF, True)
+    #+ cuda.syncwarp()
+    if all_in:
+        out[g] = s[i ^ 2]                #! RAW
+    """),
+    Hazard("a leader fills its warp's slot", SHARED + """
+    if lane == 0:
+        s[i // 32] = x[g]                #:
+    #+ cuda.syncwarp()
+    out[g] = s[i // 32]                  #! RAW
+    """),
+    Hazard("overwritten within the warp", SHARED + """
+    s[i] = x[g]
+    cuda.syncwarp()
+    value = s[i ^ 1]                     #:
+    #+ cuda.syncwarp()
+    s[i] = value                         #! WAR
+    out[g] = s[i]
+    """),
+    Hazard("warp-synchronous sum", SHARED + """
+    s[i] = x[g]
+    cuda.syncthreads()
+    for k in range(5):
+        step = 16 >> k
+        if lane < step:
+            s[i] += s[i + step]          #! RAW
+        #+ cuda.syncwarp()
+    if lane == 0:
+        out[g] = s[i]
+    """),
+    Hazard("unrolled warp-synchronous sum", SHARED + """
+    s[i] = x[g]
+    cuda.syncthreads()
+    if lane < 2:
+        s[i] += s[i + 2]                 #:
+    #+ cuda.syncwarp()
+    if lane < 1:
+        s[i] += s[i + 1]                 #! RAW
+        out[g] = s[i]
+    """),
+    Hazard("scan within a warp, read and written in one line", SHARED + """
+    s[i] = x[g]
+    cuda.syncwarp()
+    for k in range(5):
+        step = 1 << k
+        if lane >= step:                 #-
+            s[i] += s[i - step]          #! WAR #-
+        #+ value = s[i]
+        #+ if lane >= step:
+        #+     value += s[i - step]
+        #+ cuda.syncwarp()
+        #+ s[i] = value
+        cuda.syncwarp()
+    out[g] = s[i]
+    """),
+    Hazard("a tile of one warp, transposed", """
+    s = cuda.shared.array((2, 32), float32)
+    i = cuda.threadIdx.x
+    a, b = i % 8, i // 8 % 4
+    s[i // 32, 4 * a + b] = x[i]         #:
+    #+ cuda.syncwarp()
+    out[cuda.grid(1)] = s[i // 32, i % 32]       #! RAW
+    """),
+    Hazard("a warp's slot is used again in the next turn", SHARED + """
+    total = float32(0)
+    for t in range(4):
+        if lane == t:
+            s[i // 32] = x[g]            #! WAR
+        cuda.syncwarp()
+        total += s[i // 32]              #:
+        #+ cuda.syncwarp()
+    out[g] = total
+    """),
+    Hazard("the first warp adds up what all warps left", SHARED + """
+    n = x[g]
+    for k in range(5):
+        n += cuda.shfl_down_sync(0xFFFFFFFF, n, 16 >> k)
+    if lane == 0:
+        s[i // 32] = n                   #:
+    cuda.syncwarp()                      #-
+    #+ cuda.syncthreads()
+    if i == 0:
+        out[cuda.blockIdx.x] = s[0] + s[1]       #! RAW
+    """),
+    Hazard("a block of a single warp", """
+    s = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    s[i] = x[i]                          #:
+    #+ cuda.syncwarp()
+    out[cuda.grid(1)] = s[31 - i]        #! RAW
+    """, block=32),
+    Hazard("a block smaller than a warp", """
+    s = cuda.shared.array(8, float32)
+    i = cuda.threadIdx.x
+    s[i] = x[i]                          #:
+    #+ cuda.syncthreads()
+    out[cuda.grid(1)] = s[7 - i]         #! RAW
+    """, block=8),
+    Hazard("two branches of one warp", SHARED + """
+    if lane < 16:
+        s[i] = x[g]                      #:
+    #+ cuda.syncwarp()
+    if lane >= 16:
+        out[g] = s[i - 16]               #! RAW
+    """),
+)  # fmt: skip
