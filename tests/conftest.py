@@ -25,6 +25,8 @@ _EVIDENCE = {
     "test_mutants.py::test_caught": "wrong answers caught",
     "test_mutants.py::test_warned": "right but costly answers warned of",
     "test_styles.py::test_accepted": "right answers accepted",
+    "test_hazards.py::test_named": "hazards named",
+    "test_hazards.py::test_twin_is_clean": "repaired twins clean",
 }
 
 

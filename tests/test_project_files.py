@@ -96,6 +96,7 @@ def test_lower_bounds_are_met_by_colab(line: str) -> None:
 EXTRAS = {
     "lab": ("lab",),
     "test": ("lab", "test"),
+    "compiler": ("compiler",),
     "gpu-cu12": ("gpu-cu12",),
     "gpu-cu13": ("gpu-cu13",),
 }
@@ -135,7 +136,7 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
             assert versions.setdefault(key, str(each.specifier)) == str(each.specifier), each
     test = {each.name for each in pins(REPOSITORY / "locks/test.txt")}
     assert {each.name for each in pins(REPOSITORY / "locks/lab.txt")} <= test
-    for group in ("gpu-cu12", "gpu-cu13"):
+    for group in ("compiler", "gpu-cu12", "gpu-cu13"):
         for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
             ours = [spec for (name, _), spec in versions.items() if name == each.name]
             assert not ours or str(each.specifier) in ours, each
@@ -222,7 +223,7 @@ def test_no_large_files() -> None:
 
 def test_what_is_made_is_not_tracked() -> None:
     ignored = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").split()
-    assert {".venv/", ".venv-colab/", "executed/", ".course.lock"} <= set(ignored)
+    assert {".venv/", ".venv-colab/", ".venv-compiler/", "executed/", ".course.lock"} <= set(ignored)
 
 
 def test_measurements_are_package_data() -> None:

@@ -6,26 +6,20 @@ Colab's own system cannot be had here. Its Python and the versions in tests/cola
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+from course_lib.commands import environments
+from course_lib.commands.environments import CannotMake
 from course_lib.commands.places import REPOSITORY
 
-VENV = REPOSITORY / ".venv-colab"
-PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+VENV = ".venv-colab"
 LOCK = REPOSITORY / "locks" / "colab.txt"
 PINS = REPOSITORY / "tests" / "colab" / "pins.txt"
 TOOLS = REPOSITORY / "tests" / "colab" / "tools.txt"
-STAMP = VENV / "course-stamp"
 COLABS_PYTHON = (3, 13)
-
-
-class CannotMake(Exception):
-    """The environment could not be made; the message says why."""
 
 
 def make(freeze: str = "") -> Path:
@@ -35,21 +29,7 @@ def make(freeze: str = "") -> Path:
         freeze: what Colab's `pip freeze` says today, to take the versions from there.
     """
     wanted = newest(freeze) if freeze else LOCK.read_text(encoding="utf-8")
-    stamp = hashlib.sha256(wanted.encode()).hexdigest()
-    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == stamp:
-        return PYTHON
-    shutil.rmtree(VENV, ignore_errors=True)
-    base = find_python()
-    print(f"Making {VENV.name} with Colab's versions, on {base} …", flush=True)
-    _call([base, "-m", "venv", str(VENV)])
-    requirements = VENV / "requirements.txt"
-    requirements.write_text(wanted, encoding="utf-8")
-    options = ["--quiet", "--no-compile", "--disable-pip-version-check", "--only-binary", ":all:"]
-    options += [] if freeze else ["--require-hashes"]
-    pip = [str(PYTHON), "-m", "pip", "install", *options, "--requirement", str(requirements)]
-    _call(pip)
-    STAMP.write_text(stamp)
-    return PYTHON
+    return environments.make(VENV, find_python(), wanted, hashed=not freeze)
 
 
 def newest(freeze: str) -> str:
@@ -74,17 +54,10 @@ def find_python() -> str:
     for candidate in (shutil.which(name), *beside):
         if candidate and _is_colabs(candidate):
             return candidate
-    return getattr(sys, "_base_executable", sys.executable)
+    return environments.this_python()
 
 
 def _is_colabs(python: str) -> bool:
     """Does it run (a pyenv shim may not), and is it the version that it says it is?"""
     ask = f"import sys, venv; raise SystemExit(sys.version_info[:2] != {COLABS_PYTHON})"
     return subprocess.run([python, "-c", ask], capture_output=True).returncode == 0
-
-
-def _call(command: list[str]) -> None:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if "is ignored" not in line]
-        raise CannotMake("\n".join(lines[-8:]))

@@ -56,6 +56,12 @@ LOCKS = (
     Lock("lab", ("lab",), "test"),
     Lock("gpu-cu12", ("gpu-cu12",), "test", EVERYWHERE + CUDA_12),
     Lock("gpu-cu13", ("gpu-cu13",), "test", EVERYWHERE + CUDA_13),
+    Lock(
+        "compiler",
+        ("compiler",),
+        "test",
+        sources=("pyproject.toml", "tests/machine_code/tools.txt"),
+    ),
     Lock("colab", bounds=(), sources=("tests/colab/pins.txt", "tests/colab/tools.txt")),
 )
 

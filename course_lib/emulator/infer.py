@@ -220,7 +220,9 @@ class _Inference(ExpressionTyper):
                 kind = self.unified(kind, other, node, "items")
             return Typed(kind)
         if isinstance(iterated.type, T.ArrayType):
-            raise rejection("unsupported", "Loop over the indices of an array with range().", node)
+            if iterated.type.ndim > 1:
+                raise rejection("unsupported", "Loop over the rows' numbers with range().", node)
+            return Typed(iterated.type.dtype)
         raise rejection("compile-error", f"Cannot loop over {iterated.type}.", node.iter)
 
     def loop(

@@ -16,6 +16,7 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
+from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.load_store import (
@@ -257,7 +258,9 @@ class Machine:
         loop = Loop()
         self.frame.loops.append(loop)
         left: list[Mask] = []
-        if isinstance(self.typing.types[node.iter], T.TupleType):
+        if isinstance(iterated, ArrayView):
+            self._for_elements(node, loop, iterated)
+        elif isinstance(self.typing.types[node.iter], T.TupleType):
             self._for_items(node, loop, iterated)
         elif all(np.ndim(bound) == 0 for bound in iterated):
             self._for_uniform(node, loop, *iterated)
@@ -266,6 +269,21 @@ class Machine:
         self.frame.loops.pop()
         left.append(self.active)
         self._leave_loop(node, before, left, loop)
+
+    def _for_elements(self, node: ast.For, loop: Loop, view: ArrayView) -> None:
+        """A loop over a one-dimensional array: loads its elements one after the other."""
+        length = view.shape[0]
+        if np.ndim(length):
+            raise rejection("unsupported", "The arrays here differ in length.", node)
+        for index in range(int(length)):
+            if self.active.empty:
+                return
+            self.steps.spend(self._step_cost, node.lineno)
+            self.line = node.lineno
+            self.instruments.branch(node.lineno, np.True_, self.active)
+            self.bind(node.target, self.load(view, [np.int64(index)]))
+            self._one_round(node.body, loop)
+        self.instruments.branch(node.lineno, np.False_, self.active)
 
     def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> None:
         for item in items:

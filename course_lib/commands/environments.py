@@ -1,0 +1,55 @@
+"""Make environments of their own for tests that need other packages than .venv has."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from course_lib.commands.places import REPOSITORY
+
+
+class CannotMake(Exception):
+    """The environment could not be made; the message says why."""
+
+
+def make(folder: str, base: str, requirements: str, hashed: bool = True) -> Path:
+    """The Python of the environment in this folder; it is made anew where requirements changed.
+
+    Args:
+        folder: its name below the repository.
+        base: the Python to make it with.
+        requirements: what to install, the text of a requirement file.
+        hashed: whether every line has its hash.
+    """
+    venv = REPOSITORY / folder
+    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp_file = venv / "course-stamp"
+    stamp = hashlib.sha256(requirements.encode()).hexdigest()
+    if python.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
+        return python
+    shutil.rmtree(venv, ignore_errors=True)
+    print(f"Making {folder} with {base} …", flush=True)
+    _call([base, "-m", "venv", str(venv)])
+    listed = venv / "requirements.txt"
+    listed.write_text(requirements, encoding="utf-8")
+    options = ["--quiet", "--no-compile", "--disable-pip-version-check", "--only-binary", ":all:"]
+    options += ["--require-hashes"] if hashed else []
+    _call([str(python), "-m", "pip", "install", *options, "--requirement", str(listed)])
+    stamp_file.write_text(stamp)
+    return python
+
+
+def this_python() -> str:
+    """The Python that .venv was made with."""
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def _call(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if "is ignored" not in line]
+        raise CannotMake("\n".join(lines[-8:]))
