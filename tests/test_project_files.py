@@ -223,7 +223,9 @@ def test_no_large_files() -> None:
 
 def test_what_is_made_is_not_tracked() -> None:
     ignored = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").split()
-    assert {".venv/", ".venv-colab/", ".venv-compiler/", "executed/", ".course.lock"} <= set(ignored)
+    assert {".venv/", ".venv-colab/", ".venv-compiler/", "executed/", ".course.lock"} <= set(
+        ignored
+    )
 
 
 def test_measurements_are_package_data() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.commands import colab
+from course_lib.commands import colab, environments
 from course_lib.commands.places import REPOSITORY
 
 STEP_SECONDS = 1800  # a step that takes longer hangs
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if options.colab_freeze:
         steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
     else:
-        steps = [*fast_steps(), *([*slow_steps(), *colab_steps()] if options.all else [])]
+        steps = [*fast_steps(), *(all_others() if options.all else [])]
     rows = []
     for step in steps:
         print(f"\n== {step.name}", flush=True)
@@ -62,6 +62,8 @@ FAST = "not slow and not alone"
 # over; a maintainer's `--all` looks at every cell.
 CODE = ["course.py", "course_lib", "tests", "benchmarks"]
 NOTEBOOKS = ["notebooks", "solutions"]
+# Enough to see that the compiler is found and driven rightly; the rest is about newer versions.
+ON_COLAB = "quote or helper or launch"
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 
@@ -82,6 +84,26 @@ def slow_steps() -> Iterator[Step]:
     yield Step("timed tests", _pytest(PYTHON, "tests", "-m", "alone"))
 
 
+def all_others() -> Iterator[Step]:
+    """What --all adds to the fast steps."""
+    yield from slow_steps()
+    yield from compiler_steps()
+    yield from colab_steps()
+
+
+def compiler_steps() -> Iterator[Step]:
+    """What Numba's CUDA compiler makes of kernels; no GPU is needed, but there is none for Macs."""
+    if sys.platform == "darwin":
+        return
+
+    def tests() -> Command:
+        lock = (REPOSITORY / "locks" / "compiler.txt").read_text(encoding="utf-8")
+        python = environments.make(".venv-compiler", environments.this_python(), lock)
+        return _pytest(str(python), "tests/machine_code", "-m", "slow", *in_parallel())
+
+    yield Step("machine code", tests)
+
+
 def colab_steps(freeze: str = "") -> Iterator[Step]:
     """The library and the lessons with the versions that Colab has."""
 
@@ -92,6 +114,7 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
     yield Step("Colab: notebooks", tests("tests/test_notebooks.py", "-m", "slow", *in_parallel()))
     yield Step("Colab: installation", tests("tests/colab"))
+    yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
 
 def in_parallel() -> list[str]:
@@ -107,8 +130,8 @@ def _pytest(python: str, *arguments: str) -> Command:
 def _run_step(step: Step) -> int:
     try:
         command = step.command() if callable(step.command) else step.command
-    except colab.CannotMake as problem:
-        print(f"The environment with Colab's versions could not be made:\n{problem}")
+    except environments.CannotMake as problem:
+        print(f"The environment for this step could not be made:\n{problem}")
         return 1
     return _run(command)
 

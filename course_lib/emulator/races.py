@@ -284,8 +284,10 @@ def _conflicts(
         names, compact = np.unique(combined, axis=1, return_inverse=True)
         cell_of = names[0]
     else:
-        cell_of, compact = np.unique(keys, return_inverse=True)
+        cell_of, compact = _numbered(keys)
     compact = compact.reshape(-1)
+    if np.bincount(compact).max(initial=0) < 2:
+        return cell_of[:0]  # nobody touched what another touched
     kinds = np.concatenate(
         [
             np.full(len(of.key), _KINDS[entry.access.kind])
@@ -293,6 +295,15 @@ def _conflicts(
         ]
     )
     return np.unique(cell_of[_conflicting(compact, who, kinds, len(cell_of))])
+
+
+def _numbered(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Names for small numbers, and the small number of each key; without sorting where it can."""
+    largest = int(keys.max(initial=-1))
+    if largest < 4 * len(keys):
+        return np.arange(largest + 1), keys
+    names, compact = np.unique(keys, return_inverse=True)
+    return names, compact
 
 
 _KINDS = {"load": 0, "atomic": 1, "store": 2}

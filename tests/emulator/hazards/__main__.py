@@ -1,6 +1,6 @@
 """Print how many hazards are named rightly and how many twins are clean.
 
-    PYTHONPATH=. python tests/emulator/hazards [FAMILY or part of a NAME …]
+PYTHONPATH=. python tests/emulator/hazards [FAMILY or part of a NAME …]
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hazards import CATALOGUE, faults_of, faults_of_twin  # noqa: E402
+from hazards import CATALOGUE, faults_of, faults_of_twin
 
 
 def main(wanted: list[str]) -> int:

@@ -8,9 +8,12 @@ START = """
     i = cuda.threadIdx.x
     g = cuda.grid(1)
 """
-SHARED = """
+SHARED = (
+    """
     s = cuda.shared.array(64, float32)
-""" + START
+"""
+    + START
+)
 
 HAZARDS = (
     Hazard("through another name", SHARED + """

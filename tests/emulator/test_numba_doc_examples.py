@@ -1,0 +1,175 @@
+"""The kernels of Numba's own CUDA examples run on the emulator and are right, or clearly refused.
+
+Their text is read from the installed Numba package; what their examples define around them
+stands here. On a GPU Numba itself tests the same kernels.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from emulator_helpers import codes, launch
+
+from course_lib.emulator import KernelRejected
+
+EXAMPLES = Path(numba.__file__).parent / "cuda" / "tests" / "doc_examples"
+if not EXAMPLES.is_dir():
+    pytest.skip("this Numba brings no CUDA examples", allow_module_level=True)
+
+HEADER = """\
+import math
+from math import pi
+import numba
+import numpy as np
+from numba import cuda, float32, int32
+from numba.cuda.random import xoroshiro128p_uniform_float32
+
+"""
+
+
+def example(file: str, kernel: str, *helpers: str, constants: str = "") -> str:
+    """A program with the kernel and its helper functions, as the example has them."""
+    text = (EXAMPLES / f"test_{file}.py").read_text(encoding="utf-8")
+    functions = {
+        node.name: _source(text, node)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.decorator_list
+    }
+    parts = [functions[name] for name in (*helpers, kernel)]
+    body = "\n".join(parts).replace(f"def {kernel}(", "def kernel(")
+    return f"{HEADER}{constants}\n\n{body}"
+
+
+def _source(text: str, node: ast.FunctionDef) -> str:
+    first = min(each.lineno for each in node.decorator_list)
+    return textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno]) + "\n")
+
+
+def run_right(program: str, grid, block, *arguments) -> None:
+    """Run under all schedules; no error may be found, and the results must not differ."""
+    results = []
+    for schedule in ("lockstep", "warps", "shuffled"):
+        arrays = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+        profile = launch(program, grid, block, *arrays, schedule=schedule)
+        assert not codes(profile), [str(each) for each in profile.findings]
+        results.append(arrays)
+    for arrays in results[1:]:
+        for one, other in zip(arrays, results[0], strict=True):
+            np.testing.assert_array_equal(one, other)
+    for given, result in zip(arguments, results[0], strict=True):
+        if isinstance(given, np.ndarray):
+            given[...] = result
+
+
+def test_vector_addition() -> None:
+    a, b = np.random.default_rng(1).random((2, 1000))
+    c = np.zeros(1000)
+    run_right(example("vecadd", "f"), 4, 256, a, b, c)
+    np.testing.assert_array_equal(c, a + b)
+
+
+def test_matmul() -> None:
+    a, b, c = np.arange(16).reshape(4, 4), np.ones((4, 4)), np.zeros((4, 4))
+    run_right(example("matmul", "matmul"), (1, 1), (16, 16), a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize("m, k, n", [(4, 4, 4), (5, 23, 7), (33, 17, 40)])
+def test_matmul_through_shared_memory(m: int, k: int, n: int) -> None:
+    a, b, c = np.arange(m * k).reshape(m, k), np.ones((k, n)), np.zeros((m, n))
+    grid = -(-max(m, n, k) // 16)
+    program = example("matmul", "fast_matmul", constants="TPB = 16")
+    run_right(program, (grid, grid), (16, 16), a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_reduction() -> None:
+    data = np.arange(1024)
+    run_right(example("reduction", "array_sum", constants="nelem = 1024"), 1, 1024, data)
+    assert data[0] == 1023 * 1024 // 2
+
+
+def test_a_function_for_the_processor_and_the_gpu() -> None:
+    x, y, z = np.array([1, 10, 234]), np.array([2, 2, 4014]), np.array([3, 14, 2211])
+    results = np.zeros(3)
+    run_right(example("cpu_gpu_compat", "f", "business_logic"), 1, 32, results, x, y, z)
+    expected = 4 * z * (2 * x - (4 * y) / 2 * np.pi)
+    np.testing.assert_allclose(results, expected, rtol=1e-15)
+
+
+def heat(steps: int, data: np.ndarray, k: float) -> np.ndarray:
+    """The heat equation with cold walls, in NumPy."""
+    for _ in range(steps):
+        wide = np.pad(data, 1)
+        data = data + k * (wide[:-2] - 2 * data + wide[2:])
+    return data
+
+
+REFUSED = {
+    "grid synchronisation": (
+        example("cg", "sequential_rows"),
+        (np.zeros((64, 64), np.int32),),
+        "this_grid",
+    ),
+    "laplace": (
+        example("laplace", "solve_heat_equation"),
+        (np.zeros(64), np.zeros(64), 4, 0.25),
+        "this_grid",
+    ),
+    "sessionize": (
+        example("sessionize", "sessionize", constants="session_timeout = 3600"),
+        (np.ones(64, np.int64), np.ones(64, np.int64), np.zeros(64)),
+        "this_grid",
+    ),
+    "montecarlo": (
+        example("montecarlo", "mc_integrator_kernel", "func"),
+        (np.zeros(64, np.float32), np.zeros(64), 1, 2),
+        "xoroshiro128p_uniform_float32",
+    ),
+    "random": (
+        example("random", "random_3d"),
+        (np.zeros((4, 4, 4), np.float32), np.zeros(64)),
+        "xoroshiro128p_uniform_float32",
+    ),
+    "ufunc": (
+        example("ufunc", "f"),
+        (np.zeros(10, np.float32), np.zeros(10, np.float32)),
+        "sin",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_its_reason(name: str) -> None:
+    program, arguments, what = REFUSED[name]
+    with pytest.raises(KernelRejected) as refused:
+        launch(program, 2, 32, *arguments)
+    (found,) = refused.value.findings
+    assert found.code == "unsupported"
+    assert what in found.message
+    assert found.line is not None and what in program.splitlines()[found.line - 1]
+
+
+def test_laplace_one_launch_for_each_step() -> None:
+    """What the refusal of grid.sync() advises: the end of a launch orders all blocks."""
+    program = HEADER + textwrap.dedent("""
+        @cuda.jit
+        def kernel(data, next_data, k):
+            i = cuda.grid(1)
+            if i < len(data):
+                left = data[i - 1] if i > 0 else 0.0
+                right = data[i + 1] if i + 1 < len(data) else 0.0
+                next_data[i] = data[i] + k * (left - 2 * data[i] + right)
+    """)
+    data, other = np.zeros(101), np.zeros(101)
+    data[50] = 10000
+    expected = heat(20, data, 0.25)
+    for _ in range(20):
+        run_right(program, 4, 32, data, other, 0.25)
+        data, other = other, data
+    np.testing.assert_allclose(data, expected, rtol=1e-12)
