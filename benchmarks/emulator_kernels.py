@@ -313,18 +313,17 @@ def transposed(a: np.ndarray) -> np.ndarray:
 
 
 VECTORS = (4096, 16384, 65536)
-MATRICES = (32, 64, 128)
-IMAGES = (64, 128, 256)
+SIZES = (64, 128, 256)
 
 CASES = {
     "vector add": Case(vector_add, two_vectors, lines_of(LINE), added, VECTORS),
-    "naive matmul": Case(naive, square_matrices, squares_of(TILE), product, MATRICES, "³"),
-    "coalesced matmul": Case(coalesced, square_matrices, squares_of(TILE), product, MATRICES, "³"),
-    "tiled matmul": Case(tiled, square_matrices, squares_of(TILE), product, MATRICES, "³"),
-    "tiled transpose": Case(transpose, square_matrix, squares_of(SIDE, 8), transposed, IMAGES, "²"),
+    "naive matmul": Case(naive, square_matrices, squares_of(TILE), product, SIZES, "³"),
+    "coalesced matmul": Case(coalesced, square_matrices, squares_of(TILE), product, SIZES, "³"),
+    "tiled matmul": Case(tiled, square_matrices, squares_of(TILE), product, (32, 64, 128), "³"),
+    "tiled transpose": Case(transpose, square_matrix, squares_of(SIDE, 8), transposed, SIZES, "²"),
     "reduction": Case(reduction, vector_and_sums, lines_of(LINE), block_sums, VECTORS),
-    "scan": Case(scan, vector, lines_of(RUN), scans, VECTORS),
+    "scan": Case(scan, vector, lines_of(RUN), scans, (1024, 4096, 16384)),
     "histogram": Case(histogram, numbers_and_counts, lines_of(LINE), counted, VECTORS),
-    "stencil": Case(stencil, square_matrix, squares_of(TILE), averaged, IMAGES, "²"),
-    "softmax": Case(softmax, square_matrix, lambda rows: (rows, RUN), softmax_of_rows, IMAGES, "²"),
+    "stencil": Case(stencil, square_matrix, squares_of(TILE), averaged, SIZES, "²"),
+    "softmax": Case(softmax, square_matrix, lambda rows: (rows, RUN), softmax_of_rows, SIZES, "²"),
 }

@@ -189,7 +189,7 @@ def _emulator(
     reason, mend = FAILURES[failure]
     if failure == "gpu-failed" and error is not None:
         reason += f" ({_first_line(error)})"
-    found = f"Emulator, although there is a {device}" if device else "Emulator"
+    found = f"Emulator, although there is a GPU ({device})" if device else "Emulator"
     ignored = SIMULATOR_IGNORED if simulator else ""
     parts = (f"{found}: {reason}.", mend, EMULATED, ignored)
     return Verdict("emulator", "emulator", " ".join(filter(None, parts)), failure, mend, cuda)
@@ -227,6 +227,8 @@ def _canary_failure(error: Exception) -> str:
         return "old-driver"
     if "unsupported toolchain" in text or "INSUFFICIENT_DRIVER" in text:
         return "old-driver"
+    if "row_stack" in text:
+        return "numpy-too-new"
     if "nvvm" in text.lower() or "libdevice" in text.lower():
         return "no-nvvm"
     return "gpu-failed"

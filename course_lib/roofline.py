@@ -139,7 +139,7 @@ class Bound:
     cautious: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ceiling:
     """How fast a kernel can be at most on a GPU, and what stops it there.
 
@@ -171,7 +171,7 @@ class Ceiling:
         """The resource that runs out first; "FP32 lanes" if nothing else does."""
         return self.bounds[0].resource if self.share < 1 else "FP32 lanes"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [
             f"{self.kernel} on {self.device}: at most {self.share:.1%} of FP32 peak "
             f"({self.gflops:,.0f} GFLOP/s). The limit: {self.binds}."

@@ -19,6 +19,10 @@ _COMMON = {
 }
 settings.register_profile("fast", max_examples=25, **_COMMON)
 settings.register_profile("thorough", max_examples=400, **_COMMON)
+# Every night other examples; a failure prints how to draw it again.
+settings.register_profile(
+    "nightly", max_examples=2000, **(_COMMON | {"derandomize": False, "print_blob": True})
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 _EVIDENCE = {

@@ -34,9 +34,16 @@ def test_a_wrong_result_ends_the_benchmark(benchmark, wrong: float) -> None:
         benchmark.must_be_right(np.array([1, 1, wrong], np.float32), expected, "somebody")
 
 
-def test_every_row_names_a_case_and_the_ratio_is_theirs_over_ours(benchmark) -> None:
+def test_every_kernel_has_a_row_for_each_of_its_sizes(benchmark) -> None:
     for row in benchmark.ROWS + benchmark.QUICK_ROWS:
         assert row.case in benchmark.CASES
+    assert len(benchmark.CASES) >= 8
+    for name, case in benchmark.CASES.items():
+        rows = {row.size for row in benchmark.ROWS if row.case == name and row.beside_numba}
+        assert rows >= set(case.sizes) and len(case.sizes) >= 3
+
+
+def test_the_ratio_is_theirs_over_ours(benchmark) -> None:
     ours = [benchmark.Seconds(clock, clock / 2) for clock in (1.0, 2.0, 9.0)]
     result = benchmark.Result(benchmark.ROWS[0], ours, benchmark.Seconds(100.0, 80.0))
     assert result.ratio("clock") == 50
@@ -44,10 +51,25 @@ def test_every_row_names_a_case_and_the_ratio_is_theirs_over_ours(benchmark) -> 
     assert "| 50x, 80x |" in benchmark.table([result])
 
 
-@pytest.mark.parametrize("case", ["tiled", "naive"])
-def test_the_kernels_are_right_and_free_of_findings(benchmark, case: str) -> None:
-    row = benchmark.Row(case, 20, "counters and races", benchmark.EVERYTHING, False, repeats=1)
-    assert len(benchmark.run_ours(row)) == 1
+def test_a_promise_is_about_the_largest_size_done_within_a_minute(benchmark) -> None:
+    def result(size: int, theirs: float, label: str = "everything"):
+        options = benchmark.EVERYTHING if label == "everything" else benchmark.PLAIN
+        row = benchmark.Row("tiled matmul", size, label, options, True)
+        seconds = benchmark.Seconds(theirs, theirs)
+        return benchmark.Result(row, [benchmark.Seconds(0.05, 0.05)], seconds)
+
+    results = [result(32, 1), result(64, 59), result(128, 61), result(64, 59, "plain")]
+    (verdict,) = benchmark.verdicts(results)
+    assert (verdict.title, round(verdict.ratio), verdict.kept) == ("64³", 1180, True)
+    (verdict,) = benchmark.verdicts(results[:1])
+    assert not verdict.kept and "BROKEN" in str(verdict)
+
+
+@pytest.mark.parametrize("size", [20, 70])
+def test_the_kernels_are_right_and_free_of_findings(benchmark, size: int) -> None:
+    for case in benchmark.CASES:
+        row = benchmark.Row(case, size, "everything", benchmark.EVERYTHING, False, repeats=1)
+        assert len(benchmark.run_ours(row)) == 1
 
 
 @pytest.mark.slow
@@ -60,7 +82,7 @@ def test_the_quick_benchmark_runs_side_by_side() -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    rows = [line.split("|") for line in done.stdout.splitlines() if "32³" in line]
+    rows = [line.split("|") for line in done.stdout.splitlines() if "everything" in line]
     assert len(rows) == 3
     for row in rows:
         ratio_of_processor_times = row[6].split(",")[1].strip()

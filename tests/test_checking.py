@@ -231,6 +231,41 @@ def test_the_naive_kernel_earns_nothing_for_tiling() -> None:
     assert report.earned["right"] > 0
 
 
+def test_what_is_never_staged_is_not_praised_for_its_tiles() -> None:
+    report = judged(NAIVE.replace("matmul_naive", "matmul_tiled"))
+    assert not any("once per tile" in each for each in report.held)
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "words"),
+    [
+        ('    """Only words."""\n', 1, "still empty"),
+        ("    C = A + B\n", 2, "gives the name C another meaning"),
+        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "returns nothing"),
+        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 1, "writes no element of C"),
+    ],
+)
+def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:
+    report = examine_source("mat_add", f"def mat_add(A, B, C):\n{body}")
+    [only] = report.findings
+    assert (only.code, only.line) == ("missing-answer", line) and words in only.message
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        ("    C[0, 0] = a[0, 0]\n", "compile-error", "mistyped"),
+        ("    C[0, 0] = A + B\n", "compile-error", "whole arrays"),
+        ("    C[0, 0] = A[0, 0]\n", "race-write-after-write", "Which of the two threads"),
+        ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "test"),
+    ],
+)
+def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
+    report = examine_source("mat_add", f"{IMPORTS}def mat_add(A, B, C):\n{body}")
+    cause = report.findings[0]
+    assert cause.code.startswith(code) and words in cause.hint, cause
+
+
 # --- nothing is raised --------------------------------------------------------------------------
 
 

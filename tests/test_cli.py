@@ -142,7 +142,7 @@ def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "some"),
     [
         ([], {"lint", "fast tests"}),
-        (["--all"], {"lint", "fast tests", "slow tests", "machine code", "Colab: notebooks"}),
+        (["--all"], {"lint", "slow tests", "timed tests", "machine code", "Colab: notebooks"}),
     ],
 )
 def test_which_steps_are_run(
@@ -235,6 +235,19 @@ def test_is_there_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not lab.has_screen()
     monkeypatch.setenv("DISPLAY", ":0")
     assert lab.has_screen()
+
+
+def test_lab_shows_line_numbers_and_asks_nobody_about_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings_utils = pytest.importorskip("jupyterlab_server.settings_utils")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "elsewhere")
+    environment = lab.environment("a token")
+    assert environment["JUPYTER_TOKEN"] == "a token"
+    assert environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1:] == ["elsewhere"]
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", environment["JUPYTER_CONFIG_PATH"])
+    settings, error = settings_utils._get_overrides("")
+    assert not error
+    assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    assert settings["@jupyterlab/notebook-extension:tracker"]["codeCellConfig"]["lineNumbers"]
 
 
 @pytest.mark.slow

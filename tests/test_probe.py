@@ -112,6 +112,11 @@ BROKEN = {
         "silent-kernels",
         "kernels start but do nothing",
     ),
+    "NumPy too new, seen late": (
+        FakeMachine(canary=AttributeError("module 'numpy' has no attribute 'row_stack'")),
+        "numpy-too-new",
+        "pip install 'numpy<2.5'",
+    ),
     "NVVM missing": (FakeMachine(canary=NO_NVVM), "no-nvvm", "pip install 'numba-cuda[cu12]'"),
     "Colab without GPU": (
         FakeMachine(device=NO_LIBRARY, colab=True),
@@ -156,7 +161,9 @@ def test_each_failure_is_named_with_its_mend_in_one_line(name: str) -> None:
     assert verdict.backend == "emulator"
     assert verdict.failure == failure
     assert sentence in verdict.banner
-    assert verdict.banner.startswith(("Emulator: ", "Emulator, although there is a Tesla T4: "))
+    assert verdict.banner.startswith(
+        ("Emulator: ", "Emulator, although there is a GPU (Tesla T4): ")
+    )
     assert verdict.banner.endswith("counts are exact, times are not measured.")
     assert "\n" not in verdict.banner
 

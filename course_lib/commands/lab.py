@@ -14,6 +14,7 @@ from pathlib import Path
 
 from course_lib.commands.places import FIRST_LESSON, REPOSITORY
 
+DEFAULTS = Path(__file__).with_name("jupyter_config")  # labconfig/ in it, as JupyterLab reads it
 START_SECONDS = 90
 
 
@@ -31,9 +32,7 @@ def main(arguments: list[str]) -> int:
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)
     print("Starting JupyterLab …", flush=True)
-    server = subprocess.Popen(
-        command(browser, others), env={**os.environ, "JUPYTER_TOKEN": token}, cwd=REPOSITORY
-    )
+    server = subprocess.Popen(command(browser, others), env=environment(token), cwd=REPOSITORY)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     try:
         address = wait_for_address(server, token)
@@ -55,12 +54,23 @@ def command(browser: bool, others: list[str]) -> list[str]:
     lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
     words = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={REPOSITORY}"]
     words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]
-    words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR", "--LabApp.news_url=None"]
+    words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR"]
     if not browser:
         words.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in most containers
         words.append("--allow-root")
     return words + others
+
+
+def environment(token: str) -> dict[str, str]:
+    """What JupyterLab finds around it: the token, and the course's defaults for its settings.
+
+    The defaults show line numbers, because reports name lines, and ask nobody about Jupyter news.
+    A user's own settings still come first.
+    """
+    paths = [str(DEFAULTS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
+    config = os.pathsep.join(path for path in paths if path)
+    return {**os.environ, "JUPYTER_TOKEN": token, "JUPYTER_CONFIG_PATH": config}
 
 
 def has_screen() -> bool:

@@ -99,7 +99,9 @@ def compiler_steps() -> Iterator[Step]:
     def tests() -> Command:
         lock = (REPOSITORY / "locks" / "compiler.txt").read_text(encoding="utf-8")
         python = environments.make(".venv-compiler", environments.this_python(), lock)
-        return _pytest(str(python), "tests/machine_code", "-m", "slow", *in_parallel())
+        return _pytest(
+            str(python), "tests/machine_code", "-m", "slow", *in_parallel(), "--dist=loadfile"
+        )
 
     yield Step("machine code", tests)
 

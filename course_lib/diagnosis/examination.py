@@ -82,6 +82,26 @@ def _is_empty(kernel: Kernel) -> bool:
     return not any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.tree))
 
 
+def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]:
+    """Message, line and hint for a kernel that writes no element."""
+    for node in ast.walk(kernel.tree):
+        if isinstance(node, ast.Return) and node.value is not None:
+            message = f"A kernel returns nothing: its result has to be written into {output}."
+            return message, node.lineno, f"Which element of {output} belongs to this thread?"
+        if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
+            message = (
+                f"This gives the name {output} another meaning, for one thread; the array {output} "
+                "stays as it was."
+            )
+            return message, node.lineno, f"Which element of {output} belongs to this thread?"
+    hint = "Start with the index of the element that one thread works on."
+    body = getattr(kernel.tree, "body", ())
+    if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
+        return f"{kernel.name} is still empty: it writes nothing.", kernel.tree.lineno, hint
+    message = f"{kernel.name} writes no element of {output}."
+    return message, kernel.tree.lineno, f"Which line should write a number into {output}?"
+
+
 @dataclass(frozen=True)
 class _Trial:
     """One launch and what came of it."""
@@ -218,9 +238,8 @@ class Examination:
         """The finding for an answer that is not there yet."""
         kernel = self.answer.kernel
         if _is_empty(kernel):
-            message = f"{kernel.name} is still empty: it writes nothing."
-            hint = "Start with the index of the element that one thread works on."
-            return finding("missing-answer", message, kernel.tree.lineno, hint)
+            output = (kernel.parameters or self.exercise.parameters)[-1]
+            return finding("missing-answer", *_why_nothing_is_written(kernel, output))
         wanted = self.exercise.parameters
         if len(kernel.parameters) != len(wanted):
             message = (
@@ -463,7 +482,7 @@ def _what_holds(
         right = [trial for trial in trials if trial.right]
         exact = _exact(trials)
         if exact is not None and exact.right:
-            held.append("right where the tiles divide all sizes")
+            held.append("right where the blocks divide all sizes")
         elif right:
             held.append(f"right on {len(right)} of {len(trials)} launches")
     if not errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index", "wrong-loop-bound"}:
@@ -477,7 +496,8 @@ def _what_holds(
             "coalesced": ("uncoalesced", "global memory is accessed in neighbouring elements"),
         }
         for requirement, (code, text) in texts.items():
-            if requirement in exercise.points and not any(e.startswith(code) for e in errors):
+            missed = any(each.startswith((code, "not-used")) for each in errors)
+            if requirement in exercise.points and not missed:
                 held.append(text)
     if "float64-arithmetic" not in errors:
         held.append("float32 throughout")

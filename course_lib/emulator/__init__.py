@@ -18,6 +18,7 @@ from course_lib.emulator.profile import (
     SharedArrayUse,
     StaleRead,
     TracedAccess,
+    TracedStatement,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "SharedArrayUse",
     "StaleRead",
     "TracedAccess",
+    "TracedStatement",
     "emulate",
     "kernel_from",
     "load_program",

@@ -93,6 +93,16 @@ class CacheTraffic:
     sizes: CacheSizes
     method: Literal["stream", "tiles"]
 
+    def __str__(self) -> str:
+        amounts = (
+            (self.requested_bytes, "requested"),
+            (self.l1_bytes, "through L1"),
+            (self.l2_bytes, "from L2"),
+            (self.dram_bytes, "from DRAM"),
+        )
+        told = ", ".join(f"{amount / 1e6:,.3f} MB {level}" for amount, level in amounts)
+        return f"{self.sizes.name or 'a GPU'}, the last two by a model: {told}"
+
     @property
     def l1_hit_rate(self) -> float:
         """Share of the sectors asked of L1 that it held."""

@@ -147,7 +147,8 @@ class ExpressionTyper:
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in _PYTHON_NAMES:
             return reference
-        raise rejection("compile-error", f"The name {node.id} is not defined.", node)
+        hint = "Is it mistyped, or is an import missing?"
+        raise rejection("compile-error", f"The name {node.id} is not defined.", node, hint)
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
         owner = self.expression(node.value, env)
@@ -195,9 +196,11 @@ class ExpressionTyper:
         self, node: ast.BinOp | ast.AugAssign, op: ast.operator, left: T.Type, right: T.Type
     ) -> np.dtype:
         if not (isinstance(left, np.dtype) and isinstance(right, np.dtype)):
-            raise rejection(
-                "compile-error", f"Numba cannot compute {_symbol(op)} of {left} and {right}.", node
-            )
+            message = f"Numba cannot compute {_symbol(op)} of {left} and {right}."
+            hint = ""
+            if isinstance(left, T.ArrayType) or isinstance(right, T.ArrayType):
+                hint = "A thread works on elements, not on whole arrays: is an index missing?"
+            raise rejection("compile-error", message, node, hint)
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
         try:
             result, operands = _operator_types(op, left, right, _literal_integer(exponent))
@@ -448,10 +451,13 @@ class ExpressionTyper:
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
         name = _short(function)
+        if function.path.removeprefix("numpy.") in _UFUNCS:
+            hint = "math has most of these functions; min, max and operators do the rest."
+            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         if function.path.startswith("numpy."):
             return rejection(
                 "compile-error",
-                f"{name} cannot be used inside a kernel: Numba has no NumPy functions there.",
+                f"{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
                 node,
                 "Kernels compute element by element; use loops, and math for functions.",
             )
@@ -459,6 +465,15 @@ class ExpressionTyper:
             hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), "")
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
+
+
+# NumPy's functions that Numba compiles in a kernel.
+_UFUNCS = frozenset(
+    """arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor cos
+    cosh deg2rad degrees equal fmax fmin greater greater_equal hypot invert left_shift less
+    less_equal log log10 log2 logical_and logical_not logical_or logical_xor maximum minimum
+    not_equal rad2deg radians right_shift sin sinh tan tanh""".split()
+)
 
 
 def _operator_types(

@@ -313,9 +313,12 @@ def _import_value(reference: Reference) -> Any:
     return reference if value is None else value
 
 
+# A kernel may also call functions that were compiled for the processor.
+_COMPILED = ("numba.cuda.jit", "numba.jit", "numba.njit")
+
+
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
     decorators = [_decorator_path(each, program.names) for each in definition.decorator_list]
-    jit = next((path for path in decorators if path and path.startswith("numba.cuda.jit")), None)
     kernel = Kernel(
         name=definition.name,
         parameters=_parameters(definition.args, definition),
@@ -324,7 +327,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         first_line=1,
         namespace=program.names,
         is_device=any(_is_device_decorator(each) for each in definition.decorator_list),
-        is_decorated=jit is not None,
+        is_decorated=any(path and path.startswith(_COMPILED) for path in decorators),
     )
     program.functions[definition.name] = kernel
     program.constants.pop(definition.name, None)

@@ -10,7 +10,7 @@ lanes plays no part, so running them in lockstep cannot hide a race.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -384,11 +384,20 @@ class BlockRaces:
 
     Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
     line and kind of access it is kept which blocks touched a cell, the lowest and the highest of
-    them; all is judged when the launch has ended.
+    them; all is judged when the launch has ended. One order between blocks is understood: what a
+    block wrote before a `threadfence` and an atomic operation may be read by a block that did the
+    same atomic operation later and reads after it, as the last block of a sum does.
+
+    Args:
+        grid: the grid's size, (z, y, x).
+        fences: the lines that call `threadfence`.
     """
 
-    def __init__(self, grid: tuple[int, int, int]) -> None:
+    def __init__(self, grid: tuple[int, int, int], fences: Sequence[int] = ()) -> None:
         self.grid = grid
+        self.fences = fences
+        # For each line with an atomic operation, which blocks did it, and when.
+        self._turns: dict[int, dict[int, int]] = {}
         self._touched: dict[int, dict[tuple[str, int], _Touched]] = {}
 
     def record(self, access: Access, space: LaneSpace) -> None:
@@ -397,7 +406,11 @@ class BlockRaces:
         key = (access.kind, access.line)
         if key not in of_array:
             of_array[key] = _Touched(access.kind, access.line, access.allocation, access.order)
-        of_array[key].add(access, space)
+        blocks = of_array[key].add(access, space)
+        if self.fences and access.kind == "atomic":
+            turns = self._turns.setdefault(access.line, {})
+            for block in dict.fromkeys(blocks.tolist()):
+                turns[block] = len(turns)
 
     @property
     def races(self) -> list[Race]:
@@ -409,10 +422,18 @@ class BlockRaces:
                 for second in touched[number:]:
                     if first.kind == second.kind and first.kind in ("load", "atomic"):
                         continue
-                    found = first.conflict(second)
+                    found = first.conflict(second, self._releases(first.line, second.line))
                     if found is not None:
                         races.append(self._race(first, second, *found))
         return races[:MAX_REPORTED]
+
+    def _releases(self, first: int, second: int) -> list[dict[int, int]]:
+        """The atomic operations between two lines that a fence precedes: who did them, and when."""
+        return [
+            turns
+            for line, turns in self._turns.items()
+            if line < second and any(first < fence < line for fence in self.fences)
+        ]
 
     def _race(self, first: _Touched, second: _Touched, cell: int, one: int, other: int) -> Race:
         return Race(
@@ -446,8 +467,8 @@ class _Touched:
         self.lowest = np.full(cells, _NO_BLOCK)
         self.highest = np.full(cells, np.int32(-1))
 
-    def add(self, access: Access, space: LaneSpace) -> None:
-        """Add the cells and blocks of an access."""
+    def add(self, access: Access, space: LaneSpace) -> np.ndarray:
+        """Add the cells and blocks of an access; the blocks, lane by lane."""
         self.order = min(self.order, access.order)
         shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
         active = access.mask.array
@@ -459,17 +480,30 @@ class _Touched:
         cells, blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
         np.minimum.at(self.lowest, cells, blocks)
         np.maximum.at(self.highest, cells, blocks)
+        return blocks
 
     def place_in_program(self) -> tuple:
         """To sort by; a statement loads before it stores, whatever the schedule."""
         *where, _ = self.order
         return (*where, -1, _KINDS[self.kind])
 
-    def conflict(self, other: _Touched) -> tuple[int, int, int] | None:
-        """A cell that both touched from different blocks, and those blocks."""
+    def conflict(
+        self, other: _Touched, releases: Sequence[dict[int, int]] = ()
+    ) -> tuple[int, int, int] | None:
+        """A cell that both touched from different blocks, and those blocks.
+
+        Where one block alone touched the cell before, and one alone after, their turns at an
+        atomic operation can order them.
+        """
         lowest = np.minimum(self.lowest, other.lowest)
         highest = np.maximum(self.highest, other.highest)
         both = (self.highest >= 0) & (other.highest >= 0) & (lowest < highest)
+        for turns in releases:
+            alone = both & (self.lowest == self.highest) & (other.lowest == other.highest)
+            for cell in np.flatnonzero(alone):
+                before, after = (turns.get(int(each.lowest[cell])) for each in (self, other))
+                if before is not None and after is not None and before < after:
+                    both[cell] = False
         if not both.any():
             return None
         cell = int(np.argmax(both))

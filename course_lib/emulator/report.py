@@ -71,7 +71,7 @@ class Reporter:
             code,
             f"{who} {verb} {allocation.name} at index {fault.index}{axis}, but {reach}.",
             line,
-            "Which threads have no element of their own, and what keeps them away?",
+            "Which test should stop this thread here, where the element does not exist?",
             threads=(thread,),
             cell=allocation.name,
         )
@@ -165,6 +165,8 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     else:
         lacking = "no cuda.syncthreads() stands between"
         hint = "What must be finished before this line may run, and what waits for it?"
+    if race.code == "race-write-after-write" and race.first_block == race.second_block:
+        hint = "Which of the two threads should write this element?"
     if race.code == "race-read-after-write":
         message = (
             f"{second} reads {race.cell} at line {race.second_line}, perhaps before {first} "

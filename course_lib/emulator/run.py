@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class Run:
         self.reporter = Reporter(launch.grid, launch.block)
         self.findings: dict[tuple, Finding] = {}
         self.meter = Meter() if self.options.counters else None
-        self.block_races = BlockRaces(launch.grid[::-1])
+        self.block_races = BlockRaces(launch.grid[::-1], _fence_lines(self.typing))
         self.written = self._written_allocations() if self.options.races else set()
         self.stale: dict[tuple, StaleRead] = {}
         self.shared: dict[str, SharedArrayUse] = {}
@@ -304,7 +305,19 @@ def _local_bytes_per_lane(typing: Typing) -> int:
     return total
 
 
-def _written_names(typing: Typing) -> set[str] | None:
+@lru_cache(maxsize=64)
+def _fence_lines(typing: Typing) -> tuple[int, ...]:
+    """The lines that order a thread's writes for other blocks to see."""
+    return tuple(
+        call.lineno
+        for each in _all_typings(typing, set())
+        for call in each.calls
+        if ast.unparse(call.func).endswith(("threadfence", "threadfence_system"))
+    )
+
+
+@lru_cache(maxsize=64)
+def _written_names(typing: Typing) -> frozenset[str] | None:
     """The parameters that the kernel stores into; None if that cannot be told from the names."""
     names: set[str] = set()
     for each in _all_typings(typing, set()):
@@ -322,7 +335,7 @@ def _written_names(typing: Typing) -> set[str] | None:
             if target.id not in each.kernel.parameters and not _is_own_array(each, target.id):
                 return None
             names.add(target.id)
-    return names
+    return frozenset(names)
 
 
 def _is_atomic(typing: Typing, call: ast.Call) -> bool:

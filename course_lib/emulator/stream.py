@@ -58,7 +58,8 @@ class StreamRecorder:
     def __init__(self) -> None:
         self._pieces: list[tuple[np.ndarray, ...]] = []
         self._entries = 0
-        self._steps: dict[int, int] = {}
+        self._space: LaneSpace | None = None
+        self._step = 0
 
     def record(self, access: Access, space: LaneSpace) -> None:
         """Take note of an access, if it is one to global memory."""
@@ -66,18 +67,20 @@ class StreamRecorder:
             return
         rows, lines, sectors = _lines_of(access, space)
         blocks, entry = _spread(rows, access, space)
-        step = self._steps.get(id(space), 0)
-        self._steps[id(space)] = step + 1
+        # One space is run after the other, and each begins with its blocks' first instruction.
+        if space is not self._space:
+            self._space, self._step = space, 0
         kind = KINDS.index(access.kind)
         self._pieces.append(
             (
                 blocks.astype(np.int32),
-                np.full(len(blocks), step, np.int32),
+                np.full(len(blocks), self._step, np.int32),
                 lines[entry].astype(np.int32),
                 sectors[entry].astype(np.uint8),
                 np.full(len(blocks), kind, np.uint8),
             )
         )
+        self._step += 1
         self._entries += len(blocks)
         if self._entries > MAX_ENTRIES:
             raise rejection(

@@ -13,7 +13,7 @@ from course_lib.emulator.intrinsics import Cast, Intrinsic, Typed
 from course_lib.emulator.parse import Kernel
 
 
-@dataclass
+@dataclass(eq=False)
 class Typing:
     """The types of one function for one set of argument types.
 

@@ -46,7 +46,7 @@ def grid_of_threads(
         height,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
-        "Grid and block are (x, y); the matrix is rows × columns",
+        f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
     axes = style.canvas(figure)
     origin = (0.55, 0.95)

@@ -178,10 +178,10 @@ def block_tiles(
     )
     axes = style.canvas(figure)
     left, right = 0.7, 0.7 + depth * scale + 0.3
-    on_a = {(block[1], each) for each in range(steps) if step in (None, each)}
-    on_b = {(each, block[0]) for each in range(steps) if step in (None, each)}
-    _draw_tiled(axes, (left, lower), scale, (rows, depth), (high, deep), "A", on_a, axis=1)
-    _draw_tiled(axes, (right, _TOP), scale, (depth, columns), (deep, wide), "B", on_b, axis=0)
+    of_a = {(block[1], each): step in (None, each) for each in range(steps)}
+    of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
+    _draw_tiled(axes, (left, lower), scale, (rows, depth), (high, deep), "A", of_a, axis=1)
+    _draw_tiled(axes, (right, _TOP), scale, (depth, columns), (deep, wide), "B", of_b, axis=0)
     _draw_tiled(
         axes,
         (right, lower),
@@ -189,7 +189,7 @@ def block_tiles(
         (rows, columns),
         (high, wide),
         "C",
-        {(block[1], block[0])},
+        {(block[1], block[0]): True},
         axis=None,
     )
     words = [
@@ -218,10 +218,13 @@ def _draw_tiled(
     size: tuple[int, int],
     tile: tuple[int, int],
     name: str,
-    lit: set[tuple[int, int]],
+    needed: dict[tuple[int, int], bool],
     axis: int | None,
 ) -> None:
-    """A matrix cut into tiles; lit tiles are numbered along `axis`, the direction of k."""
+    """A matrix cut into tiles; the needed ones are numbered along `axis`, the direction of k.
+
+    Those whose value in `needed` is True are lit.
+    """
     colour = style.MATRIX_COLOUR[name]
     left, top = corner
     style.write(
@@ -239,18 +242,19 @@ def _draw_tiled(
             x, y = left + column * tile[1] * scale, top + row * tile[0] * scale
             width = min(tile[1], size[1] - column * tile[1]) * scale
             height = min(tile[0], size[0] - row * tile[0]) * scale
-            on = (row, column) in lit
+            on = needed.get((row, column), False)
+            used = (row, column) in needed
             style.rectangle(
                 axes,
                 (x, y),
                 width,
                 height,
                 linewidth=1.6 if on else 0.8,
-                facecolor=style.tint(colour, 0.6 if on else 0.08),
+                facecolor=style.tint(colour, 0.6 if on else 0.25 if used else 0.08),
                 edgecolor=colour if on else style.tint(colour, 0.45),
                 zorder=3 if on else 2,
             )
-            if on and axis is not None and min(width, height) > 0.16:
+            if used and axis is not None and min(width, height) > 0.16:
                 style.write(
                     axes,
                     x + width / 2,

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -226,8 +227,12 @@ class CompileReport:
         counts = Counter((each.file, each.line) for each in self.loop)
         yield "  count  source line"
         for (file, line), count in sorted(counts.items()):
-            source = linecache.getline(file, line).strip() if line else ""
-            yield f"  {count:5d}  {line or '?':>4}  {source}".rstrip()
+            yield f"  {count:5d}  {line or '?':>4}  {_source(file, line)}".rstrip()
+
+
+def _source(file: str, line: int) -> str:
+    """A line of the source. A notebook's cell is no file, but the compiler gave it a folder."""
+    return (linecache.getline(file, line) or linecache.getline(Path(file).name, line)).strip()
 
 
 def _size_of(mix: InstructionMix) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba import cuda, float32
@@ -35,6 +38,17 @@ def walk(x, out):
     for _ in range(2):
         for i in range(x.size // 32):
             out[cuda.threadIdx.x] = x[32 * i + cuda.threadIdx.x]
+
+
+def hot_and_cold(x, out):
+    """The first line again and again, and every other line once."""
+    i = cuda.threadIdx.x
+    for cold in range(1, x.size // 32):
+        out[i] = x[i] + x[32 * cold + i]
+
+
+def by_parity_of_block(x, out):
+    out[cuda.grid(1)] = x[32 * (cuda.blockIdx.x % 2) + cuda.threadIdx.x]
 
 
 def add_to_one(x, out):
@@ -128,6 +142,18 @@ def test_a_walk_longer_than_the_cache_gains_nothing(lines, rounds):
     assert traffic(profile, sizes(8, 0)).dram_bytes == 8 * 128
 
 
+def test_what_is_in_use_stays():
+    profile = vector(hot_and_cold, 1, 32, 16 * 32, out=32)
+    assert traffic(profile, sizes(2, 0)).l2_bytes == 16 * 128
+    assert traffic(profile, sizes(1, 0)).l2_bytes == 30 * 128
+
+
+def test_blocks_are_dealt_out_to_the_sms_in_turn():
+    profile = vector(by_parity_of_block, 4, 32, 64)
+    assert traffic(profile, sizes(8, 8, sms=2, blocks=2)).l2_bytes == 2 * 128
+    assert traffic(profile, sizes(8, 8, sms=4)).l2_bytes == 4 * 128
+
+
 def test_a_cell_that_is_stored_often_is_written_once_if_l2_keeps_it():
     profile = vector(walk, 1, 32, 8 * 32, out=32)
     assert traffic(profile, sizes(0, 16)).dram_store_bytes == 128
@@ -219,6 +245,22 @@ def test_tiles_say_what_the_stream_says(kernel, l2_kib):
     assert by_tiles.dram_store_bytes == by_stream.dram_store_bytes
 
 
+def test_tiles_in_use_stay():
+    """One row of blocks, one block at a time: the strip of A is loaded once, however long B is."""
+    found = matmul_traffic((32, 512, 256), (32, 32), CacheSizes(0, 128 * KIB, 1))
+    assert found.dram_bytes == 4 * (32 * 256 + 256 * 512)
+
+
+def test_tiles_are_shared_within_an_sm():
+    """Blocks 0 and 2 share a column of B, 1 and 3 another, so that A is fetched twice."""
+    for gpu, times in (
+        (sizes(0, 9999, 2, 2), 3),
+        (sizes(0, 9999, 1, 4), 2),
+        (sizes(0, 9999, 4), 4),
+    ):
+        assert matmul_traffic((64, 64, 64), (32, 32), gpu).l2_bytes == times * 64 * 64 * 4
+
+
 # FACTS §4.3: GB for tiles of 32 and of 128 at N = 4096, by a model of whole tiles in lockstep.
 REFERENCE = {
     "T4": (8.9, 1.84),
@@ -300,5 +342,20 @@ def test_every_gpu_has_sizes(gpu):
 def test_levels_of_a_launch_know_its_block():
     found = levels_of(matmul(tiled, 64), "A100-40")
     assert found.sizes.resident_blocks == 2
-    assert found.sizes.name == "A100 SXM 40 GB"
+    assert str(found) == (
+        "A100 SXM 40 GB, the last two by a model: 0.066 MB requested, 0.066 MB through L1, "
+        "0.066 MB from L2, 0.033 MB from DRAM"
+    )
     assert found.dram_bytes == 2 * 64 * 64 * 4
+
+
+def test_the_benchmark_knows_what_its_kernels_ask_of_l1():
+    path = Path(__file__).parents[2] / "benchmarks" / "cache_model.py"
+    spec = importlib.util.spec_from_file_location("cache_model_benchmark", path)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    for name, kernel in (("naive", strided), ("coalesced", coalesced), ("tiled", tiled)):
+        estimated = benchmark.estimated(name, 64, CacheSizes(64 * KIB, 10**6, 4))
+        counted = matmul(kernel, 64)
+        assert estimated.l1_bytes == 32 * counted.global_load_sectors
+        assert estimated.requested_bytes == counted.global_load_bytes

@@ -23,18 +23,29 @@ def sectors(byte_addresses: list[int], width: int) -> int:
     return len({byte // 32 for start in byte_addresses for byte in range(start, start + width)})
 
 
-def wavefronts(byte_addresses: list[int], width: int) -> int:
-    """How many passes these accesses need: half a warp at a time for 8-byte elements."""
-    total = 0
-    lanes_at_once = WARP // max(1, width // 4)
-    for start in range(0, len(byte_addresses), lanes_at_once):
+def lanes_at_once(byte_addresses: list[int | None], width: int) -> int:
+    """How many lanes are served together: fewer for wide elements, more if lanes share them."""
+    lanes = WARP // max(1, width // 4)
+    for distance in (1, 2):
+        pairs = [(a, byte_addresses[i ^ distance]) for i, a in enumerate(byte_addresses)]
+        if width > 4 and all(a == b or None in (a, b) for a, b in pairs):
+            return 2 * lanes
+    return lanes
+
+
+def wavefronts(byte_addresses: list[int | None], width: int) -> tuple[int, int]:
+    """How many passes these accesses take, and how many phases they have."""
+    total = phases = 0
+    together = lanes_at_once(byte_addresses, width)
+    for start in range(0, len(byte_addresses), together):
         words = defaultdict(set)
-        for address in byte_addresses[start : start + lanes_at_once]:
+        for address in byte_addresses[start : start + together]:
             if address is not None:
                 for word in range(address // 4, (address + width - 1) // 4 + 1):
                     words[word % 32].add(word)
         total += max((len(each) for each in words.values()), default=0)
-    return total
+        phases += bool(words)
+    return total, phases
 
 
 @st.composite
@@ -128,12 +139,10 @@ def test_shared_wavefronts_and_conflicts(dtype: str, pattern) -> None:
             if not any(address is not None for address in addresses):
                 continue
             requests += 1
-            passes += wavefronts(addresses, width)
-            phase = WARP // max(1, width // 4)
-            needed += sum(
-                any(address is not None for address in addresses[start : start + phase])
-                for start in range(0, WARP, phase)
-            )
+            addresses += [None] * (WARP - len(addresses))
+            taken, phases = wavefronts(addresses, width)
+            passes += taken
+            needed += phases
     load = profile.lines.get(line_of(program, "# the load"))
     assert (load.shared_load_requests if load else 0) == requests
     assert (load.shared_load_wavefronts if load else 0) == passes

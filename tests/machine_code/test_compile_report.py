@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import course_lib
 from course_lib import runtime
-from course_lib.machine_code import CompileFailed, CompileReport, compiler
+from course_lib.machine_code import CompileFailed, CompileReport, compiler, sass
+from course_lib.machine_code.report import mix_of
 from course_lib.roofline import ceiling
 
 pytestmark = pytest.mark.slow
@@ -141,6 +144,31 @@ def test_line_numbers_change_no_instruction(corpus, compiled, monkeypatch):
     assert plain is compiler.inspect.signature
     assert report.mix.opcodes == compiled("tiled").mix.opcodes
     assert report.registers == compiled("tiled").registers
+
+
+@pytest.mark.parametrize("name", ["naive", "tiled_uint32"])
+def test_link_time_optimisation_changes_nothing(corpus, compiled, tmp_path, name):
+    """numba-cuda launches what nvJitLink makes of it; the report must be about the same code."""
+    linker = pytest.importorskip("cuda.bindings.nvjitlink", reason="numba-cuda without nvJitLink")
+    from numba import cuda
+
+    try:
+        handle = linker.create(3, ["-arch=sm_75", "-lto", "-O3"])
+    except Exception as problem:
+        pytest.skip(f"nvJitLink does not load: {problem}")
+    function, arguments = getattr(corpus, name).py_func, compiler.argument_types(MATRICES)
+    options = {"device": False, "cc": (7, 5), "abi": "numba", "output": "ltoir"}
+    code, _ = cuda.compile(function, arguments, **options)
+    linker.add_data(handle, linker.InputType.LTOIR, code, len(code), name)
+    linker.complete(handle)
+    linked = bytearray(linker.get_linked_cubin_size(handle))
+    linker.get_linked_cubin(handle, linked)
+    cubin = tmp_path / "linked.cubin"
+    cubin.write_bytes(linked)
+    text, _ = compiler._disassemble(cubin, (7, 5))
+    entry = re.search(r"\.section\s+\.text\.([\w$]+),", text)[1]
+    assert mix_of(sass.hot_loop(sass.parse(text, entry))) == compiled(name).mix
+    assert f"SHI_REGISTERS={compiled(name).registers}" in text
 
 
 def test_options_of_the_kernel_count(corpus):

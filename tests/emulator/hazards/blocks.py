@@ -97,14 +97,34 @@ HAZARDS = (
         if count[0] == 1:                #! RAW #-
             out[g] = x[g]                #-
     """),
-    Hazard("the last block adds up what the others stored plainly", START + """
+    Hazard("the last block adds up what the others stored, without a fence", START + """
     if i == 0:
-        #+ cuda.atomic.add(out, 0, x[g])
-        out[1 + cuda.blockIdx.x] = x[g]  #: #-
-        done = cuda.atomic.add(count, 0, 1)      #-
-        if done == cuda.gridDim.x - 1:   #-
-            for k in range(cuda.gridDim.x):      #-
-                out[0] += out[1 + k]     #! RAW #-
+        out[1 + cuda.blockIdx.x] = x[g]          #:
+        #+ cuda.threadfence()
+        if cuda.atomic.add(count, 0, 1) == cuda.gridDim.x - 1:
+            for k in range(cuda.gridDim.x):
+                out[0] += out[1 + k]             #! RAW
+    """, grid=4),
+    Hazard("the last block adds up what the others stored, the fence too late", START + """
+    if i == 0:
+        out[1 + cuda.blockIdx.x] = x[g]          #:
+        #+ cuda.threadfence()
+        ticket = cuda.atomic.add(count, 0, 1)
+        cuda.threadfence()                       #-
+        if ticket == cuda.gridDim.x - 1:
+            for k in range(cuda.gridDim.x):
+                out[0] += out[1 + k]             #! RAW
+    """, grid=4),
+    Hazard("not only the last block adds up what the others stored", START + """
+    if i == 0:
+        out[1 + cuda.blockIdx.x] = x[g]          #:
+        cuda.threadfence()
+        ticket = cuda.atomic.add(count, 0, 1)
+        if ticket >= cuda.gridDim.x - 2:         #-
+        #+ if ticket == cuda.gridDim.x - 1:
+            for k in range(cuda.gridDim.x):
+                out[8 + cuda.blockIdx.x] += out[1 + k]   #! RAW #-
+                #+ out[8] += out[1 + k]
     """, grid=4),
     Hazard("a stencil in place, over blocks", START + """
     if 0 < g < 127:
