@@ -8,6 +8,7 @@ and tools), report (how it reads).
 
 from __future__ import annotations
 
+import ast
 import difflib
 import sys
 from collections.abc import Callable, Sequence
@@ -63,6 +64,12 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     Raises:
         CheckFailed: if it did not pass; a notebook shows this as one line.
     """
+    unread = _unreadable_answer(exercise_id)
+    if unread is not None:
+        print(
+            f"Careful: the answer cell is no valid Python (line {unread.lineno}: {unread.msg}), so "
+            "it did not run.\nThis judges the answer that ran before it.\n"
+        )
     report = examine(exercise_id, kernel, block)
     print(report)
     if not report.passed:
@@ -74,6 +81,23 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
             f"{exercise_id} is not right yet. {where.capitalize()}{CODES[cause.code].title} "
             f"[{cause.code}]; the verdict above says where to look."
         )
+
+
+def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
+    """What is wrong with the answer cell as last run in this notebook, if it could not be read.
+
+    After a syntax error the name still stands for the answer before it.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    cells = shell.user_ns.get("In", []) if shell else []
+    marker = f"# EXERCISE {exercise_id}"
+    answer = next((cell for cell in reversed(cells) if cell.lstrip().startswith(marker)), "")
+    try:
+        ast.parse(answer)
+    except SyntaxError as error:
+        return error
+    return None
 
 
 def _answer_of_object(kernel: object) -> Answer:

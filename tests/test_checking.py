@@ -7,6 +7,7 @@ is what they do not show: the interface, the verdict's text, points, constants, 
 from __future__ import annotations
 
 import functools
+import types
 
 import pytest
 from numba import cuda, float32
@@ -373,3 +374,22 @@ def test_tiles_counted_along_another_size_are_told_which() -> None:
 def test_a_tile_under_another_name_is_understood() -> None:
     assert judged(RIGHT.replace("TILE", "T").replace("T = 16", "T = 32")).passed
     assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
+
+
+def test_a_check_after_a_syntax_error_says_what_it_judges(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name still stands for the answer before; the student looks at the one that failed."""
+    cells = [""]  # what IPython keeps as `In`: every cell that was run, readable or not
+    shell = types.SimpleNamespace(user_ns={"In": cells})
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C)\n    pass\n")
+    with pytest.raises(CheckFailed):
+        check("mat_add", "no kernel at all")
+    said = capsys.readouterr().out
+    assert "no valid Python (line 2: expected ':')" in said
+    assert "judges the answer that ran before" in said
+    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass\n")
+    with pytest.raises(CheckFailed):
+        check("mat_add", "no kernel at all")
+    assert "Careful" not in capsys.readouterr().out
