@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -52,17 +53,21 @@ def test_the_ratio_is_theirs_over_ours(benchmark) -> None:
 
 
 def test_a_promise_is_about_the_largest_size_done_within_a_minute(benchmark) -> None:
-    def result(size: int, theirs: float, label: str = "everything"):
+    def result(size: int, theirs: float, case: str = "stencil", label: str = "everything"):
         options = benchmark.EVERYTHING if label == "everything" else benchmark.PLAIN
-        row = benchmark.Row("tiled matmul", size, label, options, True)
+        row = benchmark.Row(case, size, label, options, True)
         seconds = benchmark.Seconds(theirs, theirs)
         return benchmark.Result(row, [benchmark.Seconds(0.05, 0.05)], seconds)
 
-    results = [result(32, 1), result(64, 59), result(128, 61), result(64, 59, "plain")]
+    results = [result(64, 1), result(128, 59), result(256, 61), result(512, 2, label="plain")]
     (verdict,) = benchmark.verdicts(results)
-    assert (verdict.title, round(verdict.ratio), verdict.kept) == ("64³", 1180, True)
+    assert (verdict.title, round(verdict.ratio), verdict.kept) == ("128²", 1180, True)
     (verdict,) = benchmark.verdicts(results[:1])
     assert not verdict.kept and "BROKEN" in str(verdict)
+    # The tiled product's promise is about 128³, however long that takes.
+    tiled = [result(64, 10, "tiled matmul"), result(128, 90, "tiled matmul")]
+    (verdict,) = benchmark.verdicts(tiled)
+    assert (verdict.title, round(verdict.ratio), verdict.promised) == ("128³", 1800, 1000)
 
 
 @pytest.mark.parametrize("size", [20, 70])
@@ -87,3 +92,29 @@ def test_the_quick_benchmark_runs_side_by_side() -> None:
     for row in rows:
         ratio_of_processor_times = row[6].split(",")[1].strip()
         assert float(ratio_of_processor_times.removesuffix("x")) > 5
+
+
+GROWTH = SCRIPT.with_name("emulator_growth.py")
+
+
+@pytest.mark.slow
+def test_a_large_product_stays_under_a_gibibyte() -> None:
+    done = subprocess.run(
+        [sys.executable, str(GROWTH), "--matmul", "1024"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout)
+    assert 3 * 1024**2 * 4 < run["peak"] < 1 << 30
+
+
+@pytest.mark.slow
+def test_the_growth_benchmark_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, str(GROWTH), "--quick"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("times the line before") == 3
+    assert "256³" in done.stdout

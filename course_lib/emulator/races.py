@@ -17,16 +17,16 @@ import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.memory import Access, Allocation
+from course_lib.emulator.touched import KINDS, Touched, conflicts_of_lines
 
-# Flush the collected accesses when they hold this many lanes, so that a long stretch without a
-# barrier cannot fill the memory.
-MAX_COLLECTED_LANES = 40_000_000
+# Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
+# that a long stretch without a barrier cannot fill the memory.
+MAX_COLLECTED_LANES = 2_000_000
 MAX_REPORTED = 12
 # Of the cells with a conflict so many are looked at in detail; their races are nearly all alike.
 MAX_CELLS_EXAMINED = 24
 ACCESSES_OF_A_LINE = 4
 _NOBODY = np.iinfo(np.int64).max
-_NO_BLOCK = np.int32(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class RaceDetector:
         # Only arrays that the kernel writes can be raced on; others need no record.
         self._written_globals = written_globals
         self._warp_syncs: np.ndarray | None = None
+        self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
 
     def record(self, access: Access) -> None:
         """Take note of an access to shared memory, or to a global array that is also written."""
@@ -90,7 +91,57 @@ class RaceDetector:
         self._entries.append(_Entry(access, self._warp_syncs))
         self._lanes += np.size(access.cell)
         if self._lanes > MAX_COLLECTED_LANES:
-            self.barrier(None)
+            self._fold()
+
+    def _fold(self) -> None:
+        """Keep of the accesses so far only the lowest and the highest thread for each cell."""
+        entries, self._entries, self._lanes = self._entries, [], 0
+        # What syncwarp orders cannot be folded; it is judged now.
+        self._judge([each for each in entries if each.warp_syncs is not None])
+        for entry in entries:
+            access = entry.access
+            if entry.warp_syncs is None:
+                of_array = self._folded.setdefault(id(access.allocation), {})
+                key = (access.kind, access.line)
+                if key not in of_array:
+                    of_array[key] = Touched(access)
+                cells, threads = _cells_and_threads(access, self.space)
+                of_array[key].add(access, cells, threads)
+
+    def _judge_folded(self) -> None:
+        folded, self._folded = self._folded, {}
+        for of_array in folded.values():
+            for first, second, cell, one, other in conflicts_of_lines(of_array.values()):
+                race = self._race_of_lines(first, second, cell, one, other)
+                mark = (race.code, race.array, race.first_line, race.second_line)
+                if mark not in self._seen and len(self.races) < MAX_REPORTED:
+                    self._seen.add(mark)
+                    self.races.append(race)
+
+    def _race_of_lines(
+        self, first: Touched, second: Touched, place: int, one: int, other: int
+    ) -> Race:
+        block_a, thread_a = self.space.describe(one)
+        block_b, thread_b = self.space.describe(other)
+        allocation = first.allocation
+        cell = place // self.space.block_count if allocation.space == "shared" else place
+        size, number = self.space.block_size, (one, other)
+        warps = {(each // size, each % size // WARP_SIZE) for each in number}
+        return Race(
+            code=code_of(first.kind, second.kind),
+            array=allocation.name,
+            cell=allocation.element_name(cell),
+            space=allocation.space,
+            first_kind=first.kind,
+            first_line=first.line,
+            first_thread=thread_a,
+            first_block=block_a,
+            second_kind=second.kind,
+            second_line=second.line,
+            second_thread=thread_b,
+            second_block=block_b,
+            same_warp=len(warps) == 1,
+        )
 
     def syncwarp(self, mask: Mask) -> None:
         """All active lanes passed a `syncwarp`."""
@@ -100,6 +151,9 @@ class RaceDetector:
 
     def barrier(self, passing: Mask | None) -> None:
         """The blocks in `passing` (None: all) passed a barrier: judge what they did before it."""
+        if self._folded:
+            self._fold()
+            self._judge_folded()
         entries, self._entries, self._lanes = self._entries, [], 0
         self._known = set()
         if passing is not None and passing.array is not None:
@@ -134,6 +188,9 @@ class RaceDetector:
                 continue
             mark = _fingerprint(group)
             if mark in self._clean:
+                continue
+            if _each_cell_has_one_thread(group, self.space):
+                self._clean.add(mark)
                 continue
             if self._judge_group(group):
                 self._guilty.add(lines)
@@ -190,7 +247,7 @@ class RaceDetector:
         block_b, thread_b = self.space.describe(int(b.lane[j]))
         cell = int(a.cell[i])
         return Race(
-            code=_code(first.kind, second.kind),
+            code=code_of(first.kind, second.kind),
             array=first.allocation.name,
             cell=first.allocation.element_name(cell),
             space=first.allocation.space,
@@ -206,7 +263,7 @@ class RaceDetector:
         )
 
 
-def _code(first: str, second: str) -> str:
+def code_of(first: str, second: str) -> str:
     if first == "load":
         return "race-write-after-read"
     return "race-read-after-write" if second == "load" else "race-write-after-write"
@@ -290,7 +347,7 @@ def _conflicts(
         return cell_of[:0]  # nobody touched what another touched
     kinds = np.concatenate(
         [
-            np.full(len(of.key), _KINDS[entry.access.kind])
+            np.full(len(of.key), KINDS[entry.access.kind])
             for entry, of in zip(group, lanes, strict=True)
         ]
     )
@@ -304,9 +361,6 @@ def _numbered(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(largest + 1), keys
     names, compact = np.unique(keys, return_inverse=True)
     return names, compact
-
-
-_KINDS = {"load": 0, "atomic": 1, "store": 2}
 
 
 def _conflicting(cells: np.ndarray, who: np.ndarray, kinds: np.ndarray, count: int) -> np.ndarray:
@@ -379,140 +433,25 @@ def _fingerprint(group: list[_Entry]) -> tuple:
     )
 
 
-class BlockRaces:
-    """Finds cells of global memory that two blocks touch in one launch, one of them writing.
-
-    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
-    line and kind of access it is kept which blocks touched a cell, the lowest and the highest of
-    them; all is judged when the launch has ended. One order between blocks is understood: what a
-    block wrote before a `threadfence` and an atomic operation may be read by a block that did the
-    same atomic operation later and reads after it, as the last block of a sum does.
-
-    Args:
-        grid: the grid's size, (z, y, x).
-        fences: the lines that call `threadfence`.
-    """
-
-    def __init__(self, grid: tuple[int, int, int], fences: Sequence[int] = ()) -> None:
-        self.grid = grid
-        self.fences = fences
-        # For each line with an atomic operation, which blocks did it, and when.
-        self._turns: dict[int, dict[int, int]] = {}
-        self._touched: dict[int, dict[tuple[str, int], _Touched]] = {}
-
-    def record(self, access: Access, space: LaneSpace) -> None:
-        """Take note of an access to a global array that the kernel writes."""
-        of_array = self._touched.setdefault(id(access.allocation), {})
-        key = (access.kind, access.line)
-        if key not in of_array:
-            of_array[key] = _Touched(access.kind, access.line, access.allocation, access.order)
-        blocks = of_array[key].add(access, space)
-        if self.fences and access.kind == "atomic":
-            turns = self._turns.setdefault(access.line, {})
-            for block in dict.fromkeys(blocks.tolist()):
-                turns[block] = len(turns)
-
-    @property
-    def races(self) -> list[Race]:
-        """The first conflict of each two lines, in the program's order."""
-        races: list[Race] = []
-        for of_array in self._touched.values():
-            touched = sorted(of_array.values(), key=_Touched.place_in_program)
-            for number, first in enumerate(touched):
-                for second in touched[number:]:
-                    if first.kind == second.kind and first.kind in ("load", "atomic"):
-                        continue
-                    found = first.conflict(second, self._releases(first.line, second.line))
-                    if found is not None:
-                        races.append(self._race(first, second, *found))
-        return races[:MAX_REPORTED]
-
-    def _releases(self, first: int, second: int) -> list[dict[int, int]]:
-        """The atomic operations between two lines that a fence precedes: who did them, and when."""
-        return [
-            turns
-            for line, turns in self._turns.items()
-            if line < second and any(first < fence < line for fence in self.fences)
-        ]
-
-    def _race(self, first: _Touched, second: _Touched, cell: int, one: int, other: int) -> Race:
-        return Race(
-            code=_code(first.kind, second.kind),
-            array=first.allocation.name,
-            cell=first.allocation.element_name(cell),
-            space="global",
-            first_kind=first.kind,
-            first_line=first.line,
-            first_thread=(0, 0, 0),
-            first_block=_block_place(one, self.grid),
-            second_kind=second.kind,
-            second_line=second.line,
-            second_thread=(0, 0, 0),
-            second_block=_block_place(other, self.grid),
-            same_warp=False,
-        )
+def _cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
+    """For each active lane, its cell (each block's shared cells apart) and its number."""
+    lanes = np.arange(space.size, dtype=np.int32)
+    if access.mask.array is not None:
+        lanes = np.flatnonzero(access.mask.full_array).astype(np.int32)
+    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    if access.allocation.space == "shared":
+        cells = cells * space.block_count + lanes // space.block_size
+    return cells, lanes
 
 
-class _Touched:
-    """Which blocks touched each cell of an array in one way, from one line."""
-
-    def __init__(
-        self, kind: str, line: int, allocation: Allocation, order: tuple[int, ...]
-    ) -> None:
-        self.kind = kind
-        self.line = line
-        self.allocation = allocation
-        self.order = order
-        cells = allocation.storage.size
-        self.lowest = np.full(cells, _NO_BLOCK)
-        self.highest = np.full(cells, np.int32(-1))
-
-    def add(self, access: Access, space: LaneSpace) -> np.ndarray:
-        """Add the cells and blocks of an access; the blocks, lane by lane."""
-        self.order = min(self.order, access.order)
-        shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
-        active = access.mask.array
-        if active is not None:
-            shape = np.broadcast_shapes(shape, active.shape)
-        cells = np.broadcast_to(access.cell, shape)
-        blocks = np.broadcast_to(space.block_in_grid, shape)
-        where = slice(None) if active is None else np.broadcast_to(active, shape)
-        cells, blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
-        np.minimum.at(self.lowest, cells, blocks)
-        np.maximum.at(self.highest, cells, blocks)
-        return blocks
-
-    def place_in_program(self) -> tuple:
-        """To sort by; a statement loads before it stores, whatever the schedule."""
-        *where, _ = self.order
-        return (*where, -1, _KINDS[self.kind])
-
-    def conflict(
-        self, other: _Touched, releases: Sequence[dict[int, int]] = ()
-    ) -> tuple[int, int, int] | None:
-        """A cell that both touched from different blocks, and those blocks.
-
-        Where one block alone touched the cell before, and one alone after, their turns at an
-        atomic operation can order them.
-        """
-        lowest = np.minimum(self.lowest, other.lowest)
-        highest = np.maximum(self.highest, other.highest)
-        both = (self.highest >= 0) & (other.highest >= 0) & (lowest < highest)
-        for turns in releases:
-            alone = both & (self.lowest == self.highest) & (other.lowest == other.highest)
-            for cell in np.flatnonzero(alone):
-                before, after = (turns.get(int(each.lowest[cell])) for each in (self, other))
-                if before is not None and after is not None and before < after:
-                    both[cell] = False
-        if not both.any():
-            return None
-        cell = int(np.argmax(both))
-        one, another = int(self.lowest[cell]), int(other.highest[cell])
-        if one == another:
-            one, another = int(self.highest[cell]), int(other.lowest[cell])
-        return cell, one, another
-
-
-def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    z, y, x = (int(i) for i in np.unravel_index(number, grid))
-    return x, y, z
+def _each_cell_has_one_thread(group: Sequence[_Entry], space: LaneSpace) -> bool:
+    """Whether no two threads touched the same cell of a global array: cheap, and often so."""
+    if group[0].access.allocation.space != "global":
+        return False
+    table = Touched(group[0].access)
+    for entry in group:
+        cells, threads = _cells_and_threads(entry.access, space)
+        if len(group) == 1:
+            return bool(np.bincount(cells).max(initial=0) < 2)
+        table.add(entry.access, cells, threads)
+    return not (table.lowest < table.highest).any()

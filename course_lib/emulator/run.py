@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_lib.emulator import types as T
+from course_lib.emulator.block_races import BlockRaces
 from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.instruments import Part
@@ -26,7 +27,6 @@ from course_lib.emulator.profile import (
     TracedAccess,
     TracedStatement,
 )
-from course_lib.emulator.races import BlockRaces
 from course_lib.emulator.report import Reporter
 from course_lib.emulator.schedules import WarpSchedule
 from course_lib.emulator.stream import StreamRecorder

@@ -1,0 +1,98 @@
+"""Finds races between the blocks of a launch, which nothing orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_lib.emulator.lanes import LaneSpace
+from course_lib.emulator.memory import Access
+from course_lib.emulator.races import MAX_REPORTED, Race, code_of
+from course_lib.emulator.touched import Touched, conflicts_of_lines
+
+
+class BlockRaces:
+    """Finds cells of global memory that two blocks touch in one launch, one of them writing.
+
+    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
+    line and kind of access it is kept which blocks touched a cell, the lowest and the highest of
+    them; all is judged when the launch has ended. One order between blocks is understood: what a
+    block wrote before a `threadfence` and an atomic operation may be read by a block that did the
+    same atomic operation later and reads after it, as the last block of a sum does.
+
+    Args:
+        grid: the grid's size, (z, y, x).
+        fences: the lines that call `threadfence`.
+    """
+
+    def __init__(self, grid: tuple[int, int, int], fences: Sequence[int] = ()) -> None:
+        self.grid = grid
+        self.fences = fences
+        # For each line with an atomic operation, which blocks did it, and when.
+        self._turns: dict[int, dict[int, int]] = {}
+        self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
+
+    def record(self, access: Access, space: LaneSpace) -> None:
+        """Take note of an access to a global array that the kernel writes."""
+        of_array = self._touched.setdefault(id(access.allocation), {})
+        key = (access.kind, access.line)
+        if key not in of_array:
+            of_array[key] = Touched(access)
+        cells, blocks = _cells_and_blocks(access, space)
+        of_array[key].add(access, cells, blocks)
+        if self.fences and access.kind == "atomic":
+            turns = self._turns.setdefault(access.line, {})
+            for block in dict.fromkeys(blocks.tolist()):
+                turns[block] = len(turns)
+
+    @property
+    def races(self) -> list[Race]:
+        """The first conflict of each two lines, in the program's order."""
+        return [
+            self._race(*conflict)
+            for of_array in self._touched.values()
+            for conflict in conflicts_of_lines(of_array.values(), self._releases)
+        ][:MAX_REPORTED]
+
+    def _releases(self, first: int, second: int) -> list[dict[int, int]]:
+        """The atomic operations between two lines that a fence precedes: who did them, and when."""
+        return [
+            turns
+            for line, turns in self._turns.items()
+            if line < second and any(first < fence < line for fence in self.fences)
+        ]
+
+    def _race(self, first: Touched, second: Touched, cell: int, one: int, other: int) -> Race:
+        return Race(
+            code=code_of(first.kind, second.kind),
+            array=first.allocation.name,
+            cell=first.allocation.element_name(cell),
+            space="global",
+            first_kind=first.kind,
+            first_line=first.line,
+            first_thread=(0, 0, 0),
+            first_block=_block_place(one, self.grid),
+            second_kind=second.kind,
+            second_line=second.line,
+            second_thread=(0, 0, 0),
+            second_block=_block_place(other, self.grid),
+            same_warp=False,
+        )
+
+
+def _cells_and_blocks(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
+    """The cells that an access touches, each with the number of the block that touches it."""
+    shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
+    active = access.mask.array
+    if active is not None:
+        shape = np.broadcast_shapes(shape, active.shape)
+    cells = np.broadcast_to(access.cell, shape)
+    blocks = np.broadcast_to(space.block_in_grid, shape)
+    where = slice(None) if active is None else np.broadcast_to(active, shape)
+    return cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
+
+
+def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    z, y, x = (int(i) for i in np.unravel_index(number, grid))
+    return x, y, z
