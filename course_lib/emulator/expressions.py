@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator import (
+    random_functions,  # noqa: F401  (joins INTRINSICS)
+    warp_functions,  # noqa: F401  (joins INTRINSICS)
+)
 from course_lib.emulator import types as T
-from course_lib.emulator import warp_functions  # noqa: F401  (joins INTRINSICS)
 from course_lib.emulator.budget import MAX_TUPLE_ITEMS
 from course_lib.emulator.constants import (
     NotConstant,
@@ -296,6 +299,10 @@ class ExpressionTyper:
             return self.tuple_item(node, owner, env)
         if not isinstance(owner.type, T.ArrayType):
             raise rejection("compile-error", f"{owner.type} cannot be indexed.", node)
+        if owner.type.dtype.names:
+            raise rejection(
+                "unsupported", "The fields of an array's records are not emulated.", node
+            )
         axes = self.index_axes(node.slice, env)
         if len(axes) > owner.type.ndim:
             raise rejection(
@@ -516,7 +523,6 @@ def _fold(node: ast.BinOp) -> Any:
 # What to do without functions that the emulator does not have.
 _INSTEAD = {
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
-    "cuda.random": "Draw the numbers with NumPy and pass them in.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }
 

@@ -208,6 +208,28 @@ class LoadStoreUnit:
         for fault in faults:
             self.instruments.fault(fault, allocation, kind, line)
 
+    def replace(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+        active: Mask,
+        line: int,
+    ) -> Value:
+        """Replace one element for each active lane by what follows it; `step`'s second result."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        self._report_faults(faults, allocation, "load", line)
+        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
+        inside = allocation.storage.size > 0 and not mask.empty
+        old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
+        after, drawn = step(old)
+        if inside:
+            self._observe("load", view, cell, mask, line)
+            self._write(allocation, cell, mask, after)
+            self._observe("store", view, cell, mask, line)
+        return drawn
+
     def atomic(
         self,
         view: ArrayView,

@@ -651,6 +651,15 @@ class Machine:
             return statement.targets[0].id
         return None
 
+    def advance_random(
+        self,
+        states: ArrayView,
+        index: Value,
+        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    ) -> Value:
+        """Advance each active lane's random state; what `step` draws from it."""
+        return self.unit.replace(states, [index], step, self.active, self.line)
+
     # -- barriers and output ----------------------------------------------------------------
 
     def barrier(self, node: ast.Call) -> None:

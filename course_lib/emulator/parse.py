@@ -180,6 +180,10 @@ class _LiveNames(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         value = self._raw(name)
+        if hasattr(value, "py_func") and value.py_func.__module__.startswith("numba"):
+            # Numba's own device functions, such as its random generators, are known by name.
+            function = value.py_func
+            return Reference(canonical_path(f"{function.__module__}.{function.__name__}"))
         if hasattr(value, "py_func"):
             known = self._kernels.get(name)
             if known is None or known[0] is not value:

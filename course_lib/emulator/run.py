@@ -27,6 +27,7 @@ from course_lib.emulator.profile import (
     TracedAccess,
     TracedStatement,
 )
+from course_lib.emulator.random_functions import STATE
 from course_lib.emulator.report import Reporter
 from course_lib.emulator.schedules import WarpSchedule
 from course_lib.emulator.stream import StreamRecorder
@@ -268,6 +269,8 @@ def too_much_shared(size: int, node: ast.AST | None) -> KernelRejected:
 
 def type_of_argument(name: str, value: Any) -> T.Type:
     if isinstance(value, np.ndarray):
+        if value.dtype == STATE:
+            return T.ArrayType(STATE, value.ndim, value.flags.writeable)
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or value.ndim == 0:
             raise rejection("invalid-launch", f"{name} is an array of {value.dtype}.", None)
         return T.ArrayType(value.dtype, value.ndim, value.flags.writeable)
