@@ -171,10 +171,16 @@ class Ceiling:
         """The resource that runs out first; "FP32 lanes" if nothing else does."""
         return self.bounds[0].resource if self.share < 1 else "FP32 lanes"
 
+    @property
+    def _verdict(self) -> str:
+        if any(bound.resource == "issue slots" for bound in self.bounds):
+            return f"The limit: {self.binds}."
+        return "Without the instruction mix the true limit may lie lower."
+
     def __repr__(self) -> str:
         rows = [
             f"{self.kernel} on {self.device}: at most {self.share:.1%} of FP32 peak "
-            f"({self.gflops:,.0f} GFLOP/s). The limit: {self.binds}."
+            f"({self.gflops:,.0f} GFLOP/s). {self._verdict}"
         ]
         for bound in self.bounds:
             or_less = "" if bound.cautious is None else f" (perhaps {bound.cautious:.1%})"

@@ -194,6 +194,8 @@ def test_what_is_left_out_is_said():
     found = ceiling(a_profile(), without, "T4", 100)
     assert [bound.resource for bound in found.bounds] == ["DRAM"]
     assert any("No nvdisasm." in sentence for sentence in found.left_out)
+    # One bound alone does not say what binds.
+    assert "The limit" not in str(found) and "may lie lower" in str(found)
     nothing = a_report("7.5", 0, 1, {})
     assert any("no FFMA" in each for each in ceiling(a_profile(), nothing, "T4", 1).left_out)
     idle = a_profile(flops=0)
