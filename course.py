@@ -40,7 +40,9 @@ COMMANDS = {
     "run": ("run lessons from top to bottom and report on each", "lab"),
     "test": ("run the fast tests; --all adds the slow ones", "test"),
     "doctor": ("say what this machine can do, and how to mend what it can't", None),
+    "bench": ("time the ladder's kernels on this GPU, beside cuBLAS", "lab"),
     "build": ("maintainers: exercises, canonical notebooks, outputs, links", "test"),
+    "book": ("build the lessons into a static site to read", "book"),
     "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
 }
 CONTAINS = {"test": ("lab",)}  # every package of the second is in the first

@@ -3,7 +3,8 @@
 The steps are small and each has its module in `diagnosis`: cases (what to try), examination (the
 launches and the conclusions), numbers, slips and steps (what a wrong output equals instead),
 trail, source and locate (which line that is), causes (what follows from what), requirements (cost
-and tools), report (how it reads).
+and tools), report (how it reads). Answers that are no kernels have one module each:
+plain_function (with resident_slips) and tile_choice.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from course_lib import runtime
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.diagnosis import plain_function, tile_choice
 from course_lib.diagnosis.cases import PROBLEMS
 from course_lib.diagnosis.examination import Answer, Examination
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import KernelRejected, kernel_from, load_program
+from course_lib.emulator.parse import plain_from
 from course_lib.errors import PlainError
 from course_lib.findings import CODES, by_importance, finding
 
@@ -35,16 +38,25 @@ def examine(
     seed: int = 0,
     debug: bool = False,
 ) -> Report:
-    """Judge a kernel. Raises nothing (but with `debug`, an error of this library is raised).
+    """Judge an answer. Raises nothing (but with `debug`, an error of this library is raised).
 
     Args:
         exercise_id: such as "matmul_tiled".
-        kernel: decorated with @cuda.jit, or a plain function.
+        kernel: decorated with @cuda.jit, or a plain function; for an exercise that asks for
+            constants, a dict of them.
         block: threads per block, x first, in place of the exercise's.
         seed: draws the inputs and one of the shapes.
         debug: let the library's own errors through.
     """
-    return _shielded(exercise_id, lambda: _answer_of_object(kernel), block, seed, debug)
+
+    def judge(exercise: Exercise) -> Report:
+        if exercise.kind == "function":
+            return plain_function.examine(exercise, plain_from(kernel), seed)
+        if exercise.kind == "constants":
+            return tile_choice.examine(exercise, tile_choice.from_object(kernel))
+        return Examination(exercise, _answer_of_object(kernel), block, seed).report()
+
+    return _shielded(exercise_id, judge, debug)
 
 
 def examine_source(
@@ -55,7 +67,17 @@ def examine_source(
     debug: bool = False,
 ) -> Report:
     """Judge an answer's source text, which is never executed. Otherwise as `examine`."""
-    return _shielded(exercise_id, lambda: _answer_of_text(exercise_id, text), block, seed, debug)
+
+    def judge(exercise: Exercise) -> Report:
+        program = load_program(text)
+        if exercise.kind == "function":
+            return plain_function.examine(exercise, program.kernel(exercise_id), seed)
+        if exercise.kind == "constants":
+            return tile_choice.examine(exercise, tile_choice.from_program(program))
+        answer = Answer(program.kernel(exercise_id), program.constants)
+        return Examination(exercise, answer, block, seed).report()
+
+    return _shielded(exercise_id, judge, debug)
 
 
 def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) -> None:
@@ -107,25 +129,13 @@ def _answer_of_object(kernel: object) -> Answer:
     return Answer(tree, tree.namespace)
 
 
-def _answer_of_text(exercise_id: str, text: str) -> Answer:
-    program = load_program(text)
-    return Answer(program.kernel(exercise_id), program.constants)
-
-
-def _shielded(
-    exercise_id: str,
-    read: Callable[[], Answer],
-    block: Sequence[int] | None,
-    seed: int,
-    debug: bool,
-) -> Report:
+def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
     exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
-    if exercise is None or exercise_id not in PROBLEMS:
+    if exercise is None or not _can_be_judged(exercise):
         return _no_such_exercise(exercise_id)
     try:
-        answer = read()
-        return Examination(exercise, answer, block, seed).report()
+        return judge(exercise)
     except KernelRejected as rejected:
         return make_report(exercise, rejected.findings)
     except Exception as error:  # the checker's own mistake must not cost a student anything
@@ -137,8 +147,12 @@ def _shielded(
         return replace(report, needs_review=True)
 
 
+def _can_be_judged(exercise: Exercise) -> bool:
+    return exercise.kind != "kernel" or exercise.id in PROBLEMS
+
+
 def _no_such_exercise(exercise_id: object) -> Report:
-    known = [name for name in EXERCISES if name in PROBLEMS]
+    known = [name for name, exercise in EXERCISES.items() if _can_be_judged(exercise)]
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
     message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
     return Report(str(exercise_id), (finding("missing-answer", message),))

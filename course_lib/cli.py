@@ -15,7 +15,9 @@ COMMANDS = {
     "run": "course_lib.commands.run_lessons",
     "test": "course_lib.commands.run_tests",
     "doctor": "course_lib.commands.doctor",
+    "bench": "course_lib.commands.bench",
     "build": "course_lib.build",
+    "book": "course_lib.commands.book",
     "lock": "course_lib.commands.lock",
 }
 

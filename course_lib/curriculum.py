@@ -7,11 +7,12 @@ This module imports nothing else of the course.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
@@ -24,7 +25,12 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "shared-memory": "the tiles are staged in shared memory",
         "race-free": "a barrier stands wherever one thread needs what another one wrote",
         "reuse": "a block fetches each element from global memory once per tile",
+        "registers": "what a thread reads from tiles in shared memory serves several of its sums",
+        "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",
+        "refusals": "a launch that a GPU would refuse gives 0",
+        "resident": "an SM has room for two blocks of whole warps",
+        "intensity": "the tile reaches the intensity that is asked for",
     }
 )
 
@@ -81,9 +87,13 @@ class Exercise:
         output: the parameter that the kernel writes.
         block: threads per block, x first; a name stands for one of the constants.
         tile: the part of the output that one block computes, x first; the block itself if None.
+        thread_tile: the part of the tile that one thread computes, x first, if it is more than one
+            element and thereby decides how many threads (in a row) a block has.
         constants: what an answer may define itself, with the value used when it does not.
         points: what is judged (see PROPERTIES), in the order of a report, with its points.
         rung: the rung of the ladder that its solution stands on, if any.
+        kind: a kernel that is launched, a plain function that is called, or constants (those of
+            `parameters`) that are looked at. What is said of launches is for kernels alone.
     """
 
     id: str
@@ -94,8 +104,10 @@ class Exercise:
     output: str = "C"
     block: tuple[Size, ...] = (16, 16)
     tile: tuple[Size, ...] | None = None
+    thread_tile: tuple[Size, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
     rung: str | None = None
+    kind: Literal["kernel", "function", "constants"] = "kernel"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
@@ -112,8 +124,17 @@ class Exercise:
 
     @property
     def signature(self) -> str:
-        """The call as a student writes it: "matmul_tiled(A, B, C)"."""
-        return f"{self.id}({', '.join(self.parameters)})"
+        """The call as a student writes it, "matmul_tiled(A, B, C)", or the constants asked for."""
+        names = ", ".join(self.parameters)
+        return names if self.kind == "constants" else f"{self.id}({names})"
+
+    @property
+    def check_call(self) -> str:
+        """The check cell of this exercise."""
+        answer = self.id
+        if self.kind == "constants":
+            answer = "{" + ", ".join(f'"{name}": {name}' for name in self.parameters) + "}"
+        return f'course_lib.check("{self.id}", {answer})'
 
     def launch(
         self,
@@ -134,6 +155,8 @@ class Exercise:
         threads = _sizes(self.block if chosen is None else chosen, given)
         # A tile of its own size does not change with the block; otherwise the block is the tile.
         covers = threads if self.tile is None else _sizes(self.tile, given)
+        if self.thread_tile is not None and chosen is None:
+            threads = (_pieces(covers, _sizes(self.thread_tile, given)),)
         extents = tuple(reversed(output_shape))
         if len(covers) < len(extents):
             covers += (1,) * (len(extents) - len(covers))
@@ -163,6 +186,17 @@ def _size(size: Any, constants: Mapping[str, object]) -> int:
     return whole
 
 
+def _pieces(tile: tuple[int, ...], piece: tuple[int, ...]) -> int:
+    """How many pieces a tile falls into."""
+    if any(whole % part for whole, part in zip(tile, piece, strict=True)):
+        (width, height), (wide, high) = tile, piece
+        raise ValueError(
+            f"a tile of {height} rows and {width} columns does not fall into pieces of {high} and "
+            f"{wide}"
+        )
+    return math.prod(whole // part for whole, part in zip(tile, piece, strict=True))
+
+
 @dataclass(frozen=True)
 class Rung:
     """One step of the ladder.
@@ -171,12 +205,14 @@ class Rung:
         name: the name of its kernel.
         lesson: the number of the lesson that climbs it.
         why: one sentence: why it is faster than the rung below, or where the climb starts.
+        binds: what limits it: counted in compiled code or modelled (FACTS §4.5), not measured.
         published_gflops: a published measurement (PUBLISHED_ON, PUBLISHED_BY), never one of ours.
     """
 
     name: str
     lesson: str
     why: str
+    binds: str
     published_gflops: float
 
     @property
@@ -249,16 +285,108 @@ LESSONS: tuple[Lesson, ...] = (
         number="05",
         slug="shared_memory_tiling",
         title="Shared-memory tiling",
-        minutes=60,
+        minutes=55,
         goals=(
             "Write a tiled matmul that is right on every shape",
             "Defend each of its two barriers with the race that it prevents",
-            "Explain why 32 times fewer requested bytes gave 1.5 times the speed",
+            "Explain why far fewer requested bytes gain far less time",
         ),
         exercises=("matmul_tiled",),
         rung="tiled",
     ),
+    Lesson(
+        number="06",
+        slug="tile_size_and_occupancy",
+        title="Tile size and occupancy",
+        minutes=45,
+        goals=(
+            "Say which limit stops a tile first, on any GPU",
+            "Work out how many blocks fit on an SM, and what binds them",
+            "Explain why a kernel with half the occupancy can be five times as fast",
+        ),
+        exercises=("blocks_per_sm", "pick_a_tile"),
+    ),
+    Lesson(
+        number="07",
+        slug="bank_conflicts",
+        title="Bank conflicts: when shared memory queues",
+        minutes=50,
+        goals=(
+            "Predict how many passes one shared-memory access of a warp takes",
+            "Cure a column access by padding, or by an XOR with enough bits",
+            "Show with two counters where padding does harm",
+        ),
+        exercises=("transpose_tiled", "block_scan"),
+    ),
+    Lesson(
+        number="08",
+        slug="register_tiling",
+        title="Register tiling: several outputs per thread",
+        minutes=70,
+        goals=(
+            "Derive loads per multiply-add for a thread that owns TM x TN outputs",
+            "Read a hot loop in machine code, and mend what Numba made of it",
+            "Explain how a kernel gets faster while its occupancy falls",
+        ),
+        exercises=("matmul_1d", "matmul_2d"),
+        rung="register_2d",
+    ),
+    Lesson(
+        number="09",
+        slug="wide_loads_and_warp_tiles",
+        title="Wide loads, warp-shaped tiles, and copies in the background",
+        minutes=55,
+        goals=(
+            "Count what a 16-byte load saves, and the passes that it still needs",
+            "Derive from passes per multiply-add why a thread owns 8 x 16 outputs",
+            "Hide the loading of tiles behind arithmetic, and wait for it where one must",
+        ),
+        rung="warp_tiled",
+    ),
+    Lesson(
+        number="10",
+        slug="tensor_cores",
+        title="Tensor cores: one instruction, one small product",
+        minutes=60,
+        goals=(
+            "Find the roof of a number format, and the intensity that it asks for",
+            "Build a warp's product from ldmatrix and mma, lane by lane",
+            "Choose a format by its measured error, and name what binds next",
+        ),
+    ),
+    Lesson(
+        number="11",
+        slug="flash_attention",
+        title="FlashAttention: two products and a softmax",
+        minutes=50,
+        goals=(
+            "Count the bytes that attention moves, in three kernels and in one",
+            "Work an online softmax by hand, and say what a new maximum changes",
+            "Write attention as one kernel that never stores the scores",
+        ),
+        exercises=("attention",),
+    ),
+    Lesson(
+        number="12",
+        slug="at_the_whiteboard",
+        title="At the whiteboard",
+        minutes=45,
+        goals=(
+            "Draw the whole climb on one page, with the reason for every step",
+            "Teach tiling in ten minutes, and answer the questions that follow",
+            "Choose between a library, a language of tiles, and a kernel of your own",
+        ),
+    ),
 )
+
+_REGISTER_POINTS = {
+    "right": 3,
+    "bounds": 1,
+    "race-free": 2,
+    "reuse": 1,
+    "registers": 2,
+    "float32": 1,
+}
 
 EXERCISES: dict[str, Exercise] = {
     exercise.id: exercise
@@ -304,6 +432,91 @@ EXERCISES: dict[str, Exercise] = {
             },
             rung="tiled",
         ),
+        Exercise(
+            id="blocks_per_sm",
+            title="How many blocks fit on an SM",
+            lesson="06",
+            parameters=("device", "threads", "registers", "shared_bytes"),
+            points={"right": 8, "refusals": 2},
+            kind="function",
+        ),
+        Exercise(
+            id="pick_a_tile",
+            title="Choose a tile for an H100",
+            lesson="06",
+            parameters=("BM", "BN", "BK", "TM", "TN"),
+            points={"right": 4, "resident": 3, "intensity": 3},
+            kind="constants",
+        ),
+        Exercise(
+            id="transpose_tiled",
+            title="Transpose, with neighbours on both sides",
+            lesson="07",
+            parameters=("A", "B"),
+            output="B",
+            block=("TILE", "TILE"),
+            tile=("TILE", "TILE"),
+            constants={"TILE": 32},
+            points={
+                "right": 3,
+                "bounds": 1,
+                "coalesced": 2,
+                "conflict-free": 2,
+                "race-free": 1,
+                "float32": 1,
+            },
+        ),
+        Exercise(
+            id="block_scan",
+            title="Running sums within a block",
+            lesson="07",
+            parameters=("x", "y"),
+            output="y",
+            block=(64,),
+            tile=(64,),
+            points={"right": 4, "bounds": 1, "race-free": 3, "reuse": 1, "float32": 1},
+        ),
+        Exercise(
+            id="matmul_1d",
+            title="A thread computes a column of outputs",
+            lesson="08",
+            parameters=("A", "B", "C"),
+            block=(512,),
+            tile=("BN", "BM"),
+            thread_tile=(1, "TM"),
+            constants={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
+            points=_REGISTER_POINTS,
+            rung="register_1d",
+        ),
+        Exercise(
+            id="matmul_2d",
+            title="A thread computes a square of outputs",
+            lesson="08",
+            parameters=("A", "B", "C"),
+            block=(256,),
+            tile=("BN", "BM"),
+            thread_tile=("TN", "TM"),
+            constants={"BM": 64, "BN": 64, "BK": 8, "TM": 4, "TN": 4},
+            points=_REGISTER_POINTS,
+            rung="register_2d",
+        ),
+        Exercise(
+            id="attention",
+            title="Attention, tile by tile",
+            lesson="11",
+            parameters=("Q", "K", "V", "O"),
+            output="O",
+            block=(32, 16),
+            tile=(16,),
+            points={
+                "right": 4,
+                "bounds": 1,
+                "shared-memory": 1,
+                "race-free": 2,
+                "reuse": 1,
+                "float32": 1,
+            },
+        ),
     )
 }
 
@@ -313,42 +526,49 @@ RUNGS: tuple[Rung, ...] = (
         "naive",
         "02",
         "One thread computes one output, and a warp runs down a column.",
+        "L1: 33 sectors for each step of k, where 5 would do.",
         309.0,
     ),
     Rung(
         "coalesced",
         "03",
         "The lanes of a warp read neighbouring elements, so one request needs fewer sectors.",
+        "L1 still: two loads for every multiply-add.",
         1986.5,
     ),
     Rung(
         "tiled",
         "05",
         "A block fetches each tile once into shared memory, and all of its threads reuse it.",
+        "Shared memory: 1.25 loads for every multiply-add.",
         2980.3,
     ),
     Rung(
         "register_1d",
         "08",
         "A thread computes a column of outputs, so a value in a register serves several sums.",
+        "Shared memory and instruction slots alike.",
         8474.7,
     ),
     Rung(
         "register_2d",
         "08",
         "A thread computes a small square, so reuse in registers grows in both directions.",
+        "Shared memory: wide loads that take twice the passes.",
         15971.7,
     ),
     Rung(
         "vectorised",
         "09",
         "One instruction loads 16 bytes, so fewer of them are spent on moving data.",
+        "The same passes; and loading and multiplying still take turns.",
         18237.3,
     ),
     Rung(
         "warp_tiled",
         "09",
         "Each warp owns a block of the tile, so its loads serve all of its lanes.",
+        "Instruction slots: nine in ten are multiply-adds.",
         21779.3,
     ),
 )

@@ -32,6 +32,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal
 
+from course_lib.occupancy import Occupancy, SmLimits, resident_blocks
+
 WARP_SIZE = 32
 MAX_THREADS_PER_BLOCK = 1024
 MAX_REGISTERS_PER_THREAD = 255
@@ -65,6 +67,23 @@ class Capability:
     @property
     def warps_per_sm(self) -> int:
         return self.threads_per_sm // WARP_SIZE
+
+    def limits(self, name: str) -> SmLimits:
+        """What an SM of a GPU of this name has: the numbers that occupancy is worked out from."""
+        return SmLimits(
+            name=name,
+            warps_per_sm=self.warps_per_sm,
+            blocks_per_sm=self.blocks_per_sm,
+            shared_per_sm_bytes=self.shared_per_sm_kib * 1024,
+            shared_per_block_bytes=self.shared_per_block_kib * 1024,
+            shared_reserved_bytes=self.shared_reserved_bytes,
+            shared_unit_bytes=self.shared_unit_bytes,
+            registers_per_sm=REGISTERS_PER_SM,
+            partitions=SCHEDULERS_PER_SM,
+            warp_size=WARP_SIZE,
+            threads_per_block=MAX_THREADS_PER_BLOCK,
+            registers_per_thread=MAX_REGISTERS_PER_THREAD,
+        )
 
 
 _AMPERE_SMALL = (0, 8, 16, 32, 64, 100)
@@ -111,6 +130,11 @@ class Device:
     @property
     def capability(self) -> Capability:
         return CAPABILITIES[self.cc]
+
+    @property
+    def sm(self) -> SmLimits:
+        """What one SM of this GPU has and what a block of it may ask for."""
+        return self.capability.limits(self.name)
 
     @property
     def fp32_gflops(self) -> float:
@@ -213,6 +237,19 @@ def device(name: str | Device) -> Device:
     )
 
 
+def occupancy(gpu: str | Device, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+    """How many blocks of a launch one SM of this GPU holds, and which limit says so.
+
+    `registers` per thread come from the compiler (`course_lib.compile_report`), never from a
+    guess; `shared_bytes` are all that a block declares.
+
+    Raises:
+        UnknownDevice: for a GPU that the data sheet does not have.
+        ValueError: for numbers that no launch can have.
+    """
+    return resident_blocks(device(gpu).sm, threads, registers, shared_bytes)
+
+
 # What drivers call these GPUs: every word of a row has to occur in the reported name.
 _REPORTED_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("A100-80", ("A100", "80GB")),
@@ -245,7 +282,7 @@ def recognise(reported_name: str) -> Device | None:
     return None
 
 
-CeilingSource = Literal["data sheet", "measured here"]
+CeilingSource = Literal["data sheet", "measured here", "measured on that GPU"]
 
 
 @dataclass(frozen=True)

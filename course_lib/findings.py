@@ -233,6 +233,12 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
         "warning",
     ),
     (
+        "serial-work",
+        "work is done in turns",
+        "Work that threads could do side by side is done by one after the other.",
+        "warning",
+    ),
+    (
         "excess-barriers",
         "more barriers than needed",
         "A barrier that orders nothing only makes warps wait.",

@@ -232,6 +232,20 @@ def test_the_naive_kernel_earns_nothing_for_tiling() -> None:
     assert report.earned["right"] > 0
 
 
+def test_a_transpose_without_a_tile_earns_nothing_for_free_banks() -> None:
+    text = IMPORTS + (
+        "def transpose_tiled(A, B):\n"
+        "    col, row = cuda.grid(2)\n"
+        "    if row < A.shape[0] and col < A.shape[1]:\n"
+        "        B[col, row] = A[row, col]\n"
+    )
+    report = judged(text, "transpose_tiled")
+    assert [each.code for each in report.findings] == ["uncoalesced-store"]
+    assert "touches 32 sectors" in report.findings[0].message
+    assert report.earned["coalesced"] == report.earned["conflict-free"] == 0
+    assert report.points == report.max_points - 4
+
+
 def test_what_is_never_staged_is_not_praised_for_its_tiles() -> None:
     report = judged(NAIVE.replace("matmul_naive", "matmul_tiled"))
     assert not any("once per tile" in each for each in report.held)

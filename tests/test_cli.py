@@ -156,14 +156,13 @@ def test_which_steps_are_run(
 
 
 def test_every_test_is_run_by_one_step() -> None:
-    """The marks split the tests without a gap: fast, slow, alone."""
-    steps = [*run_tests.fast_steps(), *run_tests.slow_steps()]
+    """The marks split the tests without a gap: fast, slow, long, alone."""
+    steps = [*run_tests.fast_steps(), *run_tests.slow_steps(), *run_tests.long_steps()]
     commands = [step.command for step in steps if {"pytest", "tests"} <= set(step.command)]
     marks = [command[command.index("-m", 3) + 1] for command in commands]
-    for slow in (False, True):
-        for alone in (False, True):
-            wanted = [mark for mark in marks if eval(mark, {"slow": slow, "alone": alone})]
-            assert len(wanted) == 1
+    for marked in ((), ("slow",), ("long",), ("alone",), ("slow", "alone")):
+        names = {name: name in marked for name in ("slow", "long", "alone")}
+        assert len([mark for mark in marks if eval(mark, dict(names))]) == 1, marked
 
 
 def test_other_arguments_go_to_pytest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ LIBRARY = Path(__file__).resolve().parent.parent / "course_lib"
 # A part is a module or a package of course_lib. What is not listed may not be imported.
 ALLOWED: dict[str, set[str]] = {
     "findings": set(),
-    "devices": set(),
+    "occupancy": set(),
+    "devices": {"occupancy"},
     "curriculum": {"findings"},
     "errors": {"findings"},
     "emulator": {"findings"},
@@ -30,12 +31,28 @@ ALLOWED: dict[str, set[str]] = {
     "timing": {"devices", "errors", "runtime"},
     "memory_levels": {"devices", "emulator"},
     "roofline": {"devices", "emulator", "machine_code"},
-    "figures": {"curriculum", "devices", "emulator", "findings", "roofline"},
-    "diagnosis": {"curriculum", "emulator", "findings"},
+    "web": set(),
+    "intrinsics": set(),
+    "kernels": {"errors", "intrinsics", "runtime"},
+    "figures": {
+        "curriculum", "devices", "emulator", "errors", "findings", "measurements",
+        "memory_levels", "occupancy", "roofline", "web",
+    },
+    "diagnosis": {"curriculum", "devices", "emulator", "findings", "occupancy"},
     "checking": {"curriculum", "diagnosis", "emulator", "errors", "findings", "runtime"},
     "measurements": set(),
-    "building": {"curriculum"},
-    "commands": {"curriculum", "probe", "runtime"},
+    "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
+    "quiz": {"questions"},
+    "building": {"curriculum", "questions"},
+    "book": {"building", "curriculum"},
+    "bench": {
+        "curriculum", "devices", "errors", "kernels", "machine_code", "measurements", "roofline",
+        "runtime", "timing",
+    },
+    "commands": {
+        "bench", "book", "building", "curriculum", "devices", "errors", "kernels", "measurements",
+        "probe", "runtime",
+    },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip
 

@@ -28,9 +28,13 @@ from course_lib.building.notebook import (
     tagged,
     tags,
 )
+from course_lib.building.outputs import text_of
 from course_lib.building.project import PLACEHOLDER, open_project
+from course_lib.building.quick_checks import quiz_rules
 from course_lib.building.rules import common_rules, exercise_rules, lesson_rules, solution_rules
 from course_lib.curriculum import LESSONS
+from course_lib.questions import of_lesson
+from course_lib.questions.card import text_of as question_text
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = open_project(ROOT)
@@ -76,6 +80,22 @@ def test_a_notebook_is_valid_and_keeps_the_common_rules(path):
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
 def test_a_lesson_has_its_anatomy(lesson):
     assert list(lesson_rules(notebook("notebooks", lesson), lesson)) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+def test_a_lesson_asks_its_quick_checks(lesson):
+    assert list(quiz_rules(notebook("notebooks", lesson), lesson)) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
+    stored = [
+        text_of(output)
+        for cell in tagged(notebook("notebooks", lesson), "quiz")
+        for output in cell["outputs"]
+    ]
+    written = [question_text(question) for question in of_lesson(lesson.number).values()]
+    assert sorted(stored) == sorted(written), f"build --execute {lesson.number}"
 
 
 @pytest.mark.parametrize("lesson", WITH_EXERCISES, ids=lambda each: each.number)

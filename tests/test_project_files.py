@@ -96,6 +96,8 @@ def test_lower_bounds_are_met_by_colab(line: str) -> None:
 EXTRAS = {
     "lab": ("lab",),
     "test": ("lab", "test"),
+    "book": ("book",),
+    "browser": ("browser",),
     "compiler": ("compiler",),
     "gpu-cu12": ("gpu-cu12",),
     "gpu-cu13": ("gpu-cu13",),
@@ -136,7 +138,7 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
             assert versions.setdefault(key, str(each.specifier)) == str(each.specifier), each
     test = {each.name for each in pins(REPOSITORY / "locks/test.txt")}
     assert {each.name for each in pins(REPOSITORY / "locks/lab.txt")} <= test
-    for group in ("compiler", "gpu-cu12", "gpu-cu13"):
+    for group in ("book", "browser", "compiler", "gpu-cu12", "gpu-cu13"):
         for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
             ours = [spec for (name, _), spec in versions.items() if name == each.name]
             assert not ours or str(each.specifier) in ours, each
@@ -163,7 +165,7 @@ def test_workflows_run_the_commands_that_there_are() -> None:
     ]
     lines = " ".join(step.get("run", "") for step in steps)
     named = re.findall(r"(?:course\.py|course_lib\.cli) ([\w-]+)", lines)
-    assert len(WORKFLOWS) == 2 and set(named) <= set(COMMANDS) and "test" in named
+    assert len(WORKFLOWS) == 3 and set(named) <= set(COMMANDS) and "test" in named
     assert "bash .ci/run" in lines
     for step in steps:
         if "uses" in step:
@@ -223,13 +225,27 @@ def test_no_large_files() -> None:
 
 def test_what_is_made_is_not_tracked() -> None:
     ignored = (REPOSITORY / ".gitignore").read_text(encoding="utf-8").split()
-    assert {".venv/", ".venv-colab/", ".venv-compiler/", "executed/", ".course.lock"} <= set(
-        ignored
-    )
+    assert {
+        ".venv/",
+        ".venv-book/",
+        ".venv-browser/",
+        ".venv-colab/",
+        ".venv-compiler/",
+        "executed/",
+        ".course.lock",
+    } <= set(ignored)
+
+
+def test_every_file_of_the_library_is_installed_with_it() -> None:
+    library = REPOSITORY / "course_lib"
+    patterns = PYPROJECT["tool"]["setuptools"]["package-data"]["course_lib"]
+    packed = {path for pattern in patterns for path in library.glob(pattern)}
+    others = {path for path in tracked() if path.is_relative_to(library)} - packed
+    assert [path for path in others if path.suffix != ".py"] == []
 
 
 def test_measurements_are_package_data() -> None:
-    (pattern,) = PYPROJECT["tool"]["setuptools"]["package-data"]["course_lib"]
+    pattern, *_ = PYPROJECT["tool"]["setuptools"]["package-data"]["course_lib"]
     assert pattern == "measurements/*.json"
     for path in (REPOSITORY / "course_lib").glob(pattern):
         assert json.loads(path.read_text(encoding="utf-8"))
@@ -251,13 +267,12 @@ def test_the_readmes_example_prints_what_it_says(tmp_path: Path) -> None:
     assert done.stdout == printed, done.stderr
 
 
-def test_the_readmes_picture_has_the_words_of_the_figure() -> None:
-    from course_lib import figures
+def test_the_readmes_pictures_have_the_words_of_the_figures() -> None:
+    from course_lib.figures.stored import STORED, markdown
 
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    alt, path = re.search(r"!\[(The ladder[^\]]*)\]\((\S+)\)", readme).groups()
-    assert alt == figures.ladder().alt
-    assert (REPOSITORY / path).stat().st_size > 10_000
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()
+    assert set(map(markdown, STORED)) == {line for line in readme if line.startswith("![The ")}
+    assert all((REPOSITORY / path).stat().st_size > 10_000 for path in STORED)
 
 
 def test_the_readmes_links_lead_somewhere() -> None:

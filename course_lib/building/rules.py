@@ -34,6 +34,7 @@ TAGS = GENERATED | {
     "figure",
     "count",
     "break",
+    "quiz",
     "exercise",
     "check",
     "solution",
@@ -43,9 +44,11 @@ TAGS = GENERATED | {
 # leaves the lesson's code alone, and an unknown tag is refused below.
 COMPARED, IGNORED = "nbval-check-output", "nbval-ignore-output"
 TAGS |= {COMPARED, IGNORED}
+LAST_HINT = "Hint 3: the idea"  # hints rise; the last names the idea, never the code
 BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
 
 _CLOCKS = re.compile(r"\btime_kernel\b|\bperf_counter\b|%time|\btimeit\b|\btime\.time\b")
+_HINT = re.compile(r"<summary>(Hint[^<]*)</summary>")
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(")
 _MARKER_LIKE = re.compile(r"#?\s*\bnbval", re.IGNORECASE)
@@ -136,7 +139,8 @@ def _prose_rules(cell: Cell) -> Iterator[str]:
 def _code_rules(cell: Cell) -> Iterator[str]:
     text = source(cell)
     lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > MAX_LINES and "@cuda.jit" not in text and not GENERATED & set(tags(cell)):
+    exempt = "@cuda.jit" in text or (GENERATED | {"exercise"}) & set(tags(cell))
+    if len(lines) > MAX_LINES and not exempt:
         yield f"{len(lines)} lines; {MAX_LINES} are enough where there is no kernel"
     for line in text.splitlines():
         if _MARKER_LIKE.match(line):
@@ -156,6 +160,16 @@ def _code_rules(cell: Cell) -> Iterator[str]:
 def _answer_rules(cell: Cell, exercise: Exercise) -> Iterator[str]:
     """The function that the check looks for is there before and after solving."""
     tree = ast.parse(source(cell))
+    if "exercise" not in tags(cell):
+        yield f"the answer to {exercise.id} is not tagged `exercise`"
+    if exercise.kind == "constants":
+        stored = (
+            n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        missing = set(exercise.parameters) - {node.id for node in stored}
+        if missing:
+            yield f"the answer to {exercise.id} does not set {', '.join(sorted(missing))}"
+        return
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if exercise.id not in functions:
         yield f"the answer to {exercise.id} defines no function of that name"
@@ -165,8 +179,6 @@ def _answer_rules(cell: Cell, exercise: Exercise) -> Iterator[str]:
         yield f"the answer should read {exercise.signature}"
     if ast.get_docstring(functions[exercise.id]) is None:
         yield f"{exercise.id} needs a docstring: it says what is asked"
-    if "exercise" not in tags(cell):
-        yield f"the answer to {exercise.id} is not tagged `exercise`"
 
 
 def _check_and_hint_rules(notebook: Notebook, answer: Cell, name: str) -> Iterator[str]:
@@ -175,11 +187,17 @@ def _check_and_hint_rules(notebook: Notebook, answer: Cell, name: str) -> Iterat
     ends = next((i for i, cell in enumerate(after) if "exercise" in tags(cell)), len(after))
     after = after[:ends]
     checks = [cell for cell in after[:2] if "check" in tags(cell)]
-    if [source(cell) for cell in checks] != [f'course_lib.check("{name}", {name})']:
-        yield f'after the answer: one cell, tagged `check`: course_lib.check("{name}", {name})'
+    call = EXERCISES[name].check_call
+    if [source(cell) for cell in checks] != [call]:
+        yield f"after the answer: one cell, tagged `check`: {call}"
     hints = [source(cell) for cell in after if "<summary>Hint" in source(cell)]
-    if len(hints) < 3:
-        yield f"{name} has {len(hints)} hints, each in a fold of its own; three are needed"
+    titles = [title for hint in hints for title in _HINT.findall(hint)]
+    if len(titles) != len(hints):
+        yield f"two hints for {name} share a cell"
+    elif [title.partition(":")[0] for title in titles] != ["Hint 1", "Hint 2", "Hint 3"]:
+        yield f"{name} has {len(titles)} hints; Hint 1, 2 and 3 are needed, in this order"
+    elif titles[2] != LAST_HINT:
+        yield f"the last hint for {name} is called {titles[2]!r} instead of {LAST_HINT!r}"
     if any("```" in hint for hint in hints):
         yield f"a hint for {name} shows code"
 

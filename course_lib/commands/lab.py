@@ -52,7 +52,9 @@ def main(arguments: list[str]) -> int:
 def command(browser: bool, others: list[str]) -> list[str]:
     """The command that starts JupyterLab, quiet but for warnings."""
     lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
-    words = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={REPOSITORY}"]
+    words = [sys.executable, "-m", "jupyterlab"]
+    if not any("root_dir" in option for option in others):  # it takes one folder only
+        words.append(f"--ServerApp.root_dir={REPOSITORY}")
     words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]
     words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR"]
     if not browser:

@@ -54,6 +54,8 @@ CUDA_13 = ("cuda-toolkit==13.0.*", "nvidia-nvjitlink<13.1")
 LOCKS = (
     Lock("test", ("lab", "test")),
     Lock("lab", ("lab",), "test"),
+    Lock("book", ("book",), "test"),
+    Lock("browser", ("browser",), "test"),
     Lock("gpu-cu12", ("gpu-cu12",), "test", EVERYWHERE + CUDA_12),
     Lock("gpu-cu13", ("gpu-cu13",), "test", EVERYWHERE + CUDA_13),
     Lock(

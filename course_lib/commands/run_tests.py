@@ -33,7 +33,10 @@ def main(arguments: list[str]) -> int:
         prog="course.py test",
         description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
     )
-    parser.add_argument("--all", action="store_true", help="the slow ones too (about 10 minutes)")
+    parser.add_argument("--all", action="store_true", help="the slow ones too (about 13 minutes)")
+    parser.add_argument(
+        "--long", action="store_true", help="all, and more of the same kinds (about 18 minutes)"
+    )
     parser.add_argument(
         "--colab-freeze",
         type=Path,
@@ -42,12 +45,14 @@ def main(arguments: list[str]) -> int:
     )
     options, others = parser.parse_known_args(arguments)
     if others:
-        marks = [] if options.all or "-m" in others else ["-m", FAST]
+        marks = [] if options.all or options.long or "-m" in others else ["-m", FAST]
         return _run([PYTHON, "-m", "pytest", *marks, *others])
     if options.colab_freeze:
         steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
     else:
-        steps = [*fast_steps(), *(all_others() if options.all else [])]
+        steps = [*fast_steps()]
+        steps += all_others() if options.all or options.long else []
+        steps += long_steps() if options.long else []
     rows = []
     for step in steps:
         print(f"\n== {step.name}", flush=True)
@@ -57,13 +62,14 @@ def main(arguments: list[str]) -> int:
     return summary(rows)
 
 
-FAST = "not slow and not alone"
+FAST = "not slow and not long and not alone"
 # What students write into notebooks breaks no promise of the course, so the fast tests pass them
 # over; a maintainer's `--all` looks at every cell.
 CODE = ["course.py", "course_lib", "tests", "benchmarks"]
 NOTEBOOKS = ["notebooks", "solutions"]
 # Enough to see that the compiler is found and driven rightly; the rest is about newer versions.
 ON_COLAB = "quote or helper or launch"
+BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what others share
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 
@@ -87,8 +93,26 @@ def slow_steps() -> Iterator[Step]:
 def all_others() -> Iterator[Step]:
     """What --all adds to the fast steps."""
     yield from slow_steps()
+    yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
+
+
+def long_steps() -> Iterator[Step]:
+    """More cases of what --all has tried: for a release, or when a check has changed."""
+    yield Step("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
+
+
+def book_steps() -> Iterator[Step]:
+    """The course as a static site, and what people click: JupyterLab and the site in Chromium."""
+    book = Path("executed", "book")
+
+    def build() -> Command:
+        python = _environment("book")
+        return [python, "-m", "course_lib.cli", "book", "--out", str(book)]
+
+    yield Step("book", build)
+    yield Step("browser", lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *in_parallel()))
 
 
 def compiler_steps() -> Iterator[Step]:
@@ -97,10 +121,9 @@ def compiler_steps() -> Iterator[Step]:
         return
 
     def tests() -> Command:
-        lock = (REPOSITORY / "locks" / "compiler.txt").read_text(encoding="utf-8")
-        python = environments.make(".venv-compiler", environments.this_python(), lock)
+        python = _environment("compiler")
         return _pytest(
-            str(python), "tests/machine_code", "-m", "slow", *in_parallel(), "--dist=loadfile"
+            python, "tests/machine_code", "-m", "slow", *in_parallel(), "--dist=loadfile"
         )
 
     yield Step("machine code", tests)
@@ -112,11 +135,18 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     def tests(*arguments: str) -> Callable[[], Command]:
         return lambda: _pytest(str(colab.make(freeze)), *arguments)
 
-    fast = [*FAST_TESTS[:-1], f"{FAST} and not workshop"]
+    # Wrong answers are interpreted, never compiled: what could differ there, tests/emulator shows.
+    fast = [*FAST_TESTS[:-1], f"{FAST} and not workshop", "--ignore=tests/mutants"]
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
     yield Step("Colab: notebooks", tests("tests/test_notebooks.py", "-m", "slow", *in_parallel()))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
+
+
+def _environment(group: str) -> str:
+    """The Python of .venv-GROUP, with the packages of that lock and nothing else."""
+    lock = (REPOSITORY / "locks" / f"{group}.txt").read_text(encoding="utf-8")
+    return str(environments.make(f".venv-{group}", environments.this_python(), lock))
 
 
 def in_parallel() -> list[str]:

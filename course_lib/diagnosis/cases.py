@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import ceil, lcm
+from typing import ClassVar
 
 import numpy as np
 
 from course_lib.curriculum import Launch
+from course_lib.diagnosis.attention import ROWS, WIDTH, diagnose_attention, scores_of, softmax
 from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
+from course_lib.diagnosis.scan import RUN, diagnose_scan, run_sums
 from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.diagnosis.trail import Trail, mapping_slip
+from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
 
 Array = np.ndarray
-Shape = tuple[int, int, int]  # M, N, K; K is 0 where nothing is summed
+# M, N, K of a product, with K = 0 where nothing is summed; n alone where arrays have one axis.
+Shape = tuple[int, ...]
 
 EPSILON = float(np.finfo(np.float32).eps)
 # What the output holds before a launch. Not-a-number spreads through whatever reads it; an odd
@@ -22,7 +29,6 @@ EPSILON = float(np.finfo(np.float32).eps)
 NAN, ODD = float("nan"), -7251.625
 # Budgets of steps for one launch. Warp by warp, the same work takes more steps; each budget is some
 # ten times what a right answer needs.
-FEWEST_STEPS = 3000
 STEPS = {"lockstep": 15_000, "warps": 120_000, "shuffled": 120_000}
 LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
 
@@ -32,12 +38,11 @@ class Case:
     """One launch to try.
 
     Attributes:
-        shape: M, N, K.
+        shape: the sizes of the problem.
         schedule: the order in which the emulator runs the warps.
         poison: what the output holds before.
         draw: which inputs; the same shape with another draw has other numbers.
         exact: a multiple of every tile, and square: any index stays inside, any count is exact.
-        steps: the emulator's budget.
     """
 
     shape: Shape
@@ -46,16 +51,13 @@ class Case:
     draw: int = 0
     exact: bool = False
 
-    @property
-    def steps(self) -> int:
-        if self.shape[:2] == (1, 1):
-            return FEWEST_STEPS
-        return STEPS[self.schedule]
+    def steps(self, problem: Problem) -> int:
+        """The emulator's budget."""
+        return problem.fewest_steps if max(self.shape) <= 1 else problem.steps[self.schedule]
 
     def label(self, problem: Problem) -> str:
         """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
-        M, N, K = self.shape
-        return f"{M} x {N}" if problem.is_sum else f"({M} x {K}) @ ({K} x {N})"
+        return problem.label(self.shape)
 
 
 @dataclass(frozen=True)
@@ -66,70 +68,344 @@ class Problem:
         formula: as a student writes it.
         shapes: the uneven shapes to try, beside the exact one.
         diagnose: finds the slip behind a wrong output.
-        is_sum: A + B, element by element, and not a product.
+        mapping: finds what is wrong with where the blocks write, from what they touched.
+        letters: the arrays, the output last.
+        has_steps: a sum runs along K, perhaps in tiles.
+        fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
+        steps: its budgets elsewhere.
+        schedules: those of the first uneven shapes; the others run in lockstep.
+        tiny, wide: the smallest shape, and one that an index in 8 bits does not reach across.
+        gpu_shapes: what a real GPU is tried on as well.
     """
 
     formula: str
     shapes: tuple[Shape, ...]
     diagnose: Callable[[Outcome], Slip | None]
-    is_sum: bool = False
+    mapping: Callable[[Trail, Geometry], Slip | None] = mapping_slip
 
-    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, Array]:
+    letters: ClassVar[str] = "ABC"
+    has_steps: ClassVar[bool] = False
+    fewest_steps: ClassVar[int] = 3000
+    steps: ClassVar[Mapping[str, int]] = STEPS
+    schedules: ClassVar[tuple[str, ...]] = ("warps", "shuffled")
+    tiny: ClassVar[Shape] = (1, 1, 0)
+    wide: ClassVar[Shape] = (2, 300, 0)
+    gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32 and row-major."""
+        return tuple(
+            rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
+            for size in self.operand_shapes(shape)
+        )
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        raise NotImplementedError
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """What should come out, in float64, and how far float32 may be off."""
+        raise NotImplementedError
+
+    def label(self, shape: Shape) -> str:
+        return f"{shape[0]} x {shape[1]}"
+
+    def covered(self, shape: Shape) -> Shape:
+        """The shape that the grid covers with tiles: rows first."""
+        return shape[:2]
+
+    def exact(self, side: int) -> Shape:
+        """The problem of a side that all tiles divide."""
+        return (side, side, 0)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int) -> Shape:
+        """The exact problem for a launch, with tiles of these sizes."""
+        return self.exact(exact_side(launch, lcm(*tile, step)))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        M, N, _ = (int(size) for size in rng.integers(2, 60, 3))
+        return (M, N, 0)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        """The sizes of the output and of its tiles; `tile` as the launch has it, x first."""
         M, N, K = shape
-        sizes = ((M, N), (M, N)) if self.is_sum else ((M, K), (K, N))
-        return tuple(rng.uniform(LOWEST, HIGHEST, size).astype(np.float32) for size in sizes)  # type: ignore[return-value]
+        width, height = (*tile, 1)[:2]
+        return Geometry(M, N, K, height, width, step_tile)
 
-    def answer(self, A: Array, B: Array) -> tuple[Array, Array]:
-        """What should come out, in float64, and how far float32 may be off.
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        """The tile of each array, the output last; `step` along k."""
+        wide, high = tile
+        return ((high, wide),) * 3
 
-        A float32 sum of K products, in any order and with or without fused multiply-adds, is off
-        by at most about K rounding errors of the sum of absolute products.
-        """
-        a, b = A.astype(np.float64), B.astype(np.float64)
-        if self.is_sum:
-            return a + b, EPSILON * (np.abs(a) + np.abs(b)) + 1e-30
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        """How many elements of each input all blocks fetch, if each block fetches each once."""
+        M, N, _ = shape
+        return (M * N, M * N)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """How many barriers a block needs; None if that is up to the kernel's design."""
+        return 0
+
+
+class Product(Problem):
+    """C = A @ B."""
+
+    has_steps = True
+    tiny = (1, 1, 1)
+    wide = (2, 300, 3)
+    gpu_shapes = ((1000, 517, 733), (512, 512, 512))
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        M, N, K = shape
+        return (M, K), (K, N)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """A float32 sum of K products, in any order and with or without fused multiply-adds, is
+        off by at most about K rounding errors of the sum of absolute products."""
+        a, b = (each.astype(np.float64) for each in inputs)
         return a @ b, EPSILON * (a.shape[1] + 2) / 2 * (np.abs(a) @ np.abs(b)) + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        M, N, K = shape
+        return f"({M} x {K}) @ ({K} x {N})"
+
+    def exact(self, side: int) -> Shape:
+        return (side, side, side)
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, K = (int(size) for size in rng.integers(2, 60, 3))
-        return (M, N, 0) if self.is_sum else (M, N, K)
+        return (M, N, K)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        wide, high = tile
+        return (high, step), (step, wide), (high, wide)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        (M, N, K), (wide, high) = shape, tile
+        return M * K * ceil(N / wide), K * N * ceil(M / high)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """Two for each tile."""
+        return 2 * ceil(shape[2] / step_tile) if step_tile else 0
 
 
-PRODUCT = Problem(
+class RegisterProduct(Product):
+    """C = A @ B by blocks of 64 x 64 or so, in which every thread computes several elements."""
+
+    fewest_steps = 12_000
+    # Some loops run once for each element of a thread, and a thread has up to a hundred of them.
+    steps = {"lockstep": 60_000, "warps": 240_000}  # noqa: RUF012
+    schedules = ("warps",)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int) -> Shape:
+        """Two tiles of C each way, and steps enough for at least two tiles."""
+        wide, high = tile
+        return (2 * high, 2 * wide, step * max(2, -(-24 // step)))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        M, N, K = (int(size) for size in rng.integers((2, 2, 2), (130, 130, 20)))
+        return (M, N, K)
+
+
+class Sum(Problem):
+    """C = A + B, element by element."""
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return shape[:2], shape[:2]
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        a, b = (each.astype(np.float64) for each in inputs)
+        return a + b, EPSILON * (np.abs(a) + np.abs(b)) + 1e-30
+
+
+class Transpose(Problem):
+    """B = A.T; M and N are the rows and columns of A, which the grid covers."""
+
+    letters = "AB"
+    fewest_steps = 8000  # a warp may pass a tile round by shuffles: 32 x 32 of them
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape[:2],)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """Nothing is computed, so nothing may be off."""
+        moved = inputs[0].T.astype(np.float64)
+        return moved, np.zeros(moved.shape)
+
+    def label(self, shape: Shape) -> str:
+        return f"A of {shape[0]} x {shape[1]}"
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        M, N, _ = shape
+        width, height = (*tile, 1)[:2]
+        return Geometry(N, M, 0, width, height)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        wide, high = tile
+        return (high, wide), (wide, high)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        return (shape[0] * shape[1],)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """Between filling the tile and emptying it."""
+        return 1
+
+
+class Scan(Problem):
+    """y = the running sums of x, which start again with every run."""
+
+    letters = "xy"
+    tiny = (1,)
+    wide = (300,)
+    gpu_shapes = ((100_003,), (1 << 16,))
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape,)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """A sum of at most RUN numbers, in any order."""
+        x = inputs[0].astype(np.float64)
+        return run_sums(x), EPSILON * (RUN + 2) / 2 * run_sums(np.abs(x)) + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        return f"n = {shape[0]}"
+
+    def covered(self, shape: Shape) -> Shape:
+        return shape[:1]
+
+    def exact(self, side: int) -> Shape:
+        return (4 * RUN,)
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        return (int(rng.integers(2, 250)),)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        return Geometry(1, shape[0], 0, 1, RUN)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        return (RUN,), (RUN,)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        return (shape[0],)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        return None
+
+
+class Attention(Problem):
+    """O = softmax(Q Kᵀ / √32) V. A shape is queries, keys, and a factor that makes scores large."""
+
+    letters = "QKVO"
+    tiny = (1, 1, 1)
+    wide = (2, 300, 1)
+    fewest_steps = 12_000
+    steps = {"lockstep": 100_000, "warps": 400_000, "shuffled": 400_000}  # noqa: RUF012
+    gpu_shapes = ((1000, 517, 1), (512, 512, 8))
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        Q, K, V = super().operands(shape, rng)
+        return Q * np.float32(shape[2]), K, V
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape[0], WIDTH), (shape[1], WIDTH), (shape[1], WIDTH)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """An error in a score is a relative error of its weight; the sums add their own."""
+        Q, K, V = (each.astype(np.float64) for each in inputs)
+        scores = scores_of(Q, K)
+        weights = softmax(scores)
+        reach = scores_of(np.abs(Q), np.abs(K)).max(axis=1, keepdims=True)
+        rounding = EPSILON * ((WIDTH + 2) * reach + len(K) + 16)
+        return weights @ V, rounding * (weights @ np.abs(V)) + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        queries, keys, factor = shape
+        large = ", with large scores" if factor > 1 else ""
+        numbers = (
+            f"{queries} {'query' if queries == 1 else 'queries'}",
+            f"{keys} {'key' if keys == 1 else 'keys'}",
+        )
+        return f"{', '.join(numbers)}{large}"
+
+    def covered(self, shape: Shape) -> Shape:
+        return shape[:1]
+
+    def exact(self, side: int) -> Shape:
+        return (3 * ROWS, 128, 1)
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        queries, keys = (int(size) for size in rng.integers((2, 2), (40, 90)))
+        return (queries, keys, 1)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        return Geometry(shape[0], WIDTH, 0, ROWS, WIDTH)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        return (ROWS, WIDTH), (step, WIDTH), (step, WIDTH), (ROWS, WIDTH)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        blocks = ceil(shape[0] / ROWS)
+        return (shape[0] * WIDTH,) + (blocks * shape[1] * WIDTH,) * 2
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        return None
+
+
+PRODUCT = Product(
     "C = A @ B",
     ((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
     diagnose_matmul,
 )
-SUM = Problem(
-    "C = A + B",
-    ((33, 19, 0), (31, 40, 0), (1, 33, 0), (33, 1, 0)),
-    diagnose_add,
-    is_sum=True,
+REGISTER_PRODUCT = RegisterProduct(
+    "C = A @ B",
+    ((33, 67, 5), (70, 130, 20), (129, 60, 11), (1, 65, 17), (50, 1, 8)),
+    diagnose_register_tile,
+    register_mapping,
+)
+SUM = Sum("C = A + B", ((33, 19, 0), (31, 40, 0), (1, 33, 0), (33, 1, 0)), diagnose_add)
+TRANSPOSE = Transpose(
+    "B = A.T",
+    ((33, 70, 0), (65, 40, 0), (1, 33, 0), (40, 1, 0)),
+    diagnose_transpose,
+    transpose_mapping,
+)
+SCAN = Scan(
+    "y = running sums of x, run by run",
+    ((100,), (63,), (65,), (190,)),
+    diagnose_scan,
+    lambda trail, sizes: None,  # blocks that write elsewhere show in the numbers
+)
+ATTENTION = Attention(
+    "O = softmax(Q Kᵀ / √32) V",
+    ((9, 33, 1), (7, 20, 1), (5, 1, 60), (20, 40, 60), (19, 70, 1)),
+    diagnose_attention,
+    lambda trail, sizes: None,  # a block that writes elsewhere shows in the numbers
 )
 PROBLEMS: dict[str, Problem] = {
     "mat_add": SUM,
     "matmul_naive": PRODUCT,
     "matmul_coalesced": PRODUCT,
     "matmul_tiled": PRODUCT,
+    "matmul_1d": REGISTER_PRODUCT,
+    "matmul_2d": REGISTER_PRODUCT,
+    "transpose_tiled": TRANSPOSE,
+    "block_scan": SCAN,
+    "attention": ATTENTION,
 }
 
 
-def make_cases(problem: Problem, launch: Launch, tile: int | None, seed: int) -> list[Case]:
-    """The launches to try; the seed draws inputs and one shape more.
+def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
+    """The launches to try; `first` is the exact one, the seed draws inputs and one shape more.
 
     The smallest comes first: a loop that never ends costs least there.
     """
-    side = exact_side(launch, tile)
-    first = (side, side, 0 if problem.is_sum else side)
-    tiny = (1, 1, 0 if problem.is_sum else 1)
-    cases = [Case(tiny, draw=50), Case(first, exact=True)]
-    schedules = ("warps", "shuffled", *["lockstep"] * len(problem.shapes))
+    cases = [Case(problem.tiny, draw=50), Case(first, exact=True)]
+    schedules = (*problem.schedules, *["lockstep"] * len(problem.shapes))
     poisons = (ODD, NAN)
     for number, shape in enumerate(problem.shapes):
         cases.append(Case(shape, schedules[number], poisons[number % 2], draw=number + 1))
-    wide = (2, 300, 0 if problem.is_sum else 3)  # an index in 8 bits does not reach that far
-    cases.append(Case(wide, draw=60))
+    cases.append(Case(problem.wide, draw=60))
     again = problem.shapes[0]
     cases.append(Case(again, "lockstep", NAN, draw=len(cases)))  # other inputs, other poison
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))
@@ -145,12 +421,5 @@ def exact_side(launch: Launch, tile: int | None) -> int:
     return unit * -(-48 // unit)
 
 
-def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, Array]:
+def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     return problem.operands(case.shape, np.random.default_rng((seed, case.draw)))
-
-
-def geometry(case: Case, tile: Sequence[int], step_tile: int | None) -> Geometry:
-    """The sizes of a case, with the tile of C that a block computes (x first)."""
-    M, N, K = case.shape
-    width, height = (*tile, 1)[:2]
-    return Geometry(M, N, K, height, width, step_tile)

@@ -10,9 +10,18 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from course_lib.diagnosis.locate import bound_line
-from course_lib.diagnosis.source import THREAD, Source, indices_of, names_in, outside, root_name
+from course_lib.diagnosis.source import (
+    THREAD,
+    Source,
+    indices_of,
+    loop_names,
+    names_in,
+    outside,
+    root_name,
+)
 from course_lib.findings import Finding, by_importance, finding
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
@@ -27,6 +36,7 @@ DISORDER = (
 )
 NARROW = {"int8", "uint8", "int16", "uint16"}
 FLOAT64 = {"float64", "double"}
+CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
 # makes threads meet at one element; a wrong formula reads where nothing is.
 FOLLOWS = {
@@ -105,7 +115,9 @@ def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: as
     variables = source.loop_variables(access)
     for index in indices_of(access):
         if isinstance(index, ast.Name) and index.id in variables and each.code == OUTSIDE[0]:
-            loop = source.loops_around(access)[-1]
+            loops = source.loops_around(access)
+            own = [loop for loop in loops if index.id in loop_names(loop)]
+            loop = (own or loops)[-1]
             message = f"The loop runs past the end of the tile: {each.message}"
             hint = "For which value does the loop over the tile run last?"
             return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
@@ -128,6 +140,9 @@ def _outside_in_loop(
         message = f"The loop runs too far: {each.message}"
         hint = "For which k does the loop run last, and how many steps are there?"
         return finding("wrong-loop-bound", message, bound_line(source, loops[-1]), hint)
+    around = source.guards(access)
+    if around and each.code.endswith("write"):
+        return _wrong_check(each, around[0][1])
     return each
 
 
@@ -142,23 +157,63 @@ def _wrong_check(each: Finding, line: int) -> Finding:
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
 
-def keep_causes(faults: Iterable[Finding], cause: Finding | None, output: str) -> list[Finding]:
+def is_orderly(exact: Any, output: str) -> bool:
+    """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
+    if exact is None or exact.right:
+        return False
+    return not any(each.code in DISORDER and not _on(each, output) for each in exact.errors)
+
+
+def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
+    """Does a fault follow from writing into an input, which other threads still read?"""
+    return each.code in DISORDER and (
+        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
+    )
+
+
+def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
+    """Faults without those that a store outside a tile brings about in the same tile.
+
+    What should have filled a cell has gone elsewhere, so the cell stays empty, or is hit twice.
+    """
+    left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
+    lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
+    return [
+        each
+        for each in faults
+        if each.code not in ("race-write-after-write", "uninitialised-read")
+        or array_of(each.cell) not in left
+        or not (each.code == "uninitialised-read" or {each.line, each.other_line} & lines)
+    ]
+
+
+def keep_causes(
+    faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
+) -> list[Finding]:
     """Faults of the emulator and the cause read off the numbers, without what only follows.
 
-    `cause` is None if the numbers are right, or explain nothing.
+    `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
+    all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
     """
     faults = once(faults)
-    errors = [each for each in faults if each.severity == "error"]
-    disorder = [each for each in errors if each.code in DISORDER and not _on(each, output)]
-    if cause is None:
-        return by_importance(_without_symptoms(faults))
-    if disorder:
+    if cause is None or in_disorder(faults, output, orderly):
         return by_importance(_without_symptoms(faults))
     if cause.code in SYMPTOMS:
         return by_importance(_without_symptoms([*faults, cause]))
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
+
+
+def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
+    """Is there a fault that makes every number doubtful?"""
+    return any(
+        each.severity == "error"
+        and each.code in DISORDER
+        and not _on(each, output)
+        and not (orderly and each.code == "uninitialised-read")
+        for each in faults
+    )
 
 
 def _on(each: Finding, array: str) -> bool:
@@ -218,6 +273,18 @@ def explain_timeout(each: Finding, source: Source) -> Finding:
     return replace(each, line=endless[-1].lineno) if endless else each
 
 
+def allow_unused(each: Finding, names: Sequence[str]) -> Finding:
+    """A read of a cell that nobody wrote is no error where no result depends on it.
+
+    The emulator fills such cells with not-a-number, so right results prove that none does. An
+    array of the kernel's caller is another matter: there, what stands in the cell is a mistake.
+    """
+    if each.code != "uninitialised-read" or array_of(each.cell) in names or "[" not in each.cell:
+        return each
+    message = f"{each.message} No result depends on it here."
+    return replace(each, severity="warning", message=message)
+
+
 def explain_float64(each: Finding, source: Source) -> Finding:
     """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
 
@@ -247,8 +314,11 @@ def is_float64(value: ast.expr | None) -> bool:
         return False
     if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
         return False
+    if isinstance(value, ast.Call) and "array" in names_in(value.func):
+        return bool(names_in(value) & FLOAT64)  # the numbers in it are its shape
     return any(
         (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)))
         or (isinstance(node, (ast.Name, ast.Attribute)) and names_in(node) & FLOAT64)
+        or (isinstance(node, ast.Attribute) and node.attr in CONSTANTS)
         for node in outside(value)
     )

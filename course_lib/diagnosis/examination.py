@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,6 @@ from course_lib.diagnosis.cases import (
     PROBLEMS,
     Case,
     Problem,
-    geometry,
     make_cases,
     make_inputs,
 )
@@ -26,7 +26,7 @@ from course_lib.diagnosis.report import Report, make_report
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
-from course_lib.diagnosis.trail import Trail, make_trail, mapping_slip
+from course_lib.diagnosis.trail import Trail, make_trail
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.findings import Finding, finding
 
@@ -34,6 +34,7 @@ RACES = ("race-", "barrier-divergence")
 SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_THREADS = 1024  # of a block
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
+STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 
 
@@ -151,7 +152,9 @@ class Examination:
             KernelRejected: if the answer's own constants make no launch.
         """
         try:
-            return self.exercise.launch(case.shape[:2], self.constants, self.block)
+            return self.exercise.launch(
+                self.problem.covered(case.shape), self.constants, self.block
+            )
         except ValueError as error:
             hint = "Which of your constants gives the size of the block?"
             raise KernelRejected(
@@ -169,30 +172,49 @@ class Examination:
     @cached_property
     def step_tile(self) -> int | None:
         """How many steps of k are staged at a time."""
-        if "TILE" not in self.exercise.constants:
+        name = next((name for name in STEP_NAMES if name in self.exercise.constants), "")
+        if not name or not self.problem.has_steps:
             return None
-        return int({**self.exercise.constants, **self.constants}["TILE"])  # type: ignore[call-overload]
+        return int({**self.exercise.constants, **self.constants}[name])  # type: ignore[call-overload]
+
+    @cached_property
+    def thread_tile(self) -> tuple[int, int]:
+        """Columns and rows of C that one thread computes."""
+        given = {**self.exercise.constants, **self.constants}
+        width, height = (
+            int(given[size]) if isinstance(size, str) else size  # type: ignore[call-overload]
+            for size in self.exercise.thread_tile or (1, 1)
+        )
+        return width, height
 
     def run(self, case: Case, trace: bool = False) -> _Trial:
         """Launch the kernel on one case."""
-        A, B = make_inputs(self.problem, case, self.seed)
-        expected, tolerance = self.problem.answer(A, B)
-        C = np.full(case.shape[:2], case.poison, np.float32)
-        before = A.copy(), B.copy()
+        inputs = make_inputs(self.problem, case, self.seed)
+        expected, tolerance = self.problem.answer(*inputs)
+        output = np.full(expected.shape, case.poison, np.float32)
+        before = tuple(each.copy() for each in inputs)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
             schedule=case.schedule,
             seed=self.seed,
             counters=case.exact,
-            budget=Budget(steps=case.steps),
-            trace=trace,
+            budget=Budget(steps=case.steps(self.problem)),
+            trace="global" if trace else False,
             outputs=(self.names[-1],),
         )
-        profile = emulation[launch.grid, launch.block](A, B, C)
-        kept = np.array_equal(A, before[0]) and np.array_equal(B, before[1])
-        sizes = geometry(case, self.tile, self.step_tile)
-        outcome = Outcome(*before, expected, C, tolerance, sizes, case.poison)
+        profile = emulation[launch.grid, launch.block](*inputs, output)
+        kept = all(map(np.array_equal, inputs, before))
+        wide, high = self.thread_tile
+        sizes = replace(
+            self.problem.geometry(case.shape, self.tile, self.step_tile),
+            thread_rows=high,
+            thread_columns=wide,
+        )
+        *operands, letter = self.exercise.parameters
+        outcome = Outcome(
+            before, expected, output, tolerance, sizes, case.poison, letter, " and ".join(operands)
+        )
         return _Trial(case, outcome, profile, kept)
 
     def trail(self, case: Case) -> Trail:
@@ -201,9 +223,8 @@ class Examination:
             return self.trails[case]
         trial = self.run(case, trace=True)
         outcome = trial.outcome
-        shapes = dict(
-            zip(self.names, (outcome.A.shape, outcome.B.shape, outcome.got.shape), strict=True)
-        )
+        arrays = (*outcome.inputs, outcome.got)
+        shapes = {name: array.shape for name, array in zip(self.names, arrays, strict=True)}
         self.trails[case] = make_trail(trial.profile.trace, shapes, self.names[-1])
         return self.trails[case]
 
@@ -214,7 +235,9 @@ class Examination:
         if missing:
             return make_report(self.exercise, [missing])
         self.adopt_tile()
-        cases = make_cases(self.problem, self.launch(Case((64, 64, 64))), self.step_tile, self.seed)
+        launch = self.launch(Case(self.problem.exact(64)))
+        first = self.problem.first(launch, self.tile, self.step_tile or 1)
+        cases = make_cases(self.problem, first, self.seed)
         trials: list[_Trial] = []
         for case in cases:
             trials.append(self.run(case))
@@ -226,6 +249,8 @@ class Examination:
         """Where an answer calls its tile by a name of its own, read the size off its arrays."""
         if self.step_tile is None or self.block is not None or self.constants:
             return
+        if self.exercise.thread_tile:
+            return  # several sizes, and no telling which one is which
         profile = self.run(Case((1, 1, 1), draw=50)).profile
         shapes = {array.shape for array in profile.shared_arrays}
         sides = {shape[0] for shape in shapes if len(shape) == 2 and 0 <= shape[1] - shape[0] <= 1}
@@ -258,9 +283,17 @@ class Examination:
         apart = [each for each in first if each.code == "barrier-divergence"]
         faults = [*apart, *later, *first]
         numbers_right = all(map(_right_but_for_races, trials)) and _exact(trials) is not None
-        cause = self.cause(trials, faults)
-        found = causes.keep_causes(faults, cause, self.names[-1])
-        found += self.written_inputs(trials)
+        if all(trial.right for trial in trials):
+            faults = [causes.allow_unused(each, self.names) for each in faults]
+        overwritten = self.written_inputs(trials)
+        if overwritten:
+            faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
+        orderly = causes.is_orderly(_exact(trials), self.names[-1])
+        if self.exercise.thread_tile:
+            faults = causes.without_strays(faults, self.source.shared_names())
+        doubtful = causes.in_disorder(faults, self.names[-1], orderly)
+        cause = None if doubtful else self.cause(trials, faults)
+        found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
         exact = _exact(trials)
@@ -274,7 +307,7 @@ class Examination:
     def faults_of(self, trial: _Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
         outcome = trial.outcome
-        arrays = (outcome.A, outcome.B, outcome.got)
+        arrays = (*outcome.inputs, outcome.got)
         shapes = {name: array.shape for name, array in zip(self.names, arrays, strict=True)}
         reach = {
             name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
@@ -295,13 +328,7 @@ class Examination:
 
     def _reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape rounded up to whole tiles: how far threads and tiles reach."""
-        wide, high = self.tile
-        step = self.step_tile or FAR
-        units = (
-            (high, wide)
-            if self.problem.is_sum
-            else ((high, step), (step, wide), (high, wide))[number]
-        )
+        units = self.problem.tiles_of(self.tile, self.step_tile or FAR)[number]
         return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
 
     def cause(self, trials: Sequence[_Trial], faults: Sequence[Finding]) -> Finding | None:
@@ -313,11 +340,13 @@ class Examination:
         if exact is None:
             return None
         trail = self.trail(exact.case)
-        mapping = mapping_slip(trail, exact.outcome.sizes)
+        mapping = self.problem.mapping(trail, exact.outcome.sizes)
         alone = list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
         if alone and not mapping:
             return self.one_block(exact, trail)
         slip = self.problem.diagnose(exact.outcome)
+        if mapping and mapping.place[:2] == ("owner", "thread") and not _mostly_right(exact):
+            mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
         if slip:
@@ -340,7 +369,8 @@ class Examination:
 
     def placed(self, slip: Slip, trial: _Trial, trail: Trail | None = None) -> Finding:
         """A slip as a finding, with its line."""
-        place = locate(slip, self.source, trail or self.trail(trial.case), self.names)
+        trail = trail or self.trail(trial.case)
+        place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
         message = slip.message
         if not trial.case.exact:
             message = f"{message} Seen on {trial.case.label(self.problem)}."
@@ -352,7 +382,8 @@ class Examination:
     def one_block(self, trial: _Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""
         lines = trail.store_lines[self.names[-1]]
-        message = "Only block (0, 0) writes: all others leave their part of C as it was."
+        letter = self.exercise.output
+        message = f"Only block (0, 0) writes: all others leave their part of {letter} as it was."
         hint = "What keeps the threads of the other blocks from the line that stores?"
         return finding("incomplete-output", message, lines[-1] if lines else None, hint)
 
@@ -369,23 +400,24 @@ class Examination:
                 trail = self.trail(trial.case)
                 lines = trail.store_lines[self.names[-1]]
                 value = first.got[written][0]
-                message = (
-                    f"C does not depend on A and B: C[0, 0] is {value:.6g} whatever they hold."
-                )
-                hint = "Which line carries a value from A and B to C?"
+                C, inputs = first.output, first.operands
+                at = ", ".join("0" * first.got.ndim)
+                message = f"{C} does not depend on {inputs}: {C}[{at}] is {value:.6g} in any case."
+                hint = f"Which line carries a value from {inputs} to {C}?"
                 return finding("hardcoded-answer", message, lines[-1] if lines else None, hint)
         return None
 
     def stale(self, wrong: Sequence[_Trial]) -> Finding | None:
         """Wrong numbers that go with values of an earlier tile."""
-        for trial in wrong:
+        for trial in wrong if self.problem.has_steps else ():
             for read in trial.profile.stale_reads:
                 message = (
                     f"Wrong on {trial.case.label(self.problem)}: thread {read.thread} reads "
                     f"{read.cell} at line {read.line}, which still holds the value of an "
                     "earlier tile."
                 )
-                hint = "What does a thread put into the tile when it stands outside of A or B?"
+                inputs = " or ".join(self.exercise.parameters[:-1])
+                hint = f"What does a thread put into the tile when it stands outside of {inputs}?"
                 return finding("stale-shared-read", message, read.line, hint)
         return None
 
@@ -424,6 +456,9 @@ class Examination:
             step_tile=self.step_tile,
             names=self.names,
             source=self.source,
+            fetched_once=self.problem.fetches(trial.case.shape, self.tile),
+            barriers=self.problem.barriers(trial.case.shape, self.step_tile),
+            thread_tile=self.thread_tile[::-1],
         )
 
     def on_a_gpu(self) -> list[Finding]:
@@ -442,19 +477,39 @@ def _right_but_for_races(trial: _Trial) -> bool:
 
 def _telling(trial: _Trial) -> tuple[bool, int]:
     """Sorts the launches that say most about a slip to the front."""
-    M, N, K = trial.case.shape
-    return bool(np.isnan(trial.case.poison)), -M * N * max(K, 1)
+    size = math.prod(max(each, 1) for each in trial.case.shape)
+    return bool(np.isnan(trial.case.poison)), -size
 
 
 def _is_hopeless(trial: _Trial) -> bool:
-    """Would more launches only cost time? A loop without end; all threads on the one element."""
+    """Would more launches only cost time?
+
+    So it is with a loop without end, with all threads on the one element, and, where a launch is
+    long, with wrong numbers from outside a tile.
+    """
     codes = {each.code for each in trial.errors}
-    everyone = "race-write-after-write" in codes and trial.outcome.got.size == 1
-    return "timeout" in codes or everyone
+    alone = trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
+    everyone = alone and "race-write-after-write" in codes and trial.outcome.got.size == 1
+    beside = trial.case.exact and not alone and not trial.right and _leaves_tiles(trial)
+    return "timeout" in codes or everyone or beside
+
+
+def _leaves_tiles(trial: _Trial) -> bool:
+    """Does a thread leave an array that the kernel itself has made?"""
+    made = {array.name for array in trial.profile.shared_arrays}
+    return any(
+        each.code in causes.OUTSIDE and causes.array_of(each.cell) in made for each in trial.errors
+    )
 
 
 def _exact(trials: Sequence[_Trial]) -> _Trial | None:
     return next((trial for trial in trials if trial.case.exact), None)
+
+
+def _mostly_right(trial: _Trial) -> bool:
+    """Are the numbers right where any were written?"""
+    known = trial.outcome.known
+    return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: _Trial) -> bool:
@@ -494,9 +549,12 @@ def _what_holds(
             "shared-memory": ("not-used", "shared memory is used"),
             "reuse": ("excess-global-traffic", "each element is fetched once per tile"),
             "coalesced": ("uncoalesced", "global memory is accessed in neighbouring elements"),
+            "conflict-free": ("bank-conflict", "no bank conflicts"),
         }
         for requirement, (code, text) in texts.items():
-            missed = any(each.startswith((code, "not-used")) for each in errors)
+            # Without neighbours on both sides there is no column to walk, and nothing to praise.
+            detour = "uncoalesced" if requirement == "conflict-free" else code
+            missed = any(each.startswith((code, detour, "not-used")) for each in errors)
             if requirement in exercise.points and not missed:
                 held.append(text)
     if "float64-arithmetic" not in errors:

@@ -6,6 +6,26 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from course_lib.diagnosis.locate_attention import step_line
+from course_lib.diagnosis.locate_register import (
+    adding_loop_line,
+    owner_line,
+    part_line,
+    same_tile_line,
+    staged_line,
+    steps_loop_line,
+    thread_test_line,
+    tiles_loop_line,
+)
+from course_lib.diagnosis.locate_scan import (
+    adding_test_line,
+    combining_line,
+    copying_line,
+    exclusive_line,
+    last_addition_line,
+    reading_line,
+    stride_line,
+)
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import THREAD, Source, indices_of, names_in, root_name
 from course_lib.diagnosis.trail import Trail
@@ -21,10 +41,19 @@ class Place:
     code: str = ""  # replaces the slip's code where the source shows more
 
 
-def locate(slip: Slip, source: Source, trail: Trail, names: Sequence[str]) -> Place:
-    """The line to blame for a slip; `names` are the kernel's names for A, B and C."""
+def locate(
+    slip: Slip,
+    source: Source,
+    trail: Trail,
+    names: Sequence[str],
+    letters: Sequence[str] = "ABC",
+) -> Place:
+    """The line to blame for a slip; `names` are the kernel's own for the exercise's letters.
+
+    The letter "A" in a slip's place always stands for the first input.
+    """
     kind, *details = slip.place or ("",)
-    translate = dict(zip("ABC", names, strict=False))
+    translate = {"A": names[0], **dict(zip(letters, names, strict=False))}
     finders = {
         "load": _load,
         "store": _store,
@@ -36,6 +65,16 @@ def locate(slip: Slip, source: Source, trail: Trail, names: Sequence[str]) -> Pl
         "guard": _guard,
         "integer": _integer,
         "padding": _padding,
+        "moved": _moved,
+        "stride": _stride,
+        "adds": _adds,
+        "exclusive": _exclusive,
+        "copied": _copied,
+        "owner": _owner,
+        "staged": _staged,
+        "part": _part,
+        "tiles": _tiles,
+        "attention": _attention,
     }
     if kind not in finders:
         return Place(None)
@@ -108,10 +147,22 @@ def _store(
         conditions = source.guards(store) if "edge" in details else source.conditions(store)
         for test, line in conditions:
             return Place(line, "wrong-bounds-check" if source.tests_a_size(test) else "")
+    if "index" in details:
+        axis = 1 if "column" in details else 0
+        return Place(_own_index_line(source, store, axis, names[0]))
     if "mapping" in details:
         axis = 1 if "column" in details else 0
         return Place(mapping_line(source, store, axis, names))
     return Place(store.lineno)
+
+
+def _own_index_line(source: Source, store: ast.Subscript, axis: int, loaded: str) -> int:
+    """Where one index of a store is worked out, if the loads do not use it as well."""
+    slots = indices_of(store)
+    name = slots[axis].id if len(slots) > axis and isinstance(slots[axis], ast.Name) else ""  # type: ignore[attr-defined]
+    shared = any(name in names_in(load.slice) for load in source.accesses(loaded, store=False))
+    assigned = source.assignments(name)
+    return store.lineno if shared or len(assigned) != 1 else assigned[0].lineno
 
 
 def _scale(
@@ -247,7 +298,104 @@ def _shared(
                 return Place(access.lineno)
         for access in source.accesses(tile, store=False):
             return Place(access.lineno)
-    return Place(None)
+    return _store(slip, [], source, trail, names)
+
+
+def _moved(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where elements go astray: at the load, at the store, or on the way through the tile."""
+    array, *slots = details
+    for each in source.parameters_and_tiles():
+        for access in source.accesses(each, store=False) + source.accesses(each, store=True):
+            if "one too" in slip.message and any(map(_is_next, indices_of(access))):
+                return Place(access.lineno)
+    if not trail.loaded[array].all():
+        return _load(slip, details, source, trail, names)
+    if not trail.writes.all():
+        slot = "column" if slots == ["row"] else "row"  # the row of A is the column of B
+        return _store(slip, ["index", slot], source, trail, names)
+    return _shared(slip, details, source, trail, names)
+
+
+def _is_next(index: ast.expr) -> bool:
+    """Is it an index plus or minus one?"""
+    return (
+        isinstance(index, ast.BinOp)
+        and isinstance(index.right, ast.Constant)
+        and index.right.value == 1
+        and isinstance(index.op, (ast.Add, ast.Sub))
+    )
+
+
+def _stride(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    return Place(stride_line(source))
+
+
+def _adds(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where elements are read to be added, or added ("how"), or the test that decides who adds."""
+    if "read" in details:
+        return Place(reading_line(source) or _sum(slip, details, source, trail, names).line)
+    if "last" in details:
+        return Place(last_addition_line(source))
+    if "how" in details:
+        return Place(combining_line(source))
+    line = adding_test_line(source)
+    return Place(line) if line else Place(stride_line(source), "wrong-loop-bound")
+
+
+def _copied(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    return Place(copying_line(source, names[0], names[-1]))
+
+
+def _exclusive(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    return Place(exclusive_line(source, names[0], names[-1]))
+
+
+def _owner(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    return Place(owner_line(source, details[0], details[1], names))
+
+
+def _staged(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where an operand goes astray: where it is loaded, or on the way through the tile."""
+    line = staged_line(source, trail, details[0])
+    return Place(line) if line else _load(slip, details, source, trail, names)
+
+
+def _part(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    if "threads" in details:
+        return Place(thread_test_line(source, names, "column" in details))
+    if "twice" in details:
+        return Place(same_tile_line(source, details[-1]))
+    operand = names[1] if "column" in details else names[0]
+    if {"read", "either"} & set(details) and not trail.loaded[operand].all():
+        return _load(slip, [operand], source, trail, names)
+    return Place(part_line(source, details, names))
+
+
+def _tiles(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The loop over tiles, over the steps of a tile, or over the sums of a thread."""
+    if "steps" in details:
+        return Place(steps_loop_line(source, names))
+    if "sums" in details:
+        return Place(adding_loop_line(source))
+    return Place(tiles_loop_line(source, names))
 
 
 def _guard(
@@ -293,3 +441,10 @@ def _integer(
         if any(isinstance(part, ast.FloorDiv) for part in ast.walk(statement)):
             return Place(statement.lineno)
     return _start(slip, details, source, trail, names)
+
+
+def _attention(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """A step between the two products of attention."""
+    return Place(step_line(source, details[0], names))

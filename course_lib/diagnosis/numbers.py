@@ -35,7 +35,7 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
         indices,
         not_finite,
     )
-    return _first(tests, outcome)
+    return first_slip(tests, outcome)
 
 
 def diagnose_add(outcome: Outcome) -> Slip | None:
@@ -50,10 +50,13 @@ def diagnose_add(outcome: Outcome) -> Slip | None:
         moved_operand,
         not_finite,
     )
-    return _first(tests, outcome)
+    return first_slip(tests, outcome)
 
 
-def _first(tests: tuple[Callable[[Outcome], Slip | None], ...], outcome: Outcome) -> Slip | None:
+def first_slip(
+    tests: tuple[Callable[[Outcome], Slip | None], ...], outcome: Outcome
+) -> Slip | None:
+    """The first of the tests that explains a wrong output."""
     if outcome.right.all():
         return None
     if outcome.known.any() and outcome.right[outcome.known].all():
@@ -74,13 +77,16 @@ def not_written(outcome: Outcome) -> Slip | None:
     if np.isnan(outcome.poison):
         return None  # a not-a-number may also have been computed; another poison tells
     if untouched.all():
-        message = "C was never written: every element still holds what was there before the launch."
+        message = (
+            f"{outcome.output} was never written: every element still holds what was there before "
+            "the launch."
+        )
         return Slip(
             "incomplete-output", message, "Does any thread get as far as the store?", ("store",)
         )
-    sizes = outcome.sizes
+    sizes, C = outcome.sizes, outcome.output
     place = where(untouched, sizes)
-    message = f"What was written is right, but a part of C was never written: {place}."
+    message = f"What was written is right, but a part of {C} was never written: {place}."
     edge = ("edge",) if place.startswith("the last") else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
@@ -94,10 +100,10 @@ def added_to_old(outcome: Outcome) -> Slip | None:
     share = np.abs(extra - outcome.poison) <= 2 * outcome.tolerance + 1e-5 * abs(outcome.poison)
     if not share.any() or not (share | outcome.right).all() or outcome.right.mean() > 0.9:
         return None
-    message = "The old contents of C take part in the sum: C is read before it was written."
-    return Slip(
-        "uninitialised-read", message, "What does C hold when the kernel starts?", ("load", "C")
-    )
+    C = outcome.output
+    message = f"The old contents of {C} take part in the sum: {C} is read before it was written."
+    hint = f"What does {C} hold when the kernel starts?"
+    return Slip("uninitialised-read", message, hint, ("load", C))
 
 
 def not_finite(outcome: Outcome) -> Slip | None:
@@ -105,10 +111,11 @@ def not_finite(outcome: Outcome) -> Slip | None:
     odd = ~np.isfinite(outcome.got) & ~outcome.untouched
     if not odd.any():
         return None
-    i, j = np.argwhere(odd)[0]
+    at = tuple(int(index) for index in np.argwhere(odd)[0])
+    name = f"{outcome.output}[{', '.join(map(str, at))}]"
     message = (
-        f"C[{i}, {j}] is {outcome.values[i, j]} although A and B hold ordinary numbers: a value "
-        "grew past its type, or something was divided by zero."
+        f"{name} is {outcome.values[at]} although {outcome.operands} hold ordinary numbers: a "
+        "value grew past its type, or something was divided by zero."
     )
     return Slip("numerical-overflow", message, "Which step can make a number that large?", ("sum",))
 
@@ -117,8 +124,11 @@ def zero(outcome: Outcome) -> Slip | None:
     """Nothing but zeros."""
     if outcome.values.any():
         return None
-    hint = "Does any product reach the sum, and does the sum reach C?"
-    return Slip("accumulator-error", "C is zero everywhere: nothing was added up.", hint, ("sum",))
+    C = outcome.output
+    hint = f"Does any number reach the sum, and does the sum reach {C}?"
+    return Slip(
+        "accumulator-error", f"{C} is zero everywhere: nothing was added up.", hint, ("sum",)
+    )
 
 
 def moved(outcome: Outcome) -> Slip | None:
@@ -140,7 +150,9 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
     for cut, verb in ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded")):
         for text, values in _cut_variants(outcome, cut):
             if outcome.matches(values):
-                message = f"C equals the right formula with the fractions {verb} {text}."
+                message = (
+                    f"{outcome.output} equals the right formula with the fractions {verb} {text}."
+                )
                 return Slip("integer-arithmetic", message, hint, ("integer",))
     return None
 
@@ -148,6 +160,8 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
 def _cut_variants(outcome: Outcome, cut: Callable[[Array], Array]) -> Iterator[tuple[str, Array]]:
     A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
     yield "in the result", cut(outcome.expected)
+    if len(outcome.inputs) == 1:
+        return
     if outcome.sizes.steps == 0:  # a sum of matrices, not a product
         yield "in A and B", cut(A) + cut(B)
         yield "in A", cut(A) + B
@@ -201,9 +215,8 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
                 "accumulator-error", message, "How often does each term reach the sum?", ("sum",)
             )
         message = f"Every number is {factor:.4g} times the right one."
-        return Slip(
-            "wrong-formula", message, "Compare the line that stores C with the formula.", ("scale",)
-        )
+        hint = f"Compare the line that stores {outcome.output} with the formula."
+        return Slip("wrong-formula", message, hint, ("scale",))
     return None
 
 

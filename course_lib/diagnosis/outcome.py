@@ -17,21 +17,34 @@ class Outcome:
     """What came out of one launch, beside what should have.
 
     Attributes:
-        A, B: the inputs.
+        inputs: the input arrays, in the order of the kernel's parameters.
         expected: the right output, in float64.
         got: the output, float32 as the kernel left it.
         tolerance: how far each element may be off because of rounding.
         sizes: the problem and the tiles.
         poison: what the output held before the launch.
+        output: the letter that the exercise has for the output.
+        operands: those that it has for the inputs, as a phrase: "A and B".
     """
 
-    A: Array
-    B: Array
+    inputs: tuple[Array, ...]
     expected: Array
     got: Array
     tolerance: Array
     sizes: Geometry
     poison: float
+    output: str = "C"
+    operands: str = "A and B"
+
+    @property
+    def A(self) -> Array:
+        """The first input."""
+        return self.inputs[0]
+
+    @property
+    def B(self) -> Array:
+        """The last input."""
+        return self.inputs[-1]
 
     @cached_property
     def right(self) -> Array:
@@ -69,8 +82,9 @@ def where(mask: Array, sizes: Geometry) -> str:
     if count == mask.size:
         return "every element"
     if count == 1:
-        i, j = np.argwhere(mask)[0]
-        return f"element [{i}, {j}]"
+        return f"element {_at(mask)}"
+    if mask.ndim == 1:
+        return _run_of(mask, sizes.tile_columns)
     full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
     bands = (full_rows[:, None] | full_columns).sum() == count
     if bands and not full_columns.any():
@@ -81,6 +95,23 @@ def where(mask: Array, sizes: Geometry) -> str:
     if bands and not blocks.startswith(("block", "every")):
         return f"{_lines(full_rows, 'row')} and {_lines(full_columns, 'column')}"
     return blocks or _box(mask) or _scattered(mask, count)
+
+
+def _at(mask: Array) -> str:
+    """The first place in a mask, as an index: "[3, 4]"."""
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
+
+
+def _run_of(mask: Array, run: int) -> str:
+    """A phrase for some elements of an array with one axis, cut into runs."""
+    places = np.flatnonzero(mask)
+    within = np.unique(places % run)
+    same = len(mask) > run and np.array_equal(mask, np.isin(np.arange(len(mask)) % run, within))
+    if same and len(within) < run:
+        chosen = np.zeros(run, bool)
+        chosen[within] = True
+        return f"{_lines(chosen, 'element')} of every run of {run}"
+    return _lines(mask, "element")
 
 
 def _lines(chosen: Array, noun: str) -> str:
@@ -130,12 +161,12 @@ def _box(mask: Array) -> str:
 
 
 def _scattered(mask: Array, count: int) -> str:
-    i, j = np.argwhere(mask)[0]
-    return f"{count} of {mask.size} elements, the first at [{i}, {j}]"
+    return f"{count} of {mask.size} elements, the first at {_at(mask)}"
 
 
 def by_how_much(outcome: Outcome) -> str:
     """One example of a wrong element: "C[0, 3] is 1.5 and should be 2.25"."""
     wrong = ~outcome.right
-    i, j = np.argwhere(wrong)[0]
-    return f"C[{i}, {j}] is {outcome.values[i, j]:.4g} and should be {outcome.expected[i, j]:.4g}"
+    at = tuple(np.argwhere(wrong)[0])
+    name = f"{outcome.output}{_at(wrong)}"
+    return f"{name} is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}"

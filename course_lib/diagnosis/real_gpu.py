@@ -14,10 +14,8 @@ import numpy as np
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.cases import ODD, Case, Problem, make_inputs
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.slips import Geometry
 from course_lib.findings import Finding, finding
 
-SHAPES = ((1000, 517, 733), (512, 512, 512))
 GUARD = 4096  # elements before and after an array
 PATTERN = 31337.0
 
@@ -30,8 +28,7 @@ def try_on_gpu(
     run: Callable[..., object],
 ) -> list[Finding]:
     """What went wrong on the GPU; empty if nothing did."""
-    for number, (M, N, K) in enumerate(SHAPES):
-        shape = (M, N, 0 if problem.is_sum else K)
+    for number, shape in enumerate(problem.gpu_shapes):
         found = _try(kernel, problem, Case(shape, draw=100 + number), launch, seed, run)
         if found:
             return [found]
@@ -46,13 +43,14 @@ def _try(
     seed: int,
     run: Callable[..., object],
 ) -> Finding | None:
-    A, B = make_inputs(problem, case, seed)
-    expected, tolerance = problem.answer(A, B)
-    C = np.full(expected.shape, ODD, np.float32)
-    buffers = [guarded(array) for array in (A, B, C)]
+    inputs = make_inputs(problem, case, seed)
+    expected, tolerance = problem.answer(*inputs)
+    output = np.full(expected.shape, ODD, np.float32)
+    buffers = [guarded(array) for array in (*inputs, output)]
+    letters = problem.letters
     plan = launch(case)
     run(kernel, plan.grid, plan.block, *(inner for _, inner in buffers))
-    for name, (whole, _) in zip("ABC", buffers, strict=True):
+    for name, (whole, _) in zip(letters, buffers, strict=True):
         if not bands_intact(whole.copy_to_host()):
             message = (
                 f"On your GPU, at {case.label(problem)}, memory beside {name} was overwritten."
@@ -60,8 +58,9 @@ def _try(
             return finding(
                 "out-of-bounds-write", message, None, f"Which index of {name} can leave it?"
             )
-    got = buffers[2][1].copy_to_host()
-    outcome = Outcome(A, B, expected, got, tolerance, Geometry(*case.shape, 16, 16), ODD)
+    got = buffers[-1][1].copy_to_host()
+    sizes = problem.geometry(case.shape, (16, 16), None)
+    outcome = Outcome(inputs, expected, got, tolerance, sizes, ODD, letters[-1])
     if outcome.right.all():
         return None
     message = (

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from course_lib.curriculum import Exercise
+from course_lib.diagnosis.banks import bank_conflicts
+from course_lib.diagnosis.measured import Measured
+from course_lib.diagnosis.registers import register_reuse
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, Severity, finding
 
@@ -18,35 +19,17 @@ SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One launch on the exact shape.
-
-    Attributes:
-        profile: the emulator's counters.
-        shape: M, N, K.
-        tile: rows and columns of C that a block computes.
-        step_tile: how many steps of k the kernel stages at a time, if the exercise says so.
-        names: the kernel's names for the exercise's arrays, in order.
-        source: the syntax tree.
-    """
-
-    profile: Any
-    shape: tuple[int, int, int]
-    tile: tuple[int, int]
-    step_tile: int | None
-    names: tuple[str, ...]
-    source: Source
-
-
 def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     """Every requirement that is missed (errors), and what could be better (warnings)."""
     found = list(_shared_memory(exercise, measured))
     if not found:
         found += _reuse(exercise, measured)
+        found += register_reuse(exercise, measured)
     found += _coalescing(exercise, measured)
-    found += _banks(measured)
-    found += _barriers(exercise, measured)
+    found += bank_conflicts(measured, _severity(exercise, "conflict-free"))
+    found += _barriers(measured)
+    found += _one_thread_works(measured)
+    found += _atomics(measured)
     return found
 
 
@@ -56,7 +39,7 @@ def _severity(exercise: Exercise, requirement: str) -> Severity:
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Is shared memory there, and read from?"""
-    if "shared-memory" not in exercise.points:
+    if not {"shared-memory", "registers"} & exercise.points.keys():
         return
     arrays = measured.profile.shared_arrays
     hint = "Which elements do several threads of a block need? Where could they lie in common?"
@@ -73,27 +56,35 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Does a block fetch each element once?"""
     if "reuse" not in exercise.points:
         return
+    inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
+    for name, letter, once in inputs:
+        traffic = measured.profile.arrays[name]
+        times, least = (
+            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
+        )
+        message = ""
+        if times > 1.02 * least:
+            message = (
+                f"Each element of {letter} is fetched {times:.4g} times{_in_problem(measured)}; "
+                f"{'once' if least == 1 else f'{least:.4g} times'} would do."
+            )
+        elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
+            message = (
+                f"A tile of {measured.step_tile} saves next to nothing: each element of {letter} "
+                f"is fetched {least:.4g} times."
+            )
+        if message:
+            hint = f"How often does one block read the same element of {letter}?"
+            line = _first_line(measured.source, name)
+            yield finding("excess-global-traffic", message, line, hint, "error")
+
+
+def _in_problem(measured: Measured) -> str:
+    """The sizes of a product and its tiles, as a phrase."""
+    if not measured.step_tile:
+        return ""
     M, N, K = measured.shape
-    high, wide = measured.tile
-    once = (M * K * math.ceil(N / wide), K * N * math.ceil(M / high))
-    for name, letter, ideal, other in zip(measured.names, "AB", once, (N, M), strict=False):
-        loaded = measured.profile.arrays[name].loaded_elements
-        size = ideal // math.ceil(other / (wide if letter == "A" else high))
-        tile = wide if letter == "A" else high
-        hint = f"How often does one block read the same element of {letter}?"
-        line = _first_line(measured.source, name)
-        if loaded > 1.02 * ideal:
-            message = (
-                f"Each element of {letter} is fetched {loaded / size:.4g} times in a problem of "
-                f"{M} x {K} x {N}; with tiles of {tile} it takes {ideal // size}."
-            )
-            yield finding("excess-global-traffic", message, line, hint, "error")
-        elif tile < SMALLEST_TILE:
-            message = (
-                f"A tile of {tile} saves next to nothing: each element of {letter} is fetched "
-                f"{ideal // size} times."
-            )
-            yield finding("excess-global-traffic", message, line, hint, "error")
+    return f" in a problem of {M} x {K} x {N} with tiles of {measured.step_tile}"
 
 
 def _first_line(source: Source, array: str, store: bool = False) -> int | None:
@@ -125,46 +116,51 @@ def _coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             yield finding(code, message, line, hint, severity)
 
 
-def _banks(measured: Measured) -> Iterator[Finding]:
-    """Shared-memory accesses served in more turns than needed; always a warning here."""
-    lines = measured.profile.lines
-    for number in sorted(lines):
-        counters = lines[number]
-        for verb, requests, wavefronts, conflicts in (
-            (
-                "read",
-                counters.shared_load_requests,
-                counters.shared_load_wavefronts,
-                counters.shared_load_bank_conflicts,
-            ),
-            (
-                "write",
-                counters.shared_store_requests,
-                counters.shared_store_wavefronts,
-                counters.shared_store_bank_conflicts,
-            ),
-        ):
-            if conflicts and requests:
-                message = (
-                    f"A warp's {verb} of shared memory takes {wavefronts / requests:.3g} turns on "
-                    "average: lanes ask one bank for different words."
-                )
-                hint = "By how many words do the addresses of neighbouring lanes differ?"
-                yield finding("bank-conflict", message, number, hint, "warning")
-                return
-
-
-def _barriers(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+def _barriers(measured: Measured) -> Iterator[Finding]:
     """More barriers than the work needs."""
-    profile = measured.profile
+    profile, needed = measured.profile, measured.barriers
     blocks = math.prod(profile.grid)
     each = profile.barriers / blocks if blocks else 0
-    tiles = math.ceil(measured.shape[2] / measured.step_tile) if measured.step_tile else 0
-    if each <= 2 * tiles + 1 or (not tiles and profile.shared_arrays):
+    if needed is None or (not needed and profile.shared_arrays):
         return  # what a kernel of its own design needs is its own affair
+    if each <= (needed + 1 if measured.step_tile else max(needed, 1)):
+        return
     lines = [number for number in profile.lines if profile.lines[number].barriers]
     busiest = max(lines, key=lambda number: profile.lines[number].barriers, default=None)
-    need = f"{tiles} tiles need {2 * tiles}" if tiles else "no thread needs what another one wrote"
+    need = f"{needed} would do" if needed else "no thread needs what another one wrote"
+    if measured.step_tile:
+        need = f"{needed // 2} tiles need {needed}"
     message = f"Each block passes {each:.4g} barriers; {need}."
     hint = "What does each barrier wait for?"
     yield finding("excess-barriers", message, busiest, hint, "warning")
+
+
+def _one_thread_works(measured: Measured) -> Iterator[Finding]:
+    """A sum that a single thread of each warp adds up, while the others wait."""
+    lines = measured.profile.lines
+    adding = [number for number in lines if lines[number].flops]
+    busiest = max(adding, key=lambda number: lines[number].flops, default=None)
+    if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
+        return
+    message = (
+        f"One lane of a warp adds up all numbers here, in {lines[busiest].executed:,} turns; the "
+        "other lanes wait."
+    )
+    hint = "Which sums could two threads work out at the same time?"
+    yield finding("serial-work", message, busiest, hint, "warning")
+
+
+def _atomics(measured: Measured) -> Iterator[Finding]:
+    """Atomic operations that meet at one cell, where they take turns."""
+    profile = measured.profile
+    elements = math.prod(profile.arrays[measured.names[-1]].shape)
+    if profile.atomics <= elements:
+        return
+    line = next((number for number in sorted(profile.lines) if profile.lines[number].atomics), None)
+    message = (
+        f"{profile.atomics:,} atomic requests for {elements:,} elements of the result: lanes that "
+        "meet at one cell take turns, in an order that may change from run to run, and with it the "
+        "rounding."
+    )
+    hint = "Which of these sums could a thread collect in a register first?"
+    yield finding("serial-work", message, line, hint, "warning")

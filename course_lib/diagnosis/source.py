@@ -74,6 +74,10 @@ class Source:
                 names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         return names
 
+    def parameters_and_tiles(self) -> list[str]:
+        """The names of all arrays that are passed in or shared."""
+        return [*self.parameters, *sorted(self.shared_names())]
+
     def staged(self, operand: str) -> set[str]:
         """The shared arrays that elements of `operand` are put into."""
         found = set()
@@ -167,18 +171,29 @@ class Source:
 
     def guards(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
         """The tests against a size that decide whether a node is reached, innermost first."""
-        return [(test, line) for test, line in self.conditions(node) if self.tests_a_size(test)]
+        found = []
+        for test, line in self.conditions(node):
+            if self.tests_a_size(test):
+                named = self.last_assignment(test) if isinstance(test, ast.Name) else None
+                found.append((test, named.lineno if named else line))
+        return found
 
     def tests_a_size(self, test: ast.expr) -> bool:
         """Does it compare something with the size of an array?"""
-        compares = any(isinstance(part, ast.Compare) for part in ast.walk(test))
-        origins = self.origins(test)
         if isinstance(test, ast.Name):  # inside = row < M and col < N
-            value = self.value_of(test.id)
-            compares = value is not None and any(
-                isinstance(p, ast.Compare) for p in ast.walk(value)
-            )
-        return compares and bool(origins & {"shape", "size", "len"})
+            before = self.last_assignment(test)
+            return before is not None and self.tests_a_size(before.value)
+        compares = any(isinstance(part, ast.Compare) for part in ast.walk(test))
+        return compares and bool(self.origins(test) & {"shape", "size", "len"})
+
+    def last_assignment(self, name: ast.Name) -> ast.Assign | None:
+        """The last statement before a variable's use that sets it."""
+        before = [
+            each
+            for each in self.assignments(name.id)
+            if isinstance(each, ast.Assign) and each.lineno < name.lineno
+        ]
+        return before[-1] if before else None
 
     def conditions(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
         """The tests that decide whether a node is reached, innermost first, with their lines."""
@@ -225,14 +240,23 @@ class Source:
         arrays = self.shared_names() | set(self.parameters)
         names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
         values = (self.value_of(name) for name in names)
+        kept = (each.value for name in names for each in self.local_stores(name))
         copied = {
             part.id
-            for value in values
+            for value in (*values, *kept)
             if value
             for part in outside(value)
             if isinstance(part, ast.Name)
         }
         return bool((names | copied) & arrays)
+
+    def local_stores(self, name: str) -> list[ast.Assign]:
+        """Where elements of a thread's own array are set."""
+        value = self.value_of(name)
+        if value is None or "local" not in names_in(value):
+            return []
+        statements = (self.statement(access) for access in self.accesses(name, store=True))
+        return [each for each in statements if isinstance(each, ast.Assign)]
 
     def sums(self) -> list[str]:
         """The variables (or arrays) that sums are collected in."""
@@ -249,7 +273,7 @@ class Source:
         """Where a sum is set to something that does not contain the sum itself."""
         return [
             statement
-            for statement in self.assignments(name)
+            for statement in self.local_stores(name) or self.assignments(name)
             if isinstance(statement, (ast.Assign, ast.AnnAssign))
             and statement.value is not None
             and name not in names_in(statement.value)
@@ -292,6 +316,11 @@ def root_name(target: ast.AST) -> str | None:
     while isinstance(target, (ast.Subscript, ast.Attribute)):
         target = target.value
     return target.id if isinstance(target, ast.Name) else None
+
+
+def loop_names(loop: ast.For | ast.While) -> set[str]:
+    """The variables that a loop counts with."""
+    return names_in(loop.target if isinstance(loop, ast.For) else loop.test)
 
 
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:

@@ -25,8 +25,8 @@ class Trail:
     load_lines: dict[str, tuple[int, ...]]
     store_lines: dict[str, tuple[int, ...]]
     loaded: dict[str, np.ndarray]
-    corners: dict[tuple[int, int], tuple[int, int]]
-    ends: dict[tuple[int, int], tuple[int, int]]
+    corners: dict[tuple[int, int], tuple[int, ...]]
+    ends: dict[tuple[int, int], tuple[int, ...]]
     writes: np.ndarray
 
 
@@ -36,13 +36,13 @@ def make_trail(trace: Iterable[object], shapes: dict[str, tuple[int, ...]], outp
     stores: dict[str, set[int]] = {name: set() for name in shapes}
     loaded = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
     writes = np.zeros(shapes[output], int)
-    corners: dict[tuple[int, int], tuple[int, int]] = {}
-    ends: dict[tuple[int, int], tuple[int, int]] = {}
+    corners: dict[tuple[int, int], tuple[int, ...]] = {}
+    ends: dict[tuple[int, int], tuple[int, ...]] = {}
     for access in trace:
         name = access.array  # type: ignore[attr-defined]
         if access.space != "global" or name not in shapes:  # type: ignore[attr-defined]
             continue
-        indices = np.asarray(access.indices)  # type: ignore[attr-defined]
+        indices, threads = access.all_indices(shapes[name])  # type: ignore[attr-defined]
         inside = ((indices >= 0) & (indices < np.asarray(shapes[name]))).all(axis=1)
         lines = loads if access.kind == "load" else stores  # type: ignore[attr-defined]
         lines[name].add(access.line)  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def make_trail(trace: Iterable[object], shapes: dict[str, tuple[int, ...]], outp
             loaded[name][tuple(indices[inside].T)] = True
         elif name == output:
             np.add.at(writes, tuple(indices[inside].T), 1)
-            _note_corners(corners, ends, np.asarray(access.threads), indices)  # type: ignore[attr-defined]
+            _note_corners(corners, ends, threads, indices)
     return Trail(_sorted(loads), _sorted(stores), loaded, corners, ends, writes)
 
 
@@ -59,8 +59,8 @@ def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
 
 
 def _note_corners(
-    corners: dict[tuple[int, int], tuple[int, int]],
-    ends: dict[tuple[int, int], tuple[int, int]],
+    corners: dict[tuple[int, int], tuple[int, ...]],
+    ends: dict[tuple[int, int], tuple[int, ...]],
     threads: np.ndarray,
     indices: np.ndarray,
 ) -> None:
@@ -71,8 +71,8 @@ def _note_corners(
         here = indices[(blocks == block).all(axis=1)][:, :2]
         low, high = here.min(axis=0).tolist(), here.max(axis=0).tolist()
         old, far = corners.get(place, tuple(low)), ends.get(place, tuple(high))
-        corners[place] = (min(old[0], low[0]), min(old[1], low[1]))
-        ends[place] = (max(far[0], high[0]), max(far[1], high[1]))
+        corners[place] = tuple(map(min, old, low))
+        ends[place] = tuple(map(max, far, high))
 
 
 def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:

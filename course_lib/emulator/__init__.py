@@ -3,13 +3,14 @@
 The story, one file a step: `parse` reads the source, `infer` types it as Numba would, `machine`
 walks it for thousands of lanes at once over the `memory`, `meter` and `cost` count what the
 hardware's counters would count, `races` judges what nothing orders, `launch` ties it together
-and returns a `Profile`.
+and returns a `Profile`. Beside the machine, `plain` walks functions that are no kernels.
 """
 
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import EmulatorError, KernelRejected
 from course_lib.emulator.launch import Emulation, emulate
 from course_lib.emulator.parse import Kernel, Program, kernel_from, load_program
+from course_lib.emulator.plain_values import Record
 from course_lib.emulator.profile import (
     ArrayTraffic,
     Counters,
@@ -32,6 +33,7 @@ __all__ = [
     "LineCounters",
     "Profile",
     "Program",
+    "Record",
     "SharedArrayUse",
     "StaleRead",
     "TracedAccess",

@@ -90,7 +90,8 @@ def _cells_and_blocks(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.
     cells = np.broadcast_to(access.cell, shape)
     blocks = np.broadcast_to(space.block_in_grid, shape)
     where = slice(None) if active is None else np.broadcast_to(active, shape)
-    return cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
+    here, of_blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
+    return access.each_cell(here, of_blocks)
 
 
 def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -71,6 +71,10 @@ _VALUES: dict[str, Any] = {
 }
 
 
+class ConstantList(tuple):
+    """A list of constants; to a kernel it is a tuple, to a plain function it is none."""
+
+
 class NotConstant(Exception):
     """The expression is no constant that the emulator works out; the message says why."""
 
@@ -110,7 +114,7 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
             values = tuple(evaluate_constant(item, names) for item in items)
             if any(isinstance(value, tuple) for value in values):
                 raise NotConstant("a tuple of tuples is not worked out in a constant")
-            return values
+            return ConstantList(values) if isinstance(node, ast.List) else values
         case ast.UnaryOp(op=op, operand=operand):
             return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
         case ast.BinOp(left=left, op=op, right=right):

@@ -83,16 +83,16 @@ def shared_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> Shared
     """The cost of one access to shared memory; arguments as for `global_cost`.
 
     Lanes of 8 or 16 bytes are served in 2 or 4 phases, or in half as many where lanes share
-    addresses in pairs (see `_paired`).
+    addresses in pairs (see `paired`).
     """
     phases = max(1, width // BANK_BYTES)
     requests = int(np.count_nonzero(active.any(axis=1)))
     if phases == 1:
         wavefronts, needed = _served(addresses, active, 1, 1)
     else:
-        paired = _paired(addresses, active)
-        few = _served(addresses[paired], active[paired], phases // 2, phases)
-        many = _served(addresses[~paired], active[~paired], phases, phases)
+        alike = paired(addresses, active)
+        few = _served(addresses[alike], active[alike], phases // 2, phases)
+        many = _served(addresses[~alike], active[~alike], phases, phases)
         wavefronts, needed = few[0] + many[0], few[1] + many[1]
     return SharedCost(requests, wavefronts, wavefronts - needed)
 
@@ -110,7 +110,7 @@ def _served(addresses: np.ndarray, active: np.ndarray, phases: int, words: int) 
     return wavefronts, int(np.count_nonzero(taking_part.any(axis=1)))
 
 
-def _paired(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+def paired(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     """The warps in which every lane reads the address of its neighbour, or of the lane but one.
 
     Measured on an H200: such warps are served in half the phases. With inactive lanes it was not

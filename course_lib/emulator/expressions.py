@@ -11,7 +11,9 @@ import numpy as np
 
 from course_lib.emulator import (
     random_functions,  # noqa: F401  (joins INTRINSICS)
+    tensor_cores,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
+    wide_functions,  # noqa: F401  (joins INTRINSICS)
 )
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import MAX_TUPLE_ITEMS
@@ -25,6 +27,7 @@ from course_lib.emulator.intrinsics import ATTRIBUTES, INTRINSICS, Cast, Typed
 from course_lib.emulator.names import Reference, Unusable
 from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.unrolling import UNROLL
 
 MAX_CALL_DEPTH = 40
 
@@ -52,6 +55,7 @@ class ExpressionTyper:
         self.cache: dict[Any, Typing] = {} if cache is None else cache
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
+        self.loop_heads: set[ast.AST] = set()
 
     def function_typing(
         self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
@@ -173,7 +177,7 @@ class ExpressionTyper:
             case "dtype":
                 return Typed(T.Static(array.dtype))
             case "T":
-                return Typed(array)
+                return Typed(array.transposed)
         raise rejection(
             "compile-error", f"An array in a kernel has no attribute .{node.attr}.", node
         )
@@ -310,10 +314,8 @@ class ExpressionTyper:
                 f"{len(axes)} indices for an array with {owner.type.ndim} axes.",
                 node,
             )
-        left = owner.type.ndim - sum(kind == "index" for kind in axes)
-        if left:
-            return Typed(T.ArrayType(owner.type.dtype, left, owner.type.writable))
-        return Typed(owner.type.dtype)
+        part = owner.type.indexed(axes)
+        return Typed(part if part.ndim else part.dtype)
 
     def index_axes(self, index: ast.expr, env: Environment) -> list[str]:
         """For each axis that is indexed: "index" for a number, "slice" for a slice."""
@@ -446,6 +448,8 @@ class ExpressionTyper:
         intrinsic = INTRINSICS.get(function.path)
         if intrinsic is None:
             raise self.unknown_function(node, function)
+        if function.path == UNROLL and node not in self.loop_heads:
+            raise rejection("compile-error", "unroll stands in the head of a loop only.", node)
         try:
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
@@ -471,6 +475,8 @@ class ExpressionTyper:
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
             hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), "")
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
+        if function.path.startswith("course_lib.intrinsics."):
+            return rejection("unsupported", f"{name} runs on a GPU only.", node)
         return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
 
 
@@ -529,7 +535,12 @@ _INSTEAD = {
 
 def _short(reference: Reference) -> str:
     path = reference.path
-    for long, short in (("numba.cuda.", "cuda."), ("builtins.", ""), ("numpy.", "np.")):
+    for long, short in (
+        ("numba.cuda.", "cuda."),
+        ("builtins.", ""),
+        ("numpy.", "np."),
+        ("course_lib.intrinsics.", ""),
+    ):
         if path.startswith(long):
             return short + path[len(long) :]
     return path

@@ -17,9 +17,10 @@ import numpy as np
 from course_lib.emulator import types as T
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.expressions import ExpressionTyper
-from course_lib.emulator.intrinsics import Typed
+from course_lib.emulator.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.parse import Kernel
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.unrolling import UNROLL, check_unrolled
 
 MAX_LOOP_PASSES = 8
 
@@ -202,7 +203,10 @@ class _Inference(ExpressionTyper):
         return self.join([after, *loop.breaks], node)
 
     def for_statement(self, node: ast.For, env: Environment) -> Environment | None:
+        self.loop_heads.add(node.iter)
         iterated = self.expression(node.iter, env)
+        if self.typing.calls.get(node.iter) is INTRINSICS[UNROLL]:  # type: ignore[call-overload]
+            check_unrolled(self.kernel, node, self.locals | set(self.kernel.parameters))
         item = self.item_type(iterated, node)
 
         def one_pass(start: Environment) -> Environment | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.machine import Machine
 from course_lib.emulator.memory import Access, Allocation, Fault, Memory
 from course_lib.emulator.profile import SharedArrayUse, StaleRead, TracedAccess, TracedStatement
@@ -52,7 +52,8 @@ class Part:
                 self.run.block_races.record(access, self.space)
         if self.run.stream:
             self.run.stream.record(access, self.space)
-        if self.run.options.trace:
+        wanted = self.run.options.trace
+        if wanted and (wanted != "global" or access.allocation.space == "global"):
             self.run.trace.append(_traced(access, len(self.run.trace)))
 
     def syncwarp(self, mask: Mask) -> None:
@@ -74,6 +75,34 @@ class Part:
             block, thread = self.space.describe(lane)
             name = allocation.element_name(number)
             self.run.stale[key] = StaleRead(line, allocation.name, name, thread, block)
+
+    def broken_warp(self, name: str, mask: Mask, line: int) -> None:
+        """Some lanes of a warp carry out what whole warps do together."""
+        active = self.space.warps_of(mask.full_array, False).reshape(-1, WARP_SIZE)
+        partly = active.any(axis=1) & ~active.all(axis=1)
+        block, warp = divmod(int(np.argmax(partly)), self.space.warps_per_block)
+        lanes = active[block * self.space.warps_per_block + warp]
+        first = warp * WARP_SIZE
+        here, absent = first + int(np.argmax(lanes)), first + int(np.argmin(lanes))
+        start = block * self.space.block_size
+        missing = start + absent if absent < self.space.block_size else -1
+        self.run.note(self.reporter.broken_warp(name, start + here, missing, line, self.space))
+
+    def too_early(
+        self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
+    ) -> None:
+        """Lanes touch cells into which copies, started at the lines `started`, are on their way."""
+        lane, number = self._first(bad, cell)
+        _, copy_line = self._first(bad, started)
+        if self.races:
+            self.run.note(
+                self.reporter.too_early(kind, allocation, number, lane, line, copy_line, self.space)
+            )
+
+    def landed(self, access: Access) -> None:
+        """The store of an asynchronous copy takes place now at the latest."""
+        if self.races:
+            self.races.record(access)
 
     def undefined(self, name: str, bad: Mask, line: int) -> None:
         lane = int(np.argmax(bad.full_array))
@@ -156,4 +185,5 @@ def _traced(access: Access, step: int) -> TracedAccess:
         indices,
         threads,
         addresses,
+        access.elements,
     )

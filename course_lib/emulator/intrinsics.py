@@ -148,7 +148,9 @@ def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     shape = arguments[0] if arguments else keywords.get("shape")
     dtype = arguments[1] if len(arguments) > 1 else keywords.get("dtype")
     need(shape is not None and dtype is not None, "needs a shape and a dtype")
-    need(len(arguments) <= 2, "takes a shape and a dtype")
+    need(len(arguments) <= 3, "takes a shape, a dtype and an alignment")
+    need(set(keywords) <= {"shape", "dtype", "alignment"}, "takes shape, dtype and alignment")
+    _check_alignment(arguments[2] if len(arguments) > 2 else keywords.get("alignment"))
     assert shape is not None and dtype is not None
     need(
         shape.literal is not None,
@@ -157,6 +159,17 @@ def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     )
     kind = T.ArrayType(static_dtype(dtype.type), _axes(shape.literal))
     return Typed(kind, shape.literal)
+
+
+def _check_alignment(alignment: Typed | None) -> None:
+    """Refuse an alignment that Numba refuses."""
+    if alignment is None or alignment.type == T.Static(None):
+        return
+    size = alignment.literal
+    need(isinstance(size, int), "the alignment must be a constant integer")
+    assert isinstance(size, int)
+    power_of_two = size > 0 and size & (size - 1) == 0
+    need(power_of_two and size % 8 == 0, "the alignment must be 8, 16, 32 or another power of two")
 
 
 def _axes(shape: object) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,10 +29,11 @@ def emulate(
     seed: int = 0,
     counters: bool = True,
     races: bool = True,
-    trace: bool = False,
+    trace: bool | Literal["global"] = False,
     stream: bool = False,
     outputs: Sequence[str] = (),
     budget: Budget | None = None,
+    max_dynamic_shared: int = MAX_SHARED_BYTES,
 ) -> Emulation:
     """Prepare a kernel to run on the emulator, on any machine.
 
@@ -46,11 +47,14 @@ def emulate(
         seed: for "shuffled".
         counters: whether to count memory traffic, FLOPs and branches.
         races: whether to look for races.
-        trace: whether to keep every single access, and which lanes ran each statement (small
+        trace: whether to keep every single access ("global": those to the arrays that were passed
+            in, which costs far less), and which lanes ran each statement (small
             launches only).
         stream: whether to keep the cache lines asked for, for the cache model.
         outputs: parameters whose contents count as undefined until the kernel writes them.
         budget: bounds on steps and memory.
+        max_dynamic_shared: bytes of dynamic shared memory that a launch may ask for. From 48 KiB
+            on, a program must raise this limit itself, as far as its GPU allows.
 
     Raises:
         KernelRejected: if the kernel has no source, or something in it cannot run.
@@ -59,7 +63,15 @@ def emulate(
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
     options = Options(
-        schedule, seed, counters, races, trace, stream, tuple(outputs), budget or Budget()
+        schedule,
+        seed,
+        counters,
+        races,
+        trace,
+        stream,
+        tuple(outputs),
+        budget or Budget(),
+        max_dynamic_shared,
     )
     return Emulation(kernel_from(kernel), options)
 
@@ -120,8 +132,9 @@ class Launch:
                         f"The {name} has {size} along {axis}; the most is {limit}.",
                         None,
                     )
-        if not 0 <= self.dynamic_shared_bytes <= MAX_SHARED_BYTES:
-            raise too_much_shared(self.dynamic_shared_bytes, None)
+        limit = self.emulation.options.max_dynamic_shared
+        if not 0 <= self.dynamic_shared_bytes <= limit:
+            raise too_much_shared(self.dynamic_shared_bytes, None, limit)
 
     def __call__(self, *arguments: Any) -> Profile:
         """Run the kernel.

@@ -15,7 +15,9 @@ import numpy as np
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.memory import (
+    NEVER_WRITTEN,
     Access,
+    Ages,
     Allocation,
     ArrayView,
     Fault,
@@ -23,6 +25,7 @@ from course_lib.emulator.memory import (
     Memory,
     poison,
 )
+from course_lib.emulator.wide_access import flat_cells
 
 
 class MemoryInstruments(Protocol):
@@ -32,6 +35,10 @@ class MemoryInstruments(Protocol):
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
     def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+    def too_early(
+        self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
+    ) -> None: ...
+    def landed(self, access: Access) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +102,7 @@ class LoadStoreUnit:
             else:
                 index, mask = self._checker.inside(item, length, axis, mask, faults)
                 offset = offset + index * stride
-        self._report_faults(faults, view.allocation, "load", line)
+        self.report_faults(faults, view.allocation, "load", line)
         left = len(items)
         return ArrayView(
             view.name,
@@ -116,7 +123,7 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
-            self._report_faults(faults, allocation, "load", line)
+            self.report_faults(faults, allocation, "load", line)
             if mask.empty:
                 return poison(allocation.dtype)
         value = self._fetch(allocation, cell)
@@ -124,8 +131,37 @@ class LoadStoreUnit:
             value = np.where(mask.array, value, poison(allocation.dtype))
         if allocation.written_in is not None:
             self._check_written(allocation, cell, mask, line)
-        self._observe("load", view, cell, mask, line)
+        self.observe("load", view, cell, mask, line)
         return value
+
+    def load_wide(
+        self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
+    ) -> np.ndarray:
+        """Read neighbouring elements at once for each active lane, from a flat index on.
+
+        Returns:
+            The elements; the first axis counts them, the others are lanes.
+        """
+        allocation = view.allocation
+        cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
+        self.report_faults(faults, allocation, "load", line)
+        if mask.empty:
+            return np.full(elements, poison(allocation.dtype))
+        place = self._neighbours(allocation, cell, elements)
+        values = allocation.storage.take(place)
+        if mask is not active and mask.array is not None:
+            values = np.where(mask.array, values, poison(allocation.dtype))
+        if allocation.written_in is not None:
+            self._check_written(allocation, cell, mask, line, elements)
+        self.observe("load", view, cell, mask, line, elements)
+        return values
+
+    def _neighbours(self, allocation: Allocation, cell: Value, elements: int) -> np.ndarray:
+        """Where in storage the elements from `cell` on lie; the first axis counts them."""
+        place = self.memory.place(allocation, cell)
+        apart = self.space.size if allocation.space == "local" else 1
+        steps = np.arange(0, elements * apart, apart).reshape(elements, *(1,) * np.ndim(place))
+        return steps + place
 
     def _fetch(self, allocation: Allocation, cell: Value) -> Value:
         if allocation.space == "local" and np.ndim(cell) == 0:
@@ -145,17 +181,38 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
-            self._report_faults(faults, allocation, "store", line)
+            self.report_faults(faults, allocation, "store", line)
         if mask.empty:
             return
-        self._write(allocation, cell, mask, as_dtype(value, allocation.dtype))
-        self._observe("store", view, cell, mask, line)
+        self.write(allocation, cell, mask, as_dtype(value, allocation.dtype))
+        self.observe("store", view, cell, mask, line)
 
-    def _write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
+    def store_wide(
+        self, view: ArrayView, index: Value, values: Sequence[Value], active: Mask, line: int
+    ) -> None:
+        """Write neighbouring elements at once for each active lane, from a flat index on."""
+        cell, mask = self.flat_cells(view, index, len(values), active, line)
+        if mask.empty:
+            return
+        for i, value in enumerate(values):
+            self.write(view.allocation, cell + np.int64(i), mask, value)
+        self.observe("store", view, cell, mask, line, len(values))
+
+    def flat_cells(
+        self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
+    ) -> tuple[Value, Mask]:
+        """Where a wide store goes, and the lanes for which it is allowed."""
+        cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
+        self.report_faults(faults, view.allocation, "store", line)
+        return cell, mask
+
+    def write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
+        """Put values into cells that are known to be inside, unobserved."""
         targets = [(allocation.storage, value)]
         if allocation.written_in is not None:
             targets.append((allocation.written_in, np.int32(self.interval)))
-            allocation.all_fresh = False
+            if allocation.space == "shared":
+                allocation.ages = None
         if allocation.space == "local" and np.ndim(cell) == 0:
             where = True if mask.array is None else mask.array
             for storage, new in targets:
@@ -165,18 +222,24 @@ class LoadStoreUnit:
         for storage, new in targets:
             _scatter(storage, place, new, mask.array)
 
-    def _check_written(self, allocation: Allocation, cell: Value, mask: Mask, line: int) -> None:
+    def _check_written(
+        self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
+    ) -> None:
         """Notice reads of cells that were never written, or not in the latest round of writes."""
-        if allocation.all_fresh:
-            return
         written = allocation.written_in
         assert written is not None
-        newest = int(written.max(initial=-1))
-        enough = newest if allocation.space == "shared" else 0
-        if newest >= 0 and int(written.min(initial=newest)) >= enough:
-            allocation.all_fresh = True
+        # Elsewhere than in shared memory, more writes cannot make an array less written.
+        if allocation.ages is None or not (
+            allocation.space == "shared" or allocation.ages.all_fresh
+        ):
+            allocation.ages = _ages(allocation, self.space)
+        if allocation.ages.all_fresh:
             return
-        found = written.take(self.memory.place(allocation, cell))
+        if elements == 1:
+            found = written.take(self.memory.place(allocation, cell))
+        else:  # of neighbours the oldest counts
+            several = written.take(self._neighbours(allocation, cell, elements))
+            found, cell = several.min(axis=0), cell + several.argmin(axis=0)
         if (found < 0).any():
             never = mask.where(found < 0)
             if not never.empty:
@@ -187,22 +250,40 @@ class LoadStoreUnit:
     def _check_stale(
         self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask, line: int
     ) -> None:
-        assert allocation.written_in is not None
-        per_block = allocation.written_in.reshape(self.space.block_count, -1).max(axis=1)
-        newest = per_block.reshape(*self.space.blocks, 1, 1, 1)
-        old = (found >= 0) & (found < newest)
+        assert allocation.ages is not None
+        old = (found >= 0) & (found < allocation.ages.newest_of_block)
         if old.any():
             stale = mask.where(old)
             if not stale.empty:
                 self.instruments.stale(allocation, cell, stale, line)
 
-    def _observe(self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int) -> None:
+    def observe(
+        self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
+    ) -> Access:
+        """Tell the instruments of an access."""
+        allocation = view.allocation
+        if allocation.copies is not None and allocation.copies.count:
+            self._check_copies(kind, allocation, cell, mask, line, elements)
         self.count += 1
         order = (*self.moment, line, self.count)
-        access = Access(kind, view.name, view.allocation, cell, mask, line, order, self.interval)
+        access = Access(
+            kind, view.name, allocation, cell, mask, line, order, self.interval, elements
+        )
         self.instruments.access(access)
+        return access
 
-    def _report_faults(
+    def _check_copies(
+        self, kind: str, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int
+    ) -> None:
+        """Notice an access to cells into which a copy is on its way."""
+        assert allocation.copies is not None
+        lines = allocation.copies.lines_at(cell, elements)
+        if lines.any():
+            bad = mask.where(lines != 0)
+            if not bad.empty:
+                self.instruments.too_early(kind, allocation, cell, bad, line, lines)
+
+    def report_faults(
         self, faults: Sequence[Fault], allocation: Allocation, kind: str, line: int
     ) -> None:
         for fault in faults:
@@ -219,15 +300,15 @@ class LoadStoreUnit:
         """Replace one element for each active lane by what follows it; `step`'s second result."""
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
-        self._report_faults(faults, allocation, "load", line)
+        self.report_faults(faults, allocation, "load", line)
         place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
         inside = allocation.storage.size > 0 and not mask.empty
         old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
         after, drawn = step(old)
         if inside:
-            self._observe("load", view, cell, mask, line)
-            self._write(allocation, cell, mask, after)
-            self._observe("store", view, cell, mask, line)
+            self.observe("load", view, cell, mask, line)
+            self.write(allocation, cell, mask, after)
+            self.observe("store", view, cell, mask, line)
         return drawn
 
     def atomic(
@@ -242,13 +323,13 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
-            self._report_faults(faults, allocation, "atomic", line)
+            self.report_faults(faults, allocation, "atomic", line)
         if mask.empty:
             return poison(allocation.dtype)
         if allocation.written_in is not None:
             self._check_written(allocation, cell, mask, line)
         old = self._update(allocation, cell, mask, update, line)
-        self._observe("atomic", view, cell, mask, line)
+        self.observe("atomic", view, cell, mask, line)
         return old
 
     def _update(
@@ -273,9 +354,23 @@ class LoadStoreUnit:
             old = _one_after_the_other(allocation.storage, place, values, update.combine)
         if allocation.written_in is not None:
             allocation.written_in[place] = self.interval
+            if allocation.space == "shared":
+                allocation.ages = None
         result = np.full(self.space.shape, poison(allocation.dtype))
         result[active] = old
         return result
+
+
+def _ages(allocation: Allocation, space: LaneSpace) -> Ages:
+    """What can be said of the times of an array's last writes as a whole."""
+    written = allocation.written_in
+    assert written is not None
+    oldest = int(written.min(initial=np.iinfo(np.int32).max))
+    if allocation.space != "shared":
+        return Ages(oldest >= 0, np.int64(0))
+    newest = written.reshape(space.block_count, -1).max(axis=1, initial=NEVER_WRITTEN)
+    all_fresh = 0 <= newest.max() <= oldest
+    return Ages(bool(all_fresh), newest.reshape(*space.blocks, 1, 1, 1))
 
 
 def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray | None) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from course_lib.emulator import types as T
+from course_lib.emulator.async_copies import AsyncCopies
 from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
@@ -43,6 +44,7 @@ class Instruments(MemoryInstruments, Protocol):
     def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None: ...
     def branch(self, line: int, condition: Value, mask: Mask) -> None: ...
     def syncwarp(self, mask: Mask) -> None: ...
+    def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
     def undefined(self, name: str, bad: Mask, line: int) -> None: ...
     def printed(self, text: str) -> None: ...
 
@@ -112,6 +114,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.unit = LoadStoreUnit(space, memory, instruments, steps)
+        self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
         self._barrier = barrier
         self._nobody = Mask.of(space, np.False_)
@@ -174,16 +177,27 @@ class Machine:
         old = frame.variables.get(name)
         # Where every lane that could read the old value gets the new one, nothing is merged.
         replaces_all = active is frame.live or active is frame.assigned_under.get(name)
-        if old is None or replaces_all or not isinstance(value, np.ndarray | np.generic):
+        merges = isinstance(value, np.ndarray | np.generic | tuple)
+        if old is None or replaces_all or not merges:
             frame.variables[name] = value
             if old is None:
                 frame.assigned_under[name] = active
         else:
-            frame.variables[name] = np.where(self._active_array(), value, old)
+            frame.variables[name] = self._merged(value, old)
             frame.assigned_under.pop(name, None)
         known = frame.defined.get(name)
         if known is not active:
             frame.defined[name] = active if known is None else known.union(active)
+
+    def _merged(self, new: Any, old: Any) -> Any:
+        """`new` for the active lanes and `old` for the others; of a tuple, item by item."""
+        if isinstance(new, tuple):
+            if not isinstance(old, tuple) or len(new) != len(old):
+                return new
+            return tuple(self._merged(one, other) for one, other in zip(new, old, strict=True))
+        if isinstance(new, np.ndarray | np.generic) and isinstance(old, np.ndarray | np.generic):
+            return np.where(self._active_array(), new, old)
+        return new
 
     def _active_array(self) -> np.ndarray | np.bool_:
         return np.True_ if self.active.array is None else self.active.array
@@ -360,9 +374,7 @@ class Machine:
         frame = self.frame
         if node.value is not None:
             value = self.evaluate(node.value)
-            if frame.result is not None and isinstance(value, np.ndarray | np.generic):
-                value = np.where(self._active_array(), value, frame.result)
-            frame.result = value
+            frame.result = value if frame.result is None else self._merged(value, frame.result)
         frame.live = frame.live.without(self.active)
         self.active = self._nobody
 
@@ -529,8 +541,7 @@ class Machine:
         return value
 
     def _poison_of(self, node: ast.expr) -> Any:
-        kind = self.typing.types[node]
-        return poison(kind) if isinstance(kind, np.dtype) else None
+        return _poison_of_type(self.typing.types[node])
 
     def conditional(self, node: ast.IfExp) -> Any:
         dtype = self.typing.types[node]
@@ -539,9 +550,7 @@ class Machine:
             return self.convert(self.evaluate(node.body if truth else node.orelse), dtype)
         body = self.convert(self._where_needed(node.body, truth), dtype)
         orelse = self.convert(self._where_needed(node.orelse, ~truth), dtype)
-        if isinstance(dtype, T.TupleType):
-            return tuple(np.where(truth, a, b) for a, b in zip(body, orelse, strict=True))
-        return np.where(truth, body, orelse)
+        return _chosen(truth, body, orelse)
 
     def tuple_expression(self, node: ast.Tuple) -> tuple:
         return tuple(self.evaluate(item) for item in node.elts)
@@ -564,6 +573,8 @@ class Machine:
         if np.ndim(index) == 0:
             # An index beyond the tuple is undefined on a GPU; here it ends at the last item.
             return items[max(-len(items), min(int(index), len(items) - 1))]
+        if isinstance(items[0], tuple):
+            return tuple(self._tuple_item(part, index) for part in zip(*items, strict=True))
         choices = [np.asarray(item) for item in items]
         return np.choose(np.clip(index, 0, len(items) - 1), choices)
 
@@ -636,13 +647,19 @@ class Machine:
         assert isinstance(kind, T.ArrayType)
         shape = self.typing.layouts[node]
         name = self._target_name() or f"{space} array"
+        alignment = self._alignment(node)
         if space == "local":
-            return self.memory.make_local(node, name, shape, kind.dtype, node.lineno)
+            return self.memory.make_local(node, name, shape, kind.dtype, node.lineno, alignment)
         if shape == (0,):
-            return self.memory.dynamic_shared(
-                node, name, kind.dtype, self.dynamic_shared_bytes, node.lineno
-            )
-        return self.memory.make_shared(node, name, shape, kind.dtype, node.lineno)
+            size = self.dynamic_shared_bytes
+            return self.memory.dynamic_shared(node, name, kind.dtype, size, node.lineno, alignment)
+        return self.memory.make_shared(node, name, shape, kind.dtype, node.lineno, alignment)
+
+    def _alignment(self, node: ast.Call) -> int:
+        """The alignment that the call asks for, in bytes; 1 if it asks for none."""
+        by_name = [each.value for each in node.keywords if each.arg == "alignment"]
+        given = self.evaluate((node.args[2:] or by_name)[0]) if node.args[2:] or by_name else None
+        return 1 if given is None else int(given)
 
     def _target_name(self) -> str | None:
         """The name that the running statement assigns."""
@@ -692,6 +709,19 @@ class Machine:
         for lane in lanes:
             parts = [column if isinstance(column, str) else str(column[lane]) for column in columns]
             self.instruments.printed(" ".join(parts))
+
+
+def _poison_of_type(kind: T.Type) -> Any:
+    if isinstance(kind, T.TupleType):
+        return tuple(_poison_of_type(item) for item in kind.items)
+    return poison(kind) if isinstance(kind, np.dtype) else None
+
+
+def _chosen(truth: Value, yes: Any, no: Any) -> Any:
+    """`yes` for the lanes where `truth` holds, `no` for the others; of tuples, item by item."""
+    if isinstance(yes, tuple):
+        return tuple(_chosen(truth, one, other) for one, other in zip(yes, no, strict=True))
+    return np.where(truth, yes, no)
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

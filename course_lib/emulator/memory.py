@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +30,24 @@ def poison(dtype: np.dtype) -> np.generic:
     return dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
 
 
+@dataclass(frozen=True)
+class Ages:
+    """When the cells of an array were last written: whether all in the latest interval (shared
+    memory) or at all (elsewhere), and of a shared array each block's latest interval.
+    """
+
+    all_fresh: bool
+    newest_of_block: Value
+
+
+class CopiesUnderWay(Protocol):
+    """What an allocation knows of asynchronous copies into it; see async_copies.py."""
+
+    count: int
+
+    def lines_at(self, cell: Value, elements: int) -> Value: ...
+
+
 @dataclass(eq=False)
 class Allocation:
     """One piece of storage.
@@ -45,6 +64,9 @@ class Allocation:
         written_in: for each element of storage the interval (number of barriers passed) in which
             it was last written, or NEVER_WRITTEN; None for arrays that came in with their contents.
         writable: False for arrays that the kernel must not change.
+        alignment: the number of bytes of which `address` is promised to be a multiple.
+        ages: what `written_in` says as a whole, if it has not changed since that was worked out.
+        copies: which cells of a shared array asynchronous copies are on their way to, if any.
     """
 
     name: str
@@ -56,7 +78,9 @@ class Allocation:
     line: int | None = None
     written_in: np.ndarray | None = None
     writable: bool = True
-    all_fresh: bool = field(default=False)
+    alignment: int = 256
+    copies: CopiesUnderWay | None = None
+    ages: Ages | None = None
 
     @property
     def cells(self) -> int:
@@ -97,7 +121,7 @@ class Access:
     """One executed memory operation of all active lanes; the instruments read these.
 
     Attributes:
-        kind: "load", "store" or "atomic".
+        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
         array: the kernel's name for the array.
         allocation: where.
         cell: element of the allocation for each lane (int64, broadcastable over the lanes).
@@ -106,6 +130,7 @@ class Access:
         order: where it stands in the program's order: lines of the calls and loops around it, each
             loop's turn, its own line. Unlike a count, it is the same for every schedule.
         interval: barriers passed so far.
+        elements: how many neighbouring elements each lane accesses at once; `cell` is the first.
     """
 
     kind: str
@@ -116,17 +141,34 @@ class Access:
     line: int
     order: tuple[int, ...]
     interval: int
+    elements: int = 1
+
+    @property
+    def width(self) -> int:
+        """Bytes per lane."""
+        return self.elements * self.allocation.dtype.itemsize
+
+    def each_cell(self, cells: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All cells that are touched, given the first of some lanes, with the lane's `who`."""
+        if self.elements == 1:
+            return cells, who
+        every = (cells[:, None] + np.arange(self.elements)).reshape(-1)
+        return every, np.repeat(who, self.elements)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """An index that is not inside its array, or below zero, with the first lane that had it."""
+    """An index that is not inside its array, or below zero, with the first lane that had it.
 
-    kind: str  # "outside" or "negative"
+    Of a wide access, the index counts from the array's first element; it may also be misaligned.
+    """
+
+    kind: str  # "outside" or "negative"; of a wide access "outside", "misaligned" or "unaligned"
     axis: int
     index: int
     length: int
     lane: int
+    elements: int = 0  # of a wide access, how many
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -163,7 +205,7 @@ class IndexChecker:
     ) -> tuple[Value, Mask]:
         """One axis's index as int64, made harmless where it is outside, and the lanes inside."""
         unsigned = index.dtype.kind == "u"
-        index, low, high = self._whole(index)
+        index, low, high = self.whole(index)
         shortest = int(length) if length.ndim == 0 else int(length.min())
         if low >= 0 and high < shortest:
             return index, mask
@@ -190,15 +232,16 @@ class IndexChecker:
 
     def _fault(self, kind: str, axis: int, index: Value, length: Value, bad: Mask) -> Fault:
         lane = int(np.argmax(bad.full_array))
-        return Fault(kind, axis, int(self._at(index, lane)), int(self._at(length, lane)), lane)
+        return Fault(kind, axis, int(self.at(index, lane)), int(self.at(length, lane)), lane)
 
-    def _at(self, value: Value, lane: int) -> np.generic:
+    def at(self, value: Value, lane: int) -> np.generic:
+        """The value of one lane."""
         if np.ndim(value) == 0:
             return value  # type: ignore[return-value]
         place = np.unravel_index(lane, self.space.shape)
         return np.broadcast_to(value, self.space.shape)[place]
 
-    def _whole(self, index: Value) -> tuple[Value, int, int]:
+    def whole(self, index: Value) -> tuple[Value, int, int]:
         """An index as int64, with its lowest and highest value."""
         if index.ndim == 0:
             number = int(index)
@@ -229,25 +272,37 @@ class Memory:
         self._dynamic_bytes: np.ndarray | None = None
 
     def make_shared(
-        self, key: object, name: str, shape: tuple[int, ...], dtype: np.dtype, line: int
+        self,
+        key: object,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        alignment: int = 1,
     ) -> ArrayView:
         """The shared array that the call `key` makes, one copy for each block."""
         if key not in self.shared:
-            start = -(-self.shared_bytes // dtype.itemsize) * dtype.itemsize
+            alignment = max(alignment, dtype.itemsize)
+            start = -(-self.shared_bytes // alignment) * alignment
             cells = int(np.prod(shape, dtype=np.int64))
             self.shared_bytes = start + cells * dtype.itemsize
             copies = self.space.block_count
-            self.shared[key] = self._make("shared", name, shape, dtype, line, copies, start)
+            view = self._make("shared", name, shape, dtype, line, copies, start)
+            view.allocation.alignment = alignment
+            self.shared[key] = view
         return self.shared[key]
 
     def dynamic_shared(
-        self, key: object, name: str, dtype: np.dtype, size: int, line: int
+        self, key: object, name: str, dtype: np.dtype, size: int, line: int, alignment: int = 1
     ) -> ArrayView:
         """A dynamic shared array of `size` bytes; all of one launch lie over the same bytes."""
         if key not in self.shared:
             if dtype not in self._dynamic:
                 self._dynamic[dtype] = self._make_dynamic(name, dtype, size, line)
+                self._dynamic[dtype].allocation.alignment = dtype.itemsize
             self.shared[key] = self._dynamic[dtype]
+            allocation = self.shared[key].allocation
+            allocation.alignment = max(allocation.alignment, alignment)
         return self.shared[key]
 
     def _make_dynamic(self, name: str, dtype: np.dtype, size: int, line: int) -> ArrayView:
@@ -261,11 +316,19 @@ class Memory:
         return replace(view, shape=(np.int64(size // dtype.itemsize),))
 
     def make_local(
-        self, key: object, name: str, shape: tuple[int, ...], dtype: np.dtype, line: int
+        self,
+        key: object,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        alignment: int = 1,
     ) -> ArrayView:
         """The local array that the call `key` makes, one copy for each lane."""
         if key not in self.local:
-            self.local[key] = self._make("local", name, shape, dtype, line, self.space.size, 0)
+            view = self._make("local", name, shape, dtype, line, self.space.size, 0)
+            view.allocation.alignment = max(alignment, dtype.itemsize)
+            self.local[key] = view
         return self.local[key]
 
     def _make(
@@ -307,12 +370,12 @@ class Memory:
         if allocation.space == "shared":
             if self.space.block_count == 1:
                 return cell
-            return cell + self._block_starts(allocation.cells)
+            return cell + self.block_starts(allocation.cells)
         if allocation.space == "local":
             return cell * np.int64(self.space.size) + self.space.lane_number
         return cell
 
-    def _block_starts(self, cells: int) -> np.ndarray:
+    def block_starts(self, cells: int) -> np.ndarray:
         """Where each block's copy of a shared array of so many cells begins."""
         if cells not in self._starts:
             self._starts[cells] = self.space.block_here * np.int64(cells)

@@ -90,14 +90,14 @@ class Meter:
 
     def _global(self, access: Access, counters: LineCounters) -> None:
         cost = self._cost(access)
-        width = access.allocation.dtype.itemsize
-        elements = access.mask.lanes
+        elements = access.mask.lanes * access.elements
+        size = elements * access.allocation.dtype.itemsize
         if access.kind == "atomic":
             return
         traffic, touched = self.arrays[access.array], self._touched[access.array]
         kind = access.kind
-        _add(counters, f"global_{kind}_", cost, elements * width)
-        _add(traffic, f"{kind}_", cost, elements * width)
+        _add(counters, f"global_{kind}_", cost, size)
+        _add(traffic, f"{kind}_", cost, size)
         if kind == "load":
             traffic.loaded_elements += elements
             _mark(touched.loaded, access)
@@ -110,11 +110,11 @@ class Meter:
             return
         cost = self._cost(access)
         assert isinstance(cost, SharedCost)
-        start = f"shared_{access.kind}_"
+        start = "shared_load_" if access.kind == "load" else "shared_store_"
         _increase(counters, start + "requests", cost.requests)
         _increase(counters, start + "wavefronts", cost.wavefronts)
         _increase(counters, start + "bank_conflicts", cost.bank_conflicts)
-        size = access.mask.lanes * access.allocation.dtype.itemsize
+        size = access.mask.lanes * access.width
         _increase(counters, start + "bytes", size)
 
     def _cost(self, access: Access) -> GlobalCost | SharedCost:
@@ -145,10 +145,10 @@ def cost_of(access: Access) -> GlobalCost | SharedCost:
     """The cost of one access, summed over all its warps."""
     allocation, mask = access.allocation, access.mask
     space: LaneSpace = mask.space
-    width = allocation.dtype.itemsize
+    width = access.width
     cell, taking_part = over_same_blocks(access.cell, mask)
     # int64: the address of the first byte of each lane's element.
-    addresses = np.asarray(cell, np.int64) * width + allocation.address
+    addresses = np.asarray(cell, np.int64) * allocation.dtype.itemsize + allocation.address
     rows = space.warps_of(addresses).reshape(-1, 32)
     active = space.warps_of(taking_part, False).reshape(-1, 32)
     repeats = space.repeats(addresses)
@@ -189,6 +189,7 @@ def _pattern(access: Access) -> tuple | None:
     return (
         allocation.space,
         allocation.dtype.itemsize,
+        access.elements,
         allocation.address % SECTOR_BYTES,
         (space.blocks, space.threads),
         cell.shape,
@@ -210,8 +211,10 @@ def _increase(target: object, name: str, amount: int) -> None:
 
 def _mark(touched: np.ndarray, access: Access) -> None:
     if access.mask.array is None:
-        touched[access.cell] = True
-        return
-    shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
-    active = np.broadcast_to(access.mask.array, shape)
-    touched[np.broadcast_to(access.cell, shape)[active]] = True
+        cells = np.asarray(access.cell)
+    else:
+        shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
+        active = np.broadcast_to(access.mask.array, shape)
+        cells = np.broadcast_to(access.cell, shape)[active]
+    for i in range(access.elements):
+        touched[cells + i] = True

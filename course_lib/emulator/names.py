@@ -53,6 +53,12 @@ HARMLESS_MODULES = ("typing", "__future__", "dataclasses", "matplotlib", "IPytho
 
 
 _REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize")
+_COURSE_INTRINSICS = tuple(
+    """bf16_bits cp_async4 cp_async4_zfill cp_async16 cp_async16_zfill cp_async_commit
+    cp_async_wait float_bits ldmatrix_x2 ldmatrix_x2_trans ldmatrix_x4 ldmatrix_x4_trans
+    load4 load_words mma_m16n8k16_bf16 mma_m16n8k16_f16 mma_m16n8k8_f16 mma_m16n8k8_tf32
+    store2 store4 store_words to_tf32 unroll unrolled""".split()
+)
 _CUDA_FUNCTIONS = ("syncthreads", "syncwarp", "shared", "local", "atomic")
 
 
@@ -65,6 +71,7 @@ def names_of_module(module: str) -> tuple[str, ...]:
         "numba": (*scalars, "cuda", "jit", "njit", "types", "prange"),
         "numba.cuda": (*_REGISTERS, "grid", "gridsize", "jit", *_CUDA_FUNCTIONS),
         "numpy": scalars,
+        "course_lib.intrinsics": _COURSE_INTRINSICS,
     }.get(module, ())
 
 
@@ -75,6 +82,9 @@ def canonical_path(path: str) -> str:
     for prefix in ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.intrinsic_wrapper"):
         if path.startswith(prefix + "."):
             return "numba.cuda" + path[len(prefix) :]
+    if path.startswith("course_lib.intrinsics."):
+        # The package offers all of its modules' functions.
+        return "course_lib.intrinsics." + path.rpartition(".")[2]
     return path
 
 

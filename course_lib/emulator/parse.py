@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import MAX_NESTING, MAX_SOURCE_CHARACTERS
+from course_lib.emulator.budget import MAX_NESTING, MAX_SOURCE_CHARACTERS, Budget
 from course_lib.emulator.constants import (
     NotConstant,
     constant_of_reference,
@@ -50,6 +50,7 @@ class Kernel:
         namespace: what the names outside the function stand for.
         is_device: whether it is decorated as a device function.
         is_decorated: whether it is decorated with cuda.jit at all.
+        is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Kernel:
     namespace: Mapping[str, Any]
     is_device: bool = False
     is_decorated: bool = True
+    is_unrolled: bool = False
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -103,8 +105,20 @@ class Program:
             "missing-answer",
             f"There is no function called {name} (functions here: {others}).",
             None,
-            f"Define it with `def {name}(…):` below the line `@cuda.jit`.",
+            f"Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.",
         )
+
+    def call(self, name: str, *arguments: Any, budget: Budget | None = None) -> Any:
+        """What the plain function `name` returns: interpreted by Python's rules, not executed.
+
+        See `emulator.plain` for what it may use, and what an argument may be.
+
+        Raises:
+            KernelRejected: if there is no such function, or it cannot be followed to its end.
+        """
+        from course_lib.emulator import plain  # it reads kernels, too
+
+        return plain.call(self.kernel(name), arguments, budget)
 
 
 def load_program(text: str, filename: str = "<answer>") -> Program:
@@ -124,6 +138,8 @@ def load_program(text: str, filename: str = "<answer>") -> Program:
 def kernel_from(source: object) -> Kernel:
     """The Kernel behind a `@cuda.jit` function, a plain function, or a Kernel.
 
+    Plain functions that it calls are out of reach, as they are for Numba; see `plain_from`.
+
     Raises:
         KernelRejected: if the source text cannot be found.
     """
@@ -136,10 +152,28 @@ def kernel_from(source: object) -> Kernel:
             f"{source!r} is not a kernel; pass a function decorated with @cuda.jit.",
             None,
         )
-    return _kernel_of_function(function, source)
+    # @unrolled keeps the function as it is written, with all the names that occur there.
+    function = getattr(function, "written_as", function)
+    return _kernel_of_function(function, source, _LiveNames(function))
 
 
-def _kernel_of_function(function: FunctionType, decorated: object) -> Kernel:
+def plain_from(source: object) -> Kernel:
+    """The Kernel behind a plain function that is not one, for `plain.call`.
+
+    Raises:
+        KernelRejected: if the source text cannot be found.
+    """
+    if isinstance(source, Kernel):
+        return source
+    function = getattr(source, "py_func", source)
+    if not isinstance(function, FunctionType):
+        raise rejection("missing-answer", f"{source!r} is not a function.", None)
+    return _kernel_of_function(function, source, _PlainNames(function))
+
+
+def _kernel_of_function(
+    function: FunctionType, decorated: object, names: Mapping[str, Any]
+) -> Kernel:
     try:
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -162,9 +196,10 @@ def _kernel_of_function(function: FunctionType, decorated: object) -> Kernel:
         tree=definition,
         source=source,
         first_line=first_line,
-        namespace=_LiveNames(function),
+        namespace=names,
         is_device=bool(options.get("device", False)),
-        is_decorated=decorated is not function,
+        is_decorated=hasattr(decorated, "py_func"),
+        is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
     )
 
 
@@ -216,6 +251,16 @@ class _LiveNames(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len({**self._globals, **self._cells})
+
+
+class _PlainNames(_LiveNames):
+    """The same for a function that calls plain functions, and may read whatever is plain."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._raw(name)
+        if isinstance(describe(value), FunctionType) and not hasattr(value, "__wrapped__"):
+            return plain_from(value)
+        return value if isinstance(value, list) else super().__getitem__(name)
 
 
 def _parse(text: str, filename: str) -> ast.Module:
@@ -319,6 +364,7 @@ def _import_value(reference: Reference) -> Any:
 
 # A kernel may also call functions that were compiled for the processor.
 _COMPILED = ("numba.cuda.jit", "numba.jit", "numba.njit")
+_UNROLLED = "course_lib.intrinsics.unrolled"
 
 
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
@@ -332,6 +378,8 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         namespace=program.names,
         is_device=any(_is_device_decorator(each) for each in definition.decorator_list),
         is_decorated=any(path and path.startswith(_COMPILED) for path in decorators),
+        # It stands next to `def`: it changes the source that @cuda.jit compiles.
+        is_unrolled=decorators[-1:] == [_UNROLLED],
     )
     program.functions[definition.name] = kernel
     program.constants.pop(definition.name, None)

@@ -132,7 +132,7 @@ class TracedAccess:
     """One memory operation with every lane written out; kept by `emulate(..., trace=True)`.
 
     Attributes:
-        kind: "load", "store" or "atomic".
+        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
         space: "global", "shared" or "local".
         array: the array's name in the kernel.
         line: source line.
@@ -141,6 +141,7 @@ class TracedAccess:
         indices: element indices, shape (lanes, axes of the array).
         threads: block z, y, x and thread z, y, x of each lane, shape (lanes, 6).
         addresses: byte addresses, shape (lanes,).
+        elements: how many neighbouring elements each lane accesses; the index is the first one's.
     """
 
     kind: str
@@ -152,6 +153,16 @@ class TracedAccess:
     indices: np.ndarray
     threads: np.ndarray
     addresses: np.ndarray
+    elements: int = 1
+
+    def all_indices(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The index of every element of an array of that shape, and the thread that accesses it."""
+        if self.elements == 1:
+            return self.indices, self.threads
+        first = np.ravel_multi_index(tuple(self.indices.T), shape)
+        flat = (first[:, None] + np.arange(self.elements)).reshape(-1)
+        indices = np.stack(np.unravel_index(flat, shape), axis=1)
+        return indices, np.repeat(self.threads, self.elements, axis=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ class RaceDetector:
             return
         self._known.add(mark)
         self._entries.append(_Entry(access, self._warp_syncs))
-        self._lanes += np.size(access.cell)
+        self._lanes += np.size(access.cell) * access.elements
         if self._lanes > MAX_COLLECTED_LANES:
             self._fold()
 
@@ -302,6 +302,7 @@ def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int
         cell = np.broadcast_to(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
     else:
         cell = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    cell, lanes = access.each_cell(cell, lanes)
     part: np.ndarray | int = 0
     parts = access.allocation.dtype.itemsize // unit
     if parts > 1:  # an array of narrower cells lies over the same bytes
@@ -422,7 +423,8 @@ def _pattern(access: Access) -> tuple:
     """Equal for accesses in which the same lanes touch the same cells in the same way."""
     cell = np.ascontiguousarray(access.cell)
     where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
-    return (access.kind, access.line, id(access.allocation), where, access.mask.fingerprint)
+    lanes = access.mask.fingerprint
+    return (access.kind, access.line, id(access.allocation), access.elements, where, lanes)
 
 
 def _fingerprint(group: list[_Entry]) -> tuple:
@@ -439,6 +441,7 @@ def _cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np
     if access.mask.array is not None:
         lanes = np.flatnonzero(access.mask.full_array).astype(np.int32)
     cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    cells, lanes = access.each_cell(cells, lanes)
     if access.allocation.space == "shared":
         cells = cells * space.block_count + lanes // space.block_size
     return cells, lanes

@@ -50,6 +50,8 @@ class Reporter:
         self, fault: Fault, allocation: Allocation, kind: str, line: int, space: LaneSpace
     ) -> Finding:
         """An index outside its array, or a negative one."""
+        if fault.elements:
+            return self._wide_fault(fault, allocation, kind, line, space)
         who, thread = self.who(space, fault.lane)
         verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
         many = len(allocation.shape) > 1
@@ -74,6 +76,82 @@ class Reporter:
             "Which test should stop this thread here, where the element does not exist?",
             threads=(thread,),
             cell=allocation.name,
+        )
+
+    def _wide_fault(
+        self, fault: Fault, allocation: Allocation, kind: str, line: int, space: LaneSpace
+    ) -> Finding:
+        """Of an access of 16 bytes: elements outside the array, or an address that is not even."""
+        who, thread = self.who(space, fault.lane)
+        verb = "reads" if kind == "load" else "writes"
+        name, several = allocation.name, fault.elements
+        size = several * allocation.dtype.itemsize
+        accessed = f"{several} elements of {name} at once, from" if several > 1 else f"{name} at"
+        what = f"{who} {verb} {accessed} flat index {fault.index}"
+        if fault.kind == "outside":
+            code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+            message = f"{what}, but its elements end at {fault.length - 1}."
+            hint = "Which test should stop this thread here, or fill in zeros?"
+        elif fault.kind == "unaligned":
+            code = "wrong-index"
+            message = (
+                f"{what}. That needs an address that is a multiple of {size} bytes, and nothing "
+                f"promises that {name} begins at one."
+            )
+            hint = f"cuda.shared.array and cuda.local.array take alignment={size}."
+        else:
+            code = "wrong-index"
+            message = (
+                f"{what}. {size} bytes at once need an index that is a multiple of {several}, "
+                'or a GPU stops with "misaligned address".'
+            )
+            hint = f"Is the length of a row a multiple of {several}?"
+        return finding(code, message, line, hint, threads=(thread,), cell=name)
+
+    def broken_warp(
+        self, name: str, here: int, absent: int, line: int, space: LaneSpace
+    ) -> Finding:
+        """A function of whole warps, called by a part of one; `absent` is -1 if it has no more."""
+        who, thread = self.who(space, here)
+        if absent < 0:
+            why = "but its warp has fewer: the block's size is no multiple of 32"
+            threads = (thread,)
+        else:
+            other, other_thread = self.who(space, absent)
+            why = f"but {other} does not take part"
+            threads = (thread, other_thread)
+        return finding(
+            "barrier-divergence",
+            f"{who} calls {name}, which the 32 threads of a warp carry out together, {why}.",
+            line,
+            "No branch on a thread's own index may stand around it.",
+            threads=threads,
+        )
+
+    def too_early(
+        self,
+        kind: str,
+        allocation: Allocation,
+        cell: int,
+        lane: int,
+        line: int,
+        copy_line: int,
+        space: LaneSpace,
+    ) -> Finding:
+        """An access to a cell into which an asynchronous copy is on its way."""
+        who, thread = self.who(space, lane)
+        name = allocation.element_name(cell)
+        reads = kind == "load"
+        what = {"load": "reads", "copy": "starts another copy to"}.get(kind, "writes")
+        return finding(
+            "race-read-after-write" if reads else "race-write-after-write",
+            f"{who} {what} {name} at line {line}, but the copy to it that was started at line "
+            f"{copy_line} has not been waited for.",
+            line,
+            "Which group does that copy belong to, and which cp_async_wait covers it?",
+            other_line=copy_line,
+            threads=(thread,),
+            cell=name,
         )
 
     def uninitialised(
@@ -165,6 +243,8 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     else:
         lacking = "no cuda.syncthreads() stands between"
         hint = "What must be finished before this line may run, and what waits for it?"
+    if "copy" in (race.first_kind, race.second_kind):
+        return _copy_race_sentence(race, first, second, lacking)
     if race.code == "race-write-after-write" and race.first_block == race.second_block:
         hint = "Which of the two threads should write this element?"
     if race.code == "race-read-after-write":
@@ -186,4 +266,28 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "
             f"line {race.second_line}; {lacking}."
         )
+    return message, hint
+
+
+def _copy_race_sentence(race: Race, first: str, second: str, lacking: str) -> tuple[str, str]:
+    """The same where an asynchronous copy is the store."""
+    hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
+    if race.code == "race-read-after-write":
+        message = (
+            f"{second} reads {race.cell} at line {race.second_line}, perhaps before the copy that "
+            f"{first} started at line {race.first_line} has landed: a cp_async_wait and then a "
+            "cuda.syncthreads() must stand between."
+        )
+    elif race.code == "race-write-after-read":
+        message = (
+            f"The copy that {second} starts at line {race.second_line} overwrites {race.cell}, "
+            f"perhaps before {first} has read it at line {race.first_line}; {lacking}."
+        )
+        hint = "Who may still read this part of the tile, and which barrier tells that all have?"
+    else:
+        message = (
+            f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "
+            f"line {race.second_line}, one of them by a copy; {lacking}."
+        )
+        hint = "Which of the two threads should write this element?"
     return message, hint

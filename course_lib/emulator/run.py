@@ -55,10 +55,11 @@ class Options:
     seed: int = 0
     counters: bool = True
     races: bool = True
-    trace: bool = False
+    trace: bool | str = False
     stream: bool = False
     outputs: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
+    max_dynamic_shared: int = MAX_SHARED_BYTES
 
 
 class Run:
@@ -103,7 +104,7 @@ class Run:
                     self.meter.register(name, value.allocation, shape)
 
     def _check_shared_memory(self) -> None:
-        total, last = self.launch.dynamic_shared_bytes, None
+        total, last = 0, None
         seen: set[int] = set()
         for typing in _all_typings(self.typing, seen):
             for node, shape in typing.layouts.items():
@@ -122,6 +123,9 @@ class Run:
                     total, last = total + size, node
         if total > MAX_SHARED_BYTES:
             raise too_much_shared(total, last)
+        limit = max(MAX_SHARED_BYTES, self.options.max_dynamic_shared)
+        if total + self.launch.dynamic_shared_bytes > limit:
+            raise too_much_shared(total + self.launch.dynamic_shared_bytes, last, limit)
 
     def _value(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -259,10 +263,12 @@ def _spaces(grid: Triple, block: Triple) -> Iterator[LaneSpace]:
                 yield LaneSpace(size_zyx, (z, y, x), blocks, (block[2], block[1], block[0]))
 
 
-def too_much_shared(size: int, node: ast.AST | None) -> KernelRejected:
+def too_much_shared(
+    size: int, node: ast.AST | None, limit: int = MAX_SHARED_BYTES
+) -> KernelRejected:
     return rejection(
         "invalid-launch",
-        f"The block asks for {size} bytes of shared memory; it can have {MAX_SHARED_BYTES}.",
+        f"The block asks for {size} bytes of shared memory; it can have {limit}.",
         node,
     )
 
@@ -273,7 +279,9 @@ def type_of_argument(name: str, value: Any) -> T.Type:
             return T.ArrayType(STATE, value.ndim, value.flags.writeable)
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or value.ndim == 0:
             raise rejection("invalid-launch", f"{name} is an array of {value.dtype}.", None)
-        return T.ArrayType(value.dtype, value.ndim, value.flags.writeable)
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return T.ArrayType(value.dtype, value.ndim, flags.writeable, layout)
     if isinstance(value, tuple):
         return T.TupleType(tuple(type_of_argument(name, item) for item in value))
     kind = T.type_of_scalar(value)
@@ -329,7 +337,7 @@ def _written_names(typing: Typing) -> frozenset[str] | None:
             target: ast.expr | None = None
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 target = node.value
-            elif isinstance(node, ast.Call) and _is_atomic(each, node):
+            elif isinstance(node, ast.Call) and _stores(each, node):
                 target = node.args[0] if node.args else None
             if target is None:
                 continue
@@ -341,9 +349,11 @@ def _written_names(typing: Typing) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def _is_atomic(typing: Typing, call: ast.Call) -> bool:
+def _stores(typing: Typing, call: ast.Call) -> bool:
+    """Whether a call changes the array that is its first argument."""
     function = typing.types.get(call.func)
-    return isinstance(function, T.Static) and ".atomic." in str(function.value)
+    stores = (".atomic.", "intrinsics.store4", "intrinsics.cp_async16")
+    return isinstance(function, T.Static) and any(each in str(function.value) for each in stores)
 
 
 def _is_own_array(typing: Typing, name: str) -> bool:

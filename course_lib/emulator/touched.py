@@ -11,7 +11,7 @@ import numpy as np
 
 from course_lib.emulator.memory import Access
 
-KINDS = {"load": 0, "atomic": 1, "store": 2}
+KINDS = {"load": 0, "atomic": 1, "store": 2, "copy": 2}
 _NO_ONE = np.int32(np.iinfo(np.int32).max)
 
 

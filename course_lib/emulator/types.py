@@ -8,7 +8,8 @@ float32, `float32 op int32` becomes float64, and a literal int is int64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,14 +34,33 @@ DTYPES |= {"boolean": BOOL, "bool": BOOL, "double": FLOAT64, "single": FLOAT32, 
 
 @dataclass(frozen=True)
 class ArrayType:
-    """An array with `ndim` axes of `dtype` elements."""
+    """An array with `ndim` axes of `dtype` elements.
+
+    `layout` is "C" (row after row, without gaps), "F" (column after column) or "A" (anything).
+    """
 
     dtype: np.dtype
     ndim: int
     writable: bool = True
+    layout: str = "C"
 
     def __str__(self) -> str:
         return f"array({self.dtype}, {self.ndim}d)"
+
+    @property
+    def transposed(self) -> ArrayType:
+        """The type of A.T."""
+        layout = self.layout if self.ndim == 1 else {"C": "F", "F": "C", "A": "A"}[self.layout]
+        return replace(self, layout=layout)
+
+    def indexed(self, axes: Sequence[str]) -> ArrayType:
+        """The type of a part; `axes` says for each index whether it is an "index" or a "slice"."""
+        outer = list(axes)
+        if self.layout == "F":
+            outer = outer[::-1] if len(outer) == self.ndim else ["slice", "slice"]
+        kept = self.layout != "A" and "slice" not in outer[:-1]
+        ndim = self.ndim - list(axes).count("index")
+        return replace(self, ndim=ndim, layout=self.layout if kept else "A")
 
 
 @dataclass(frozen=True)
@@ -115,7 +135,8 @@ def unify(left: Type, right: Type) -> Type:
             return TupleType(tuple(unify(one, other) for one, other in pairs))
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         if (left.dtype, left.ndim) == (right.dtype, right.ndim):
-            return ArrayType(left.dtype, left.ndim, left.writable and right.writable)
+            layout = left.layout if left.layout == right.layout else "A"
+            return ArrayType(left.dtype, left.ndim, left.writable and right.writable, layout)
     raise TypingError(f"cannot unify {left} and {right}")
 
 

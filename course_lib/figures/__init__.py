@@ -1,7 +1,8 @@
 """Draw every picture of the course; each function returns a `Picture`: a figure and its words.
 
-A cell that ends in such a call shows the picture. The functions are pure: the same arguments give
-the same picture, nothing is measured and nothing is printed here.
+A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
+it shows a picture first, and then the same to play with. The functions are pure: the same
+arguments give the same picture, nothing is measured and nothing is printed here.
 """
 
 from course_lib.figures.accesses import (
@@ -12,17 +13,32 @@ from course_lib.figures.accesses import (
     warp_access,
 )
 from course_lib.figures.activity import active_lanes, block_accesses
+from course_lib.figures.budgets import sm_budget
 from course_lib.figures.counts import bars, bytes_ladder, line_counters
+from course_lib.figures.explore.banks import explore_banks
+from course_lib.figures.explore.bytes_moved import explore_bytes
+from course_lib.figures.explore.fragments import explore_fragments
+from course_lib.figures.explore.launches import explore_occupancy
+from course_lib.figures.explore.roofs import explore_roofline
+from course_lib.figures.explore.sectors import explore_sectors
+from course_lib.figures.explore.thread_tile import explore_register_tile
+from course_lib.figures.explore.two_buffers import explore_double_buffer
 from course_lib.figures.grids import grid_of_threads, warps_of_block
 from course_lib.figures.hierarchy import strips_fit, warehouse
 from course_lib.figures.lanes import lane_to_bank, lane_to_sector
 from course_lib.figures.levels import memory_levels
+from course_lib.figures.loops import instruction_mix
+from course_lib.figures.measured import measured_roofline
 from course_lib.figures.picture import Picture, show
 from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.figures.rungs import ladder
 from course_lib.figures.steps import k_steps
 from course_lib.figures.timelines import barrier_timeline
+from course_lib.figures.watch.ownership import who_owns_what
+from course_lib.figures.watch.race import watch_race
+from course_lib.figures.watch.stepping import step_through_k
+from course_lib.figures.whiteboard import climb
 
 __all__ = [
     "Picture",
@@ -35,21 +51,36 @@ __all__ = [
     "block_accesses",
     "block_tiles",
     "bytes_ladder",
+    "climb",
     "edge_tiles",
+    "explore_banks",
+    "explore_bytes",
+    "explore_double_buffer",
+    "explore_fragments",
+    "explore_occupancy",
+    "explore_register_tile",
+    "explore_roofline",
+    "explore_sectors",
     "grid_of_threads",
+    "instruction_mix",
     "k_steps",
     "ladder",
     "lane_to_bank",
     "lane_to_sector",
     "line_counters",
     "matrix_reads",
+    "measured_roofline",
     "memory_levels",
     "request_of",
     "roofline_plot",
     "sharing",
     "show",
+    "sm_budget",
+    "step_through_k",
     "strips_fit",
     "warehouse",
     "warp_access",
     "warps_of_block",
+    "watch_race",
+    "who_owns_what",
 ]

@@ -19,6 +19,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.accesses import Request
+from course_lib.figures.bank_passes import phase_count
 from course_lib.figures.picture import Picture
 
 _LEFT, _RIGHT = 0.95, 7.42
@@ -219,10 +220,10 @@ class _Phase:
 
 
 def phases_of(request: Request, itemsize: int = 4) -> list[_Phase]:
-    """How shared memory serves a request: 8-byte lanes by half a warp, 16-byte by a quarter."""
+    """How shared memory serves a request: wide lanes by half or a quarter of a warp at a time."""
     lanes, addresses = _lanes_and_addresses(request)
     words_per_lane = max(1, itemsize // BANK_WIDTH_BYTES)
-    size = WARP_SIZE // words_per_lane
+    size = WARP_SIZE // phase_count(addresses, lanes, itemsize)
     phases = []
     for first in range(0, WARP_SIZE, size):
         mine = (lanes >= first) & (lanes < first + size)

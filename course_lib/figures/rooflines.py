@@ -19,6 +19,8 @@ _COLOUR: dict[BytesKind, str] = {
     "through L1": style.PURPLE,
     "DRAM": style.GREEN,
 }
+# Of the ridge's label, in points: below the roof on the right, or above it where a dot is there.
+_RIDGE_BELOW, _RIDGE_ABOVE = (6.0, -6.0), (-8.0, 5.0)
 
 
 @style.drawn
@@ -45,6 +47,7 @@ def roofline_plot(
     _scales(axes, roofs, points, low, high)
     _draw_roofs(axes, roofs, low, high)
     labels = _Labels(axes, roofs, points, _name_dram_roof(axes, roofs, points, low))
+    _name_ridge(axes, roofs, points, labels)
     for point in points:
         _draw_point(axes, point, roofs, labels)
     _legend(axes, points)
@@ -74,14 +77,27 @@ def _draw_roofs(axes: Axes, roofs: Ceilings, low: float, high: float) -> None:
         va="bottom",
         fontsize=style.SMALL,
     )
+
+
+def _name_ridge(axes: Axes, roofs: Ceilings, points: Sequence[Point], labels: _Labels) -> None:
+    """Write beside the ridge, on the side where no dot is."""
+    text, place = f"ridge {roofs.ridge:.1f} FLOP/B", (roofs.ridge, roofs.fp32_gflops)
+    hidden = any(labels.covers(place, _RIDGE_BELOW, text, _dot(each, roofs)) for each in points)
+    offset = _RIDGE_ABOVE if hidden else _RIDGE_BELOW
+    labels.keep_clear(*place, offset, text)
     axes.annotate(
-        f"ridge {ridge:.1f} FLOP/B",
-        (ridge, peak),
-        xytext=(6, -6),
+        text,
+        place,
+        xytext=offset,
         textcoords="offset points",
-        va="top",
+        ha="right" if hidden else "left",
+        va="bottom" if hidden else "top",
         fontsize=style.SMALL,
     )
+
+
+def _dot(point: Point, roofs: Ceilings) -> tuple[float, float]:
+    return point.intensity, _height(point, roofs)
 
 
 def _name_dram_roof(
@@ -175,8 +191,8 @@ class _Labels:
         along = np.geomspace(*axes.get_xlim(), 120)
         line = [(x, roof(x, roofs)) for x in along]
         dots = [(each.intensity, _height(each, roofs)) for each in points]
-        # A dot counts thrice, and so does what is written already.
-        drawn = self._to_pixels.transform(line + dots * 3)
+        # A dot counts most, and what is written already counts thrice.
+        drawn = self._to_pixels.transform(line + dots * 30)
         self._obstacles = np.vstack([drawn, pixels_in_use * 3])
         self._taken: list[tuple[float, float, float, float]] = []
 
@@ -188,6 +204,23 @@ class _Labels:
         best = costs.index(min(costs))
         self._taken.append(boxes[best])
         return self._OFFSETS[best]
+
+    def covers(
+        self,
+        place: tuple[float, float],
+        offset: tuple[float, float],
+        text: str,
+        dot: tuple[float, float],
+    ) -> bool:
+        """Would this text, written there, hide this dot?"""
+        left, bottom, right, top = self._box(self._to_pixels.transform(place), offset, text)
+        x, y = self._to_pixels.transform(dot)
+        margin = 6.0
+        return bool(left - margin < x < right + margin and bottom - margin < y < top + margin)
+
+    def keep_clear(self, x: float, y: float, offset: tuple[float, float], text: str) -> None:
+        """Something is written there already."""
+        self._taken.append(self._box(self._to_pixels.transform((x, y)), offset, text))
 
     def _box(
         self, pixel: np.ndarray, offset: tuple[float, float], text: str
@@ -291,7 +324,7 @@ def _is_above(point: Point, roofs: Ceilings) -> bool:
 
 
 def _origin(source: str) -> str:
-    return "data sheet (boost clock)" if source == "data sheet" else "measured here"
+    return "data sheet (boost clock)" if source == "data sheet" else source
 
 
 def _words(roofs: Ceilings, points: Sequence[Point]) -> str:

@@ -1,8 +1,9 @@
-"""Draw the ladder: every rung with its published speed, and the rung where we stand lit."""
+"""Draw the ladder: every rung with its speed, published or measured, and where we stand lit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
@@ -10,16 +11,27 @@ from course_lib import curriculum
 from course_lib.curriculum import Rung
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.measurements import Speeds
 
 _ROW = 0.44
 _FIRST_BAR, _FULL_BAR = 2.42, 3.2  # where bars begin, and how long 100 % of cuBLAS is
 _RAILS = (0.32, 1.82)
 
 
+@dataclass(frozen=True)
+class _Step:
+    """One bar: the share of cuBLAS is its length."""
+
+    name: str
+    gflops: float
+    share: float
+
+
 @style.drawn
 def ladder(
     current: str | None = None,
     *,
+    speeds: Speeds | None = None,
     rungs: Sequence[Rung] = curriculum.RUNGS,
     cublas_gflops: float = curriculum.PUBLISHED_CUBLAS_GFLOPS,
     measured_on: str = curriculum.PUBLISHED_ON,
@@ -27,28 +39,55 @@ def ladder(
 ) -> Picture:
     """The rungs from the bottom up; `current` is the one that is lit.
 
+    With `speeds` (from `course_lib.bench.speeds()`) they are those, with their device and date;
+    without, the published ones.
+
     Raises:
         ValueError: if no rung has that name.
     """
-    names = [rung.name for rung in rungs]
+    if speeds is not None and speeds.origin == "measured":
+        steps = [
+            _Step(name, gflops, speeds.of_cublas[name])
+            for name, gflops in speeds.gflops.items()
+            if name in speeds.of_cublas
+        ]
+        return _draw(steps, current, speeds.label, speeds.caption, "measured", "cuBLAS")
+    steps = [
+        _Step(each.name, each.published_gflops, each.published_gflops / cublas_gflops)
+        for each in rungs
+    ]
+    note = f"Published by {source}, not measured by us."
+    opponent = f"cuBLAS {cublas_gflops:,.0f}"
+    return _draw(steps, current, measured_on, note, "published", opponent)
+
+
+def _draw(
+    steps: Sequence[_Step],
+    current: str | None,
+    where: str,
+    note: str,
+    origin: str,
+    opponent: str,
+) -> Picture:
+    names = [step.name for step in steps]
     if current is not None and current not in names:
         raise ValueError(f"No rung {current!r} on the ladder; there are {', '.join(names)}.")
-    here = names.index(current) if current is not None else len(rungs)
+    here = names.index(current) if current is not None else len(steps)
 
-    height = 1.32 + _ROW * len(rungs)
-    figure = style.card(height, "The ladder", f"{measured_on}: GFLOP/s, and the share of cuBLAS")
+    height = 1.32 + _ROW * len(steps)
+    figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
     axes = style.canvas(figure)
     bottom = height - 0.55
-    _draw_rails(axes, bottom, len(rungs))
-    _draw_cublas(axes, bottom, len(rungs), cublas_gflops)
-    for place, rung in enumerate(rungs):
+    _draw_rails(axes, bottom, len(steps))
+    _draw_cublas(axes, bottom, len(steps), opponent)
+    for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
-        _draw_rung(axes, y, rung, place - here, rung.published_gflops / cublas_gflops)
+        _draw_rung(axes, y, step, place - here)
         if place:
-            gain = rung.published_gflops / rungs[place - 1].published_gflops
+            gain = step.gflops / steps[place - 1].gflops
             style.write(axes, 2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", color=style.GREY)
-    style.footnote(figure, f"Published by {source}, not measured by us.")
-    return Picture(figure, _words(rungs, current, cublas_gflops, measured_on))
+    style.footnote(figure, note)
+    return Picture(figure, _words(steps, current, where, origin, opponent))
 
 
 def _draw_rails(axes: Axes, bottom: float, count: int) -> None:
@@ -63,14 +102,14 @@ def _draw_rails(axes: Axes, bottom: float, count: int) -> None:
         )
 
 
-def _draw_cublas(axes: Axes, bottom: float, count: int, gflops: float) -> None:
+def _draw_cublas(axes: Axes, bottom: float, count: int, opponent: str) -> None:
     x = _FIRST_BAR + _FULL_BAR
     top = bottom - _ROW * count
     axes.plot([x, x], [bottom, top], color=style.INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    style.write(axes, x, top - 0.05, f"cuBLAS {gflops:,.0f}", va="bottom", ha="center")
+    style.write(axes, x, top - 0.05, opponent, va="bottom", ha="center")
 
 
-def _draw_rung(axes: Axes, y: float, rung: Rung, steps_from_here: int, share: float) -> None:
+def _draw_rung(axes: Axes, y: float, step: _Step, steps_from_here: int) -> None:
     lit, climbed = steps_from_here == 0, steps_from_here < 0
     colour = style.ORANGE if lit else style.BLUE
     strength = 1.0 if lit else 0.75 if climbed else 0.16
@@ -91,7 +130,7 @@ def _draw_rung(axes: Axes, y: float, rung: Rung, steps_from_here: int, share: fl
         axes,
         (left + right) / 2,
         y,
-        rung.name,
+        step.name,
         ha="center",
         fontfamily=style.MONO,
         fontweight=weight,
@@ -100,7 +139,7 @@ def _draw_rung(axes: Axes, y: float, rung: Rung, steps_from_here: int, share: fl
     )
     bar = axes.barh(
         y,
-        _FULL_BAR * share,
+        _FULL_BAR * step.share,
         0.24,
         left=_FIRST_BAR,
         color=style.tint(colour, strength),
@@ -108,23 +147,25 @@ def _draw_rung(axes: Axes, y: float, rung: Rung, steps_from_here: int, share: fl
         hatch=None if lit or climbed else "////",
         linewidth=1,
     )
-    bar.set_label(rung.name)
-    label = f"{style.whole(rung.published_gflops)}  ({share:.1%})" + ("  ◀ here" if lit else "")
+    bar.set_label(step.name)
+    label = f"{style.whole(step.gflops)}  ({step.share:.1%})" + ("  ◀ here" if lit else "")
     # A number beside a long bar would sit on cuBLAS's line, so it moves behind it.
-    x = _FIRST_BAR + (_FULL_BAR + 0.08 if share > 0.6 else _FULL_BAR * share + 0.08)
+    x = _FIRST_BAR + (
+        max(_FULL_BAR, _FULL_BAR * step.share) + 0.08
+        if step.share > 0.6
+        else _FULL_BAR * step.share + 0.08
+    )
     style.write(axes, x, y, label, fontweight=weight)
 
 
 def _words(
-    rungs: Sequence[Rung], current: str | None, cublas_gflops: float, measured_on: str
+    steps: Sequence[_Step], current: str | None, where: str, origin: str, opponent: str
 ) -> str:
-    steps = ", ".join(
-        f"{rung.name} {style.whole(rung.published_gflops)} "
-        f"({rung.published_gflops / cublas_gflops:.1%})"
-        for rung in rungs
-    )
+    told = ", ".join(f"{each.name} {style.whole(each.gflops)} ({each.share:.1%})" for each in steps)
+    against = opponent.removeprefix("cuBLAS").strip()
+    cublas = f"cuBLAS ({against})" if against else "cuBLAS"
     here = f" You are on the rung {current}." if current else ""
     return (
-        f"The ladder of kernels from slow to fast, published GFLOP/s on {measured_on} and share of "
-        f"cuBLAS ({style.whole(cublas_gflops)}): {steps}.{here}"
+        f"The ladder of kernels from slow to fast, {origin} GFLOP/s on {where} and share of "
+        f"{cublas}: {told}.{here}"
     )

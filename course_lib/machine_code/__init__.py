@@ -5,7 +5,13 @@ is the one a launch takes: Numba's types, NVVM, and ptxas from its PTX to machin
 """
 
 from course_lib.machine_code.compiler import CompileFailed, CompilerMissing, missing
-from course_lib.machine_code.report import CompileReport, InstructionMix, compile_report
+from course_lib.machine_code.cuda_c import nvcc_report
+from course_lib.machine_code.report import (
+    CompileReport,
+    InstructionMix,
+    compile_report,
+    compile_reports,
+)
 from course_lib.machine_code.sass import Instruction
 
 __all__ = [
@@ -15,5 +21,7 @@ __all__ = [
     "Instruction",
     "InstructionMix",
     "compile_report",
+    "compile_reports",
     "missing",
+    "nvcc_report",
 ]

@@ -91,8 +91,13 @@ def missing() -> str:
     return ""
 
 
-def compile_kernel(kernel: Any, signature: Any, cc: tuple[int, int]) -> Compiled:
-    """Compile a kernel; runtime's replacements for launches are put aside meanwhile."""
+def compile_kernel(
+    kernel: Any, signature: Any, cc: tuple[int, int], targets: tuple[tuple[int, int], ...] = ()
+) -> dict[tuple[int, int], Compiled]:
+    """Compile a kernel for `cc`, or from its PTX for each of `targets`, `cc` and newer ones.
+
+    Runtime's replacements for launches are put aside meanwhile.
+    """
     function = _function(kernel)
     options = dict(getattr(kernel, "targetoptions", None) or {})
     if options.get("device"):
@@ -102,12 +107,15 @@ def compile_kernel(kernel: Any, signature: Any, cc: tuple[int, int]) -> Compiled
         cuda = _cuda_with_compiler()
         arguments = argument_types(signature)
         ptx = _to_ptx(cuda, function, arguments, cc, options)
-    with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
-        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx, encoding="utf-8")
-        log = _to_machine_code(source, cubin, cc, options.get("max_registers"))
-        sass, note = _disassemble(cubin, cc)
-    return Compiled(_entry(ptx), str(arguments), log, sass, note, _versions(cuda))
+    made = {}
+    for target in targets or (cc,):
+        with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
+            source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_text(ptx, encoding="utf-8")
+            log = _to_machine_code(source, cubin, target, options.get("max_registers"))
+            sass, note = disassemble(cubin, target)
+        made[target] = Compiled(_entry(ptx), str(arguments), log, sass, note, _versions(cuda))
+    return made
 
 
 def _function(kernel: Any) -> Any:
@@ -250,13 +258,13 @@ def _versions(cuda: ModuleType) -> str:
     part = "its own CUDA part"
     if "numba_cuda" in str(cuda.__file__):
         part = f"numba-cuda {metadata.version('numba-cuda')}"
-    return f"numba {numba.__version__} with {part}, {_release(_ptxas())}"
+    return f"numba {numba.__version__} with {part}, {release(_ptxas())}"
 
 
 @functools.lru_cache
-def _release(tool: str) -> str:
+def release(tool: str) -> str:
     """ "ptxas 12.9.86", as the tool itself says."""
-    said = _run([tool, "--version"]).stdout
+    said = run([tool, "--version"]).stdout
     found = re.search(r"\bV(\d[\d.]*)", said)
     return f"{Path(tool).stem} {found.group(1) if found else '?'}"
 
@@ -308,28 +316,28 @@ def _to_machine_code(
     command = [_ptxas(), "--verbose", f"--gpu-name=sm_{cc[0]}{cc[1]}", "--generate-line-info"]
     if max_registers:
         command += ["--maxrregcount", str(max_registers)]
-    done = _run([*command, str(source), "--output-file", str(cubin)])
+    done = run([*command, str(source), "--output-file", str(cubin)])
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise CompileFailed(f"ptxas refuses the kernel: {lines[0] if lines else 'no reason given'}")
     return done.stdout + done.stderr
 
 
-def _disassemble(cubin: Path, cc: tuple[int, int]) -> tuple[str | None, str]:
+def disassemble(cubin: Path, cc: tuple[int, int]) -> tuple[str | None, str]:
     """The machine code as text, or None and the reason."""
     tool = find_tool("nvdisasm")
     if tool is None:
         return None, f"The instruction mix needs the disassembler nvdisasm: {GET_DISASSEMBLER}."
-    done = _run([tool, "--print-code", "--print-line-info", str(cubin)])
+    done = run([tool, "--print-code", "--print-line-info", str(cubin)])
     if done.returncode or ".text." not in done.stdout:
         lines = [line for line in done.stderr.splitlines() if "warning" not in line]
         reason = lines[0].strip() if lines else "no reason given"
-        where = f"{_release(tool)} can't read code for sm_{cc[0]}{cc[1]}"
+        where = f"{release(tool)} can't read code for sm_{cc[0]}{cc[1]}"
         return None, f"There is no instruction mix: {where} ({reason})."
     return done.stdout, ""
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=TOOL_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as problem:

@@ -6,7 +6,7 @@ import itertools
 import linecache
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -280,12 +280,30 @@ def compile_report(kernel: Any, signature: Any, cc: str | tuple[int, int] = "7.5
         CompileFailed: with the compiler's reason.
     """
     wanted = capability(cc)
-    made = compile_kernel(kernel, signature, wanted)
+    (made,) = compile_kernel(kernel, signature, wanted).values()
+    return report_of(made, getattr(kernel, "py_func", kernel).__name__, wanted)
+
+
+def compile_reports(kernel: Any, signature: Any, ccs: Iterable[str]) -> dict[str, CompileReport]:
+    """Reports for several GPUs, in a fraction of the time that `compile_report` takes for each.
+
+    Numba compiles once, for the oldest of them, and ptxas goes on from that PTX for every one: so
+    does a driver for a GPU that is newer than the code. The counts are those of `compile_report`
+    up to a few instructions.
+    """
+    wanted = {capability(cc): cc for cc in ccs}
+    made = compile_kernel(kernel, signature, min(wanted), tuple(wanted))
+    name = getattr(kernel, "py_func", kernel).__name__
+    return {wanted[cc]: report_of(code, name, cc) for cc, code in made.items()}
+
+
+def report_of(made: Compiled, kernel: str, cc: tuple[int, int]) -> CompileReport:
+    """The report on machine code, whoever made it."""
     loop, code, note = _find_loop(made)
     return CompileReport(
-        kernel=getattr(kernel, "py_func", kernel).__name__,
+        kernel=kernel,
         arguments=made.argument_types,
-        cc=f"{wanted[0]}.{wanted[1]}",
+        cc=f"{cc[0]}.{cc[1]}",
         **resources(made.log, made.entry),
         mix=mix_of(loop) if loop else None,
         loop=loop,

@@ -39,7 +39,8 @@ def mat_add(A, B, C):
     if y < C.shape[0] and x < C.shape[1]:
         C[y, x] = A[y, x] + B[y, x]
     # END SOLUTION'''
-HINT = "<details>\n<summary>Hint {}: look</summary>\n\nThink of the edge.\n\n</details>"
+HINTS = ((1, "look"), (2, "count"), (3, "the idea"))
+HINT = "<details>\n<summary>Hint {}: {}</summary>\n\nThink of the edge.\n\n</details>"
 TINY = (
     Lesson("00", "first", "First", 10, ("Add", "Subtract", "Multiply"), ("mat_add",)),
     Lesson("01", "second", "Second", 20, ("Read", "Write", "Sleep")),
@@ -66,7 +67,7 @@ def tiny_solution() -> Notebook:
             markdown("Add two matrices. Try first.", id="statement"),
             code(ANSWER, "exercise", id="answer"),
             code('course_lib.check("mat_add", mat_add)', "check", id="check"),
-            *(markdown(HINT.format(number), id=f"hint-{number}") for number in (1, 2, 3)),
+            *(markdown(HINT.format(*each), id=f"hint-{each[0]}") for each in HINTS),
             markdown("This is right because every element has its thread.", "solution", id="why"),
         ]
     )

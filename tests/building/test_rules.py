@@ -127,6 +127,9 @@ def drop(name):
         (change("check", "mat_add)", "add)"), "after the answer: one cell, tagged `check`"),
         (drop("check"), "after the answer: one cell, tagged `check`"),
         (drop("hint-2"), "2 hints"),
+        (change("hint-2", "Hint 2", "Hint 3"), "in this order"),
+        (change("hint-3", "the idea", "the code"), "instead of 'Hint 3: the idea'"),
+        (change("hint-1", "Think", "<summary>Hint 2: again</summary> Think"), "share a cell"),
         (change("hint-1", "Think", "```\ncode\n```\nThink"), "shows code"),
     ],
 )

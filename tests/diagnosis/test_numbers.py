@@ -28,7 +28,7 @@ def outcome(A, B, got, tiled=True, poison=POISON, tile=T) -> Outcome:
     expected = A.astype(np.float64) @ B.astype(np.float64)
     tolerance = (A.shape[1] + 2) * 6e-8 * (abs(A).astype(np.float64) @ abs(B)) + 1e-30
     sizes = Geometry(*expected.shape, A.shape[1], tile, tile, tile if tiled else None)
-    return Outcome(A, B, expected, np.asarray(got, np.float32), tolerance, sizes, poison)
+    return Outcome((A, B), expected, np.asarray(got, np.float32), tolerance, sizes, poison)
 
 
 def blocks(n: int) -> np.ndarray:
@@ -346,7 +346,9 @@ def test_a_wrong_sum_is_told_its_slip(name: str) -> None:
     expected = A.astype(np.float64) + B
     tolerance = 2e-7 * (abs(A) + abs(B)).astype(np.float64)
     got = wrong(A, B).astype(np.float32)
-    slip = diagnose_add(Outcome(A, B, expected, got, tolerance, Geometry(48, 48, 0, T, T), POISON))
+    slip = diagnose_add(
+        Outcome((A, B), expected, got, tolerance, Geometry(48, 48, 0, T, T), POISON)
+    )
     assert slip is not None
     assert slip.code == code, slip
     assert words in slip.message

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from course_lib.diagnosis import real_gpu
-from course_lib.diagnosis.cases import PRODUCT, SUM, Problem
+from course_lib.diagnosis.cases import PRODUCT, SCAN, SUM, TRANSPOSE, Problem
+from course_lib.diagnosis.scan import run_sums
 
 
 class Device(np.ndarray):
@@ -23,7 +24,10 @@ def device(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import cuda
 
     monkeypatch.setattr(cuda, "to_device", lambda array: array.copy().view(Device))
-    monkeypatch.setattr(real_gpu, "SHAPES", ((40, 30, 20),))
+    monkeypatch.setattr(type(PRODUCT), "gpu_shapes", ((40, 30, 20),))
+    monkeypatch.setattr(type(SUM), "gpu_shapes", ((40, 30, 0),))
+    monkeypatch.setattr(type(TRANSPOSE), "gpu_shapes", ((40, 30, 0),))
+    monkeypatch.setattr(type(SCAN), "gpu_shapes", ((200,),))
 
 
 def outcome(kernel: object, problem: Problem = PRODUCT) -> list[object]:
@@ -55,9 +59,26 @@ def added(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
     C[:] = A + B
 
 
+def turned(A: np.ndarray, B: np.ndarray) -> None:
+    B[:] = A.T
+
+
+def summed(x: np.ndarray, y: np.ndarray) -> None:
+    y[:] = run_sums(np.asarray(x))
+
+
 def test_a_right_kernel_has_no_findings() -> None:
     assert outcome(right) == []
     assert outcome(added, SUM) == []
+    assert outcome(turned, TRANSPOSE) == []
+    assert outcome(summed, SCAN) == []
+
+
+def test_a_problem_with_one_input_names_its_own_arrays() -> None:
+    (found,) = outcome(lambda A, B: None, TRANSPOSE)
+    assert "B[0, 0] is" in found.message and "A of 40 x 30" in found.message  # type: ignore[attr-defined]
+    (found,) = outcome(lambda x, y: None, SCAN)
+    assert "y[0] is" in found.message and "n = 200" in found.message  # type: ignore[attr-defined]
 
 
 def test_a_wrong_element_is_found() -> None:

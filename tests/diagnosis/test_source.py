@@ -61,7 +61,8 @@ def test_a_named_test_is_a_guard() -> None:
         "    if inside:\n        C[i] = 1\n"
     )
     found = source(text)
-    assert [line for _, line in found.guards(found.accesses("C", store=True)[0])] == [4]
+    store = found.accesses("C", store=True)[0]
+    assert [line for _, line in found.guards(store)] == [3]  # where the test is made
 
 
 def test_a_conditional_expression_is_a_guard() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from course_lib.diagnosis.slips import Geometry
 from course_lib.diagnosis.trail import Trail, block_steps, make_trail, mapping_slip
+from course_lib.emulator.profile import TracedAccess
 
 SIZES = Geometry(8, 8, 8, 4, 4)
 
@@ -19,13 +18,16 @@ def trail(row: object, column: object, blocks: int = 2) -> Trail:
     inside = (indices < 8).all(axis=1)
     zero = np.zeros_like(bx)
     threads = np.stack([zero, by, bx, zero, ty, tx], axis=1)
-    access = SimpleNamespace(
+    access = TracedAccess(
         kind="store",
         space="global",
         array="C",
         line=7,
+        step=0,
+        interval=0,
         indices=indices[inside],
         threads=threads[inside],
+        addresses=np.zeros(0, np.int64),
     )
     shapes = {"A": (8, 8), "B": (8, 8), "C": (8, 8)}
     return make_trail([access], shapes, "C")

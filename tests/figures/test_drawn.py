@@ -354,6 +354,21 @@ def test_plain_bars():
     assert "a 3, b 12. For comparison: ideal, 6." in picture.alt
 
 
+def test_instructions_are_drawn_for_one_multiply_add():
+    picture = figures.instruction_mix(
+        {"plain": {"FFMA": 4, "integer": 6, "move": 2}, "lean": {"FFMA": 8, "shared load": 2}}
+    )
+    bars = bars_of(picture)
+    work = bars["plain: multiply-adds"]
+    assert bars["lean: multiply-adds"] == pytest.approx(work)
+    assert bars["plain: integers: indices, mostly"] == pytest.approx(1.5 * work)
+    assert bars["plain: the rest"] == pytest.approx(0.5 * work)
+    assert bars["lean: shared loads"] == pytest.approx(0.25 * work)
+    assert "lean: 1.25 instructions, 80% of them multiply-adds; shared loads 0.25" in picture.alt
+    with pytest.raises(ValueError, match="no multiply-add"):
+        figures.instruction_mix({"copy": {"global load": 4}})
+
+
 def test_line_counters_are_those_of_the_profile(race):
     names = ("global_load_sectors", "shared_load_wavefronts", "flops")
     bars = bars_of(figures.line_counters(race, names))
@@ -532,3 +547,29 @@ def test_levels_say_that_they_are_a_model():
     other = CacheTraffic(1, 1, 1, 1, 0, CacheSizes(1, 1, 1, name="another"), "stream")
     with pytest.raises(ValueError, match="one GPU"):
         figures.memory_levels({**levels, "two": other})
+
+
+# --- budgets of an SM, and the whole climb ------------------------------------------------------
+
+
+def test_budgets_show_what_blocks_take_and_what_binds():
+    picture = figures.sm_budget("A6000", (1024, 37, 8192))
+    words = words_of(picture)
+    assert "32 of 48" in words and "40,960 of 65,536" in words and "9 of 100 KiB" in words
+    assert "fits 11" in words and words.count("◀") == 2
+    assert "binding: warps and registers" in picture.alt
+
+
+def test_a_launch_that_fails_fills_no_budget():
+    picture = figures.sm_budget("A6000", (1024, 65, 8192))
+    assert "the launch fails" in words_of(picture) and "0 of 65,536" in words_of(picture)
+    with pytest.raises(ValueError, match="not 0"):
+        figures.sm_budget("A6000", {})
+
+
+def test_the_climb_gives_every_rung_its_reason_and_its_limit():
+    picture = figures.climb()
+    words = " ".join(words_of(picture).split())
+    for rung in curriculum.RUNGS:
+        assert rung.why in words and rung.binds in words and rung.why in picture.alt
+    assert "× 6.43" in words and "764" in words and "H100" in words

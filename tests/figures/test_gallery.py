@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from course_lib import figures
 from course_lib.curriculum import RUNGS
 from course_lib.devices import Ceilings
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
+from course_lib.measurements import Cell, Entry, Measurements
 from course_lib.roofline import Point
 
 A = np.arange(16).reshape(4, 4)
@@ -26,6 +28,9 @@ POINTS = [
     Point("coalesced", 18, 1986.5, "DRAM", "published: somewhere"),
     Point("through L1", 3, None, "through L1"),
 ]
+HOLLOW = [
+    Point(f"T = {T}", T / 4, None, "requested") for T in (1, 16, 32, 128)
+]  # the last one beside the ridge's own label
 STAIRS = figures.Request("sA[x, x]", figures.addresses_of(range(32), range(32), 32), array="sA")
 BANKED = figures.Request("sB[x, 0]", figures.addresses_of(range(32), 0, 32), array="sB")
 WIDE = figures.Request("16 bytes a lane", figures.addresses_of(0, range(0, 128, 4), 128))
@@ -47,16 +52,44 @@ THREAD = ((1, 0), (2, 3))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
 ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
 MISALIGNED = figures.Request("misaligned", figures.addresses_of(0, range(3, 35), 4096))
+LOOPS = {
+    "coalesced": {"integer": 122, "global load": 8, "FFMA": 4, "control": 1},
+    "register_2d": {"FFMA": 512, "shared load": 32, "global load": 8, "integer": 40},
+    "16 x 16": {"FFMA": 256, "shared load": 20, "local": 66, "integer": 17, "move": 6},
+}
+
+MADE_UP = {  # milliseconds at 4096, and the tile
+    "naive": (300.0, (32, 32, 1)), "coalesced": (100.0, (32, 32, 1)), "tiled": (18.0, (32, 32, 32)),
+    "register_1d": (9.0, (64, 64, 8)), "register_2d": (4.2, (128, 128, 8)),
+    "double_buffered": (3.4, (128, 128, 8)), "cp_async": (2.9, (128, 128, 16)),
+    "cuBLAS float32": (2.7, ()),
+}  # fmt: skip
+CLIMBED = Measurements(
+    device="NVIDIA Example",
+    short_name="H200",
+    date="2026-11-20",
+    measured_roofs={"fp32_gflops": 65000.0, "dram_gb_per_s": 4200.0},
+    entries=tuple(
+        Entry(name, "cuBLAS" if " " in name else "rung", "float32", (Cell(4096, (ms,)),), tile)
+        for name, (ms, tile) in MADE_UP.items()
+    ),
+)
 
 # Every public picture, in the forms that the lessons use and at the edges of what it takes.
 GALLERY = {
     "ladder": lambda: figures.ladder(),
+    "ladder-measured": lambda: figures.ladder("cp_async", speeds=CLIMBED.speeds()),
+    "measured_roofline": lambda: figures.measured_roofline(CLIMBED),
+    "measured_roofline-data-sheet": lambda: figures.measured_roofline(
+        replace(CLIMBED, measured_roofs={}), rungs=["naive", "tiled", "cp_async"]
+    ),
     "ladder-first": lambda: figures.ladder(RUNGS[0].name),
     "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
     "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
     **{f"warehouse-{name}": lambda n=name: figures.warehouse(n) for name in WIDEST},
     **{f"roofline_plot-{name}": lambda n=name: figures.roofline_plot(n) for name in WIDEST},
     "roofline_plot-points": lambda: figures.roofline_plot("A6000", POINTS),
+    "roofline_plot-hollow": lambda: figures.roofline_plot("H100", HOLLOW),
     "roofline_plot-measured": lambda: figures.roofline_plot(MEASURED, POINTS[:2]),
     "grid_of_threads": lambda: figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=THREAD),
     "grid_of_threads-flat": lambda: figures.grid_of_threads((3, 1), (4, 1), (1, 10)),
@@ -95,6 +128,15 @@ GALLERY = {
     "before_after_reuse": lambda: figures.before_after_reuse(),
     "before_after_reuse-8": lambda: figures.before_after_reuse(8),
     "bars": lambda: figures.bars(STRIDES, unit="sectors per request", reference=(4, "ideal")),
+    "climb": lambda: figures.climb(),
+    "sm_budget": lambda: figures.sm_budget("A6000", (1024, 37, 8192)),
+    "sm_budget-fails": lambda: figures.sm_budget("A6000", (1024, 65, 8192)),
+    "sm_budget-many": lambda: figures.sm_budget("H100", (32, 16, 0)),
+    "sm_budget-three": lambda: figures.sm_budget(
+        "H100", {"T = 16": (256, 38, 2048), "T = 32": (1024, 37, 8192), "async": (384, 168, 196608)}
+    ),
+    "instruction_mix": lambda: figures.instruction_mix(LOOPS),
+    "instruction_mix-one": lambda: figures.instruction_mix({"coalesced": LOOPS["coalesced"]}),
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
 FROM_RUNS = (
@@ -167,7 +209,7 @@ def look_at(picture):
     assert "  " not in picture.alt
     # PNG's own bytes: width and height stand at a fixed place.
     png = picture.png()
-    assert len(png) < 120_000
+    assert len(png) < 180_000  # the page of the whole climb is mostly words
     assert int.from_bytes(png[16:20], "big") == 836
     assert int.from_bytes(png[20:24], "big") < 700
     boxes = written(picture)

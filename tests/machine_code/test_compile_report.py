@@ -165,7 +165,7 @@ def test_link_time_optimisation_changes_nothing(corpus, compiled, tmp_path, name
     linker.get_linked_cubin(handle, linked)
     cubin = tmp_path / "linked.cubin"
     cubin.write_bytes(linked)
-    text, _ = compiler._disassemble(cubin, (7, 5))
+    text, _ = compiler.disassemble(cubin, (7, 5))
     entry = re.search(r"\.section\s+\.text\.([\w$]+),", text)[1]
     assert mix_of(sass.hot_loop(sass.parse(text, entry))) == compiled(name).mix
     assert f"SHI_REGISTERS={compiled(name).registers}" in text

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.cases import PROBLEMS
 from course_lib.emulator import kernel_from, load_program
 from course_lib.emulator import types as kinds
 from course_lib.emulator.infer import infer
@@ -16,8 +19,9 @@ from course_lib.emulator.infer import infer
 pytestmark = pytest.mark.slow
 
 ANSWERS = Path(__file__).resolve().parents[1] / "styles" / "answers"
-CORPUS = sorted(ANSWERS.glob("*/*.py"))
-MATRIX = kinds.ArrayType(np.dtype(np.float32), 2)
+KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "kernel"}
+CORPUS = sorted(path for path in ANSWERS.glob("*/*.py") if path.parent.name in KERNELS)
+THREE_MATRICES = (2, 2, 2)
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +35,8 @@ def compile_kernel():
     class NoDevice:
         compute_capability = (7, 5)
 
-    def compiled(function, matrices: int) -> dict[str, object]:
-        arguments = (types.float32[:, ::1],) * matrices
+    def compiled(function, ranks: Sequence[int]) -> dict[str, object]:
+        arguments = tuple(types.Array(types.float32, rank, "C") for rank in ranks)
         result = compile_cuda(function, types.void, arguments, cc=(7, 5))
         return dict(result.type_annotation.typemap)
 
@@ -64,10 +68,19 @@ def types_by_numba(typemap: dict[str, object]) -> dict[str, set[str]]:
     return found
 
 
-def types_by_emulator(kernel, matrices: int) -> dict[str, set[str]]:
+def ranks_of(exercise: str) -> tuple[int, ...]:
+    """How many axes each argument of an exercise has, the output last."""
+    problem = PROBLEMS[exercise]
+    inputs = problem.operands(problem.tiny, np.random.default_rng(0))
+    expected, _ = problem.answer(*inputs)
+    return tuple(each.ndim for each in (*inputs, expected))
+
+
+def types_by_emulator(kernel, ranks: Sequence[int]) -> dict[str, set[str]]:
     """The types of each variable, wherever it is set or used."""
     found: dict[str, set[str]] = {}
-    for node, kind in infer(kernel, [MATRIX] * matrices).types.items():
+    arrays = [kinds.ArrayType(np.dtype(np.float32), rank) for rank in ranks]
+    for node, kind in infer(kernel, arrays).types.items():
         if isinstance(node, ast.Name) and not isinstance(kind, kinds.Static | kinds.RangeType):
             found.setdefault(node.id, set()).add(str(kind))
     return found
@@ -94,9 +107,9 @@ def test_every_variable_has_numbas_type(path: Path, compile_kernel) -> None:
                 pytest.skip("a declared signature is compiled at once, which needs a driver")
             raise
         kernel = load_program(text).kernel(path.parent.name)
-        count = len(kernel.parameters)
-        numba = types_by_numba(compile_kernel(names[kernel.name].py_func, count))
-    ours = types_by_emulator(kernel, count)
+        ranks = ranks_of(path.parent.name)
+        numba = types_by_numba(compile_kernel(names[kernel.name].py_func, ranks))
+    ours = types_by_emulator(kernel, ranks)
     for name in sorted(local_names(kernel)):
         assert ours[name] == numba[name], name
 
@@ -108,6 +121,6 @@ def test_the_comparison_can_fail(compile_kernel) -> None:
             total += A[0, k]
         C[0, 0] = total
 
-    numba = types_by_numba(compile_kernel(widened, 3))
+    numba = types_by_numba(compile_kernel(widened, THREE_MATRICES))
     assert numba["total"] == {"int64", "float64"}
-    assert types_by_emulator(kernel_from(widened), 3)["total"] == {"int64", "float64"}
+    assert types_by_emulator(kernel_from(widened), THREE_MATRICES)["total"] == {"int64", "float64"}

@@ -10,9 +10,23 @@ from expectations import Mutant, all_mutants
 import course_lib
 
 MUTANTS = all_mutants()
-# Every so many wrong answers are in the fast set; `--all` tries every one.
-FAST_ONE_IN = 3
-AT_LEAST = {"mat_add": 10, "matmul_naive": 10, "matmul_coalesced": 10, "matmul_tiled": 26}
+# Every so many wrong answers are in the fast set, and `--all` tries the others; of those that take
+# longest, it tries every so many, and `--long` the others.
+FAST_ONE_IN = 12
+SLOW_ONE_IN = {"matmul_1d": 3, "matmul_2d": 3, "attention": 3}
+AT_LEAST = {
+    "mat_add": 10,
+    "matmul_naive": 10,
+    "matmul_coalesced": 10,
+    "matmul_tiled": 26,
+    "blocks_per_sm": 40,
+    "pick_a_tile": 15,
+    "transpose_tiled": 35,
+    "block_scan": 35,
+    "attention": 45,
+    "matmul_1d": 35,
+    "matmul_2d": 35,
+}
 
 
 def _cases(is_warning: bool) -> list[object]:
@@ -20,11 +34,18 @@ def _cases(is_warning: bool) -> list[object]:
         pytest.param(
             mutant,
             id=f"{mutant.exercise}-{mutant.name}",
-            marks=[pytest.mark.slow] if number % FAST_ONE_IN else [],
+            marks=_marks(mutant.exercise, number),
         )
         for number, mutant in enumerate(MUTANTS)
         if mutant.is_warning is is_warning
     ]
+
+
+def _marks(exercise: str, number: int) -> list[pytest.MarkDecorator]:
+    if number % FAST_ONE_IN == 0:
+        return []
+    slow = number % SLOW_ONE_IN.get(exercise, 1) == 0
+    return [pytest.mark.slow if slow else pytest.mark.long]
 
 
 @pytest.mark.parametrize("mutant", _cases(is_warning=False))

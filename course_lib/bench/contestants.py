@@ -1,0 +1,133 @@
+"""Who takes part: rungs in Python, their twins in C++, cuBLAS. Each computes C = A @ B."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from course_lib.measurements import Kind, Precision
+
+# How the numbers of a precision lie in memory. TF32 is float32 that tensor cores round themselves.
+STORED_AS: Mapping[str, str] = {
+    "float32": "float32",
+    "tf32": "float32",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+}
+# The largest error that rounding explains, as a share of the result's root mean square. The inputs
+# count as they are stored, so only sums are rounded; TF32 rounds its inputs, too. A forgotten term
+# costs about 0.03 at the odd shapes (contest.py), an unwritten element is NaN.
+MOST_ERROR: Mapping[str, float] = {
+    "float32": 1e-4,
+    "tf32": 6e-3,
+    "float16": 1e-3,
+    "bfloat16": 1e-3,
+}
+ROUNDED_RESULT = 2e-2  # of a result that is itself rounded to 16 bits, on top
+
+
+class Problem(Protocol):
+    """One product to compute, and the judge of what was computed."""
+
+    shape: tuple[int, int, int]  # M, N, K
+
+    def operands(self, precision: str) -> tuple[Any, Any, Any]:
+        """A, B and C on the GPU, A and B in the numbers of this precision."""
+
+    def poison(self) -> None:
+        """Fill C with NaN, so that an element which nobody writes shows."""
+
+    def judge(self, precision: str, result: str) -> tuple[float, float]:
+        """The error and the accuracy of what C holds now (see `measurements.Cell`)."""
+
+
+Launch = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to multiply.
+
+    Attributes:
+        name, kind, precision, tile, source: as in `measurements.Entry`.
+        prepare: makes a launch for a problem; raises if this one can't compute it.
+        result: how C is stored: float32, or the inputs' own format.
+        multiples: sizes of which M, N or K must be multiples.
+        least: the smallest M and N.
+    """
+
+    name: str
+    kind: Kind
+    precision: Precision
+    prepare: Callable[[Problem], Launch]
+    result: str = "float32"
+    tile: tuple[int, ...] = ()
+    source: str = ""
+    multiples: Mapping[str, int] = field(default_factory=dict)
+    least: tuple[int, int] = (1, 1)
+
+    @property
+    def most_error(self) -> float:
+        """The largest error that still counts as right."""
+        rounded = ROUNDED_RESULT if self.result != "float32" else 0.0
+        return MOST_ERROR[self.precision] + rounded
+
+    def shape_like(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """The nearest shape upwards that this one can compute."""
+        at_least = (max(shape[0], self.least[0]), max(shape[1], self.least[1]), shape[2])
+        M, N, K = (
+            -(-side // self.multiples.get(name, 1)) * self.multiples.get(name, 1)
+            for name, side in zip("MNK", at_least, strict=True)
+        )
+        return M, N, K
+
+
+def rungs(table: Mapping[str, Any], cc: tuple[int, int]) -> Iterable[Contestant | str]:
+    """The rungs of the table that a GPU of this compute capability can run; else why not."""
+    for name, rung in table.items():
+        if tuple(rung.min_cc) > cc:
+            needed = ".".join(map(str, rung.min_cc))
+            yield f"{name} needs compute capability {needed}; this GPU has {cc[0]}.{cc[1]}."
+        else:
+            yield rung_in_python(rung)
+
+
+def rung_in_python(rung: Any) -> Contestant:
+    """A rung of the table as a contestant."""
+    precision = precision_of(rung)
+
+    def prepare(problem: Problem) -> Launch:
+        A, B, C = problem.operands(precision)
+        return lambda: rung.launch(A, B, C)
+
+    return Contestant(
+        name=rung.name,
+        kind="rung",
+        precision=precision,
+        prepare=prepare,
+        tile=tuple(rung.tile),
+        source=fingerprint(rung.source),
+        **limits_of(rung),
+    )
+
+
+def limits_of(rung: Any) -> dict[str, Any]:
+    """Which sizes a rung, and its twin with it, can't compute."""
+    least = tuple(rung.tile[:2]) if getattr(rung, "room", False) else (1, 1)
+    return {"multiples": dict(rung.multiples), "least": least}
+
+
+def precision_of(rung: Any) -> Precision:
+    """What a rung multiplies: its own word for it, or what its inputs are."""
+    if getattr(rung, "precision", None):
+        return rung.precision
+    if rung.dtype == "float32":
+        return "tf32" if "tf32" in rung.name else "float32"
+    return "float16" if rung.dtype == "float16" else "bfloat16"
+
+
+def fingerprint(text: str) -> str:
+    """The start of a text's SHA-256: which version of a kernel was measured."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

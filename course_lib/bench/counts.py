@@ -1,0 +1,121 @@
+"""What can be said of the rungs without a clock: counts from the emulator, ceilings from the
+compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib import machine_code, roofline, runtime
+from course_lib.bench.contestants import STORED_AS, precision_of
+from course_lib.bench.matrices import as_float64, random_inputs, rounded
+from course_lib.devices import Device
+from course_lib.errors import PlainError
+
+STEPS_OF_K = 8
+LARGE = 4096
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one emulated product takes.
+
+    Attributes:
+        rung: its name.
+        size: edge of the square matrices.
+        requested_bytes: of global memory, loads and stores.
+        sectors: of 32 bytes that the loads touch.
+        wavefronts: passes of the shared-memory loads.
+        flops: an FMA counts as two.
+        error: as for a measured one; a wrong result would make the counts worthless.
+    """
+
+    rung: str
+    size: int
+    requested_bytes: int
+    sectors: int
+    wavefronts: int
+    flops: int
+    error: float
+
+
+def count(rung: Any, size: int) -> Counts:
+    """Run a rung once on the emulator, on square matrices.
+
+    Raises:
+        PlainError: if the emulator won't run it, or the rung can't compute this size.
+    """
+    profile, error = _emulate(rung, (size, size, size))
+    return Counts(
+        rung=rung.name,
+        size=size,
+        requested_bytes=profile.global_load_bytes + profile.global_store_bytes,
+        sectors=profile.global_load_sectors,
+        wavefronts=profile.shared_load_wavefronts,
+        flops=profile.flops,
+        error=error,
+    )
+
+
+def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
+    """The profile of one product, and how far it is off as a share of the root mean square."""
+    stored = STORED_AS[precision_of(rung)]
+    a, b = (rounded(each, stored) for each in random_inputs(shape, seed=0))
+    c = np.full(shape[:2], np.nan, np.float32)
+    rung.check_inputs(a, b, c)
+    grid, block = rung.grid_and_block(*shape)
+    profile = runtime.emulate(rung.kernel)[grid, block, 0, rung.dynamic_shared](a, b, c)
+    errors = [each for each in profile.findings if each.severity == "error"]
+    if errors:
+        raise PlainError(str(errors[0]))
+    product = as_float64(a, stored) @ as_float64(b, stored)
+    return profile, float(np.abs(c - product).max() / np.sqrt(np.mean(product**2)))
+
+
+def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
+    """The most that a float32 rung can reach on a GPU with large matrices.
+
+    One block over a few steps of K is enough to know what each instruction costs. How often DRAM
+    is asked at the least follows from the size.
+
+    Raises:
+        PlainError: where the compiler is missing or refuses the kernel, or the emulator does.
+    """
+    rows, columns, depth = rung.tile
+    profile, _ = _emulate(rung, (rows, columns, STEPS_OF_K * depth))
+    matrix = f"{rung.dtype}[:, ::1]"
+    signature = f"void({matrix}, {matrix}, float32[:, ::1])"
+    report = machine_code.compile_report(rung.kernel, signature, cc=gpu.cc)
+    square = (size, size, size)
+    intensity = roofline.matmul_flops(*square) / roofline.compulsory_bytes(square)
+    return roofline.ceiling(profile, report, gpu, dram_intensity=intensity)
+
+
+def ceilings(
+    table: Mapping[str, Any], gpu: Device
+) -> tuple[dict[str, roofline.Ceiling], list[str]]:
+    """The ceilings of the rungs that compute in float32, and sentences about what is missing."""
+    missing = machine_code.missing()
+    if missing:
+        return {}, [f"No ceilings: {missing}"]
+    found, said = {}, []
+    for name, rung in table.items():
+        if precision_of(rung) != "float32":
+            continue
+        if capability(gpu) < tuple(rung.min_cc):
+            said.append(f"{name} does not run on a {gpu.name}.")
+            continue
+        try:
+            found[name] = ceiling(rung, gpu)
+        except PlainError as reason:
+            said.append(f"No ceiling for {name} on the {gpu.name}: {reason}")
+    return found, said
+
+
+def capability(gpu: Device) -> tuple[int, int]:
+    """(7, 5) of a GPU of the data sheet."""
+    major, minor = gpu.cc.split(".")
+    return int(major), int(minor)

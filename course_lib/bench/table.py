@@ -1,0 +1,110 @@
+"""Print measurements, and counts where nothing can be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from course_lib.bench.counts import Counts
+from course_lib.measurements import Cell, Entry, Measurements
+from course_lib.roofline import Ceiling
+
+_KIND = {"rung": "", "twin": " in C++", "cuBLAS": ""}
+_ORDER = ("float32", "tf32", "float16", "bfloat16")
+
+
+def measured(results: Measurements) -> str:
+    """All sizes, the contestants of each precision together."""
+    rows = [row for size in _sizes(results) for row in _size(results, size)]
+    return "\n".join([*_head(results), *rows])
+
+
+def _head(results: Measurements) -> Iterator[str]:
+    facts = results.facts
+    yield (
+        f"{results.device}: {facts.get('sms', '?')} SMs, compute capability "
+        f"{facts.get('compute_capability', '?')}, driver {facts.get('driver') or 'unknown'}, "
+        f"{results.date}"
+    )
+    yield (
+        f"Median of up to {results.method.get('rounds', '?')} rounds, everyone in turn in each "
+        "(quartiles in brackets). Inputs and L2 as the same product left them."
+    )
+    roofs = results.measured_roofs
+    if roofs:
+        yield (
+            f"Reached here: {roofs['fp32_gflops']:,.0f} GFLOP/s of float32 multiply-adds, "
+            f"{roofs['dram_gb_per_s']:,.0f} GB/s of copying."
+        )
+
+
+def _sizes(results: Measurements) -> list[int]:
+    return sorted({cell.size for entry in results.entries for cell in entry.cells})
+
+
+def _size(results: Measurements, size: int) -> Iterator[str]:
+    megabytes = 3 * 4 * size**2 / 1e6
+    l2 = results.facts.get("l2_bytes")
+    of_l2 = f", L2 {l2 / 1e6:.0f} MB" if l2 else ""
+    yield f"\n{size} x {size} x {size}: A, B and C take {megabytes:.0f} MB in float32{of_l2}"
+    width = max((len(_name(entry)) for entry in results.entries), default=0)
+    yield (
+        f"  {'':{width}}  {'ms':>8}  {'(quartiles)':^19}  {'GFLOP/s':>9}  {'of cuBLAS':>9}  "
+        f"{'of peak':>7}  {'of ceiling':>10}  {'of C++':>7}  {'SM MHz':>6}  {'error':>7}"
+    )
+    for precision in _ORDER:
+        entries = [each for each in results.entries if each.precision == precision]
+        if entries:
+            yield f"  {precision}"
+        for entry in entries:
+            cell = next((each for each in entry.cells if each.size == size), None)
+            if cell is not None:
+                yield f"  {_name(entry):{width}}  {_cell(results, entry, cell)}"
+
+
+def _cell(results: Measurements, entry: Entry, cell: Cell) -> str:
+    if not cell.samples_ms:
+        return cell.problem
+    low, high = cell.quartiles_ms
+    size = cell.size
+    shares = (
+        (results.share_of_cublas(entry, size), 9),
+        (results.share_of_peak(entry, size), 7),
+        (results.share_of_ceiling(entry, size), 10),
+        (results.share_of_twin(entry, size) if entry.kind == "rung" else None, 7),
+    )
+    told = "  ".join(f"{f'{share:.1%}' if share else '':>{width}}" for share, width in shares)
+    clock = cell.sm_clock_mhz[1] if cell.sm_clock_mhz else ""
+    bound = "  the host's launches, not the kernel" if cell.launch_bound else ""
+    error = "" if cell.error is None else f"{cell.error:.1e}"
+    return (
+        f"{cell.median_ms:8.4g}  ({low:8.4g} {high:8.4g})  {cell.gflops:9,.0f}  {told}  "
+        f"{clock:>6}  {error:>7}{bound}"
+    )
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.name}{_KIND[entry.kind]}"
+
+
+def counted(rows: Sequence[Counts], problems: Sequence[str]) -> str:
+    """What the rungs ask for, from the emulator. Counts only: nothing here is a time."""
+    width = max((len(each.rung) for each in rows), default=4)
+    lines = [
+        f"  {'':{width}}  {'size':>5}  {'MB requested':>12}  {'FLOP per byte':>13}  "
+        f"{'sectors loaded':>14}  {'shared wavefronts':>17}  {'FLOP':>13}  {'error':>7}"
+    ]
+    for each in rows:
+        lines.append(
+            f"  {each.rung:{width}}  {each.size:5}  {each.requested_bytes / 1e6:12,.1f}  "
+            f"{each.flops / each.requested_bytes:13.2f}  {each.sectors:14,}  "
+            f"{each.wavefronts:17,}  {each.flops:13,}  {each.error:7.1e}"
+        )
+    return "\n".join([*lines, *(f"  {each}" for each in problems)])
+
+
+def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
+    """How much of a GPU's FP32 peak each rung can reach at most, and what stops it there."""
+    width = max(map(len, found), default=4)
+    for name, ceiling in found.items():
+        share = f"{ceiling.share:6.1%} of FP32 peak"
+        yield f"{name:{width}}  {ceiling.device:13}  at most {share}: {ceiling.binds}"

@@ -1,0 +1,109 @@
+"""Lays the pages out in a folder and has Sphinx make a site of them.
+
+Sphinx, myst-nb and the book theme do the work. Nothing is executed: the outputs are the stored
+ones. Everything that a page needs is in the site's own folder, so that a plain file server, or a
+click on index.html, is enough.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from course_lib.book.pages import front_page, page
+from course_lib.building.notebook import BuildError, dumps, read
+from course_lib.building.project import Project
+
+PICTURE = "docs/images/ladder.png"
+
+CONFIGURATION = '''\
+"""How Sphinx makes the book; written by `course.py book`."""
+
+project = "Matmul Ladder"
+html_title = "Matmul Ladder"
+language = "en"
+extensions = ["myst_nb", "sphinx_copybutton"]
+nb_execution_mode = "off"
+nb_merge_streams = True
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "sphinx_book_theme"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None
+html_show_copyright = False
+html_use_index = False
+html_context = {{"default_mode": "auto"}}
+html_theme_options = {options!r}
+'''
+
+
+def write_sources(project: Project, folder: Path) -> None:
+    """Write what Sphinx reads: the pages, the picture, the configuration.
+
+    Raises:
+        BuildError: if a notebook cannot be read, or the README shows no ladder.
+    """
+    for kind in ("notebooks", "exercises"):
+        (folder / kind).mkdir(parents=True)
+        for lesson in project.lessons:
+            path = project.root / kind / f"{lesson.stem}.ipynb"
+            if kind == "notebooks" or lesson.exercises:
+                text = dumps(page(read(path)))
+                (folder / kind / path.name).write_text(text, encoding="utf-8")
+    (folder / "images").mkdir()
+    shutil.copy(project.root / PICTURE, folder / "images")
+    front = front_page(project, _ladder(project))
+    (folder / "index.md").write_text(front, encoding="utf-8")
+    (folder / "_static").mkdir()
+    shutil.copy(Path(__file__).with_name("book.css"), folder / "_static")
+    (folder / "conf.py").write_text(
+        CONFIGURATION.format(options=theme_options(project)), encoding="utf-8"
+    )
+
+
+def _ladder(project: Project) -> str:
+    """The line of the README that shows the ladder, words included, for the front page."""
+    readme = (project.root / "README.md").read_text(encoding="utf-8")
+    found = re.search(rf"^!\[[^\]]+\]\({re.escape(PICTURE)}\)$", readme, re.MULTILINE)
+    if found is None:
+        raise BuildError(f"README.md does not show {PICTURE}")
+    return found.group(0).replace(PICTURE, f"images/{Path(PICTURE).name}")
+
+
+def theme_options(project: Project) -> dict[str, object]:
+    """What the book theme shows; launch buttons need the repository's address."""
+    options: dict[str, object] = {
+        "use_download_button": False,
+        "use_fullscreen_button": False,
+        "show_navbar_depth": 1,
+        "show_toc_level": 2,
+        "home_page_in_toc": True,
+        "navbar_persistent": [],
+    }
+    if project.has_address:
+        options |= {
+            "repository_url": f"https://github.com/{project.repository}",
+            "repository_branch": "main",
+            "path_to_docs": "",
+            "use_repository_button": True,
+            "launch_buttons": {
+                "colab_url": "https://colab.research.google.com",
+                "binderhub_url": "https://mybinder.org",
+                "notebook_interface": "jupyterlab",
+            },
+        }
+    return options
+
+
+def run_sphinx(source: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """Have Sphinx make the site; every warning of it is an error."""
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "--nitpicky"]
+    command += ["-q", "--color", str(source), str(site)]
+    return subprocess.run(command, capture_output=True, text=True)

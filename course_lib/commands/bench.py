@@ -1,0 +1,201 @@
+"""`course.py bench`: time the rungs of the ladder on this GPU, beside cuBLAS.
+
+Without a GPU it prints what the emulator counts and what the compiler allows, and never a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib import measurements, runtime
+from course_lib.bench import counts, session, table
+from course_lib.commands import progress
+from course_lib.commands.places import REPOSITORY
+from course_lib.devices import Device, UnknownDevice, device
+from course_lib.errors import PlainError
+from course_lib.measurements import Measurements
+
+TWINS = REPOSITORY / "benchmarks" / "twins"
+LAST_RUNS = REPOSITORY / "executed" / "bench"
+EMULATED_SIZE = 256
+MOST_EMULATED = 512  # one more doubling takes a minute for each rung
+CEILINGS_FOR = ("T4",)  # Colab's
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, or count where there is no GPU; 0 unless a rung was wrong or nothing was done."""
+    options = _parser().parse_args(arguments)
+    from course_lib.kernels import RUNG_KERNELS
+
+    try:
+        chosen = session.choose(RUNG_KERNELS, options.rungs)
+        if runtime.on_gpu():
+            return _measure(chosen, options)
+        return _count(chosen, options)
+    except (PlainError, UnknownDevice) as problem:
+        progress.clear()
+        print(problem)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="course.py bench",
+        description="Check every rung of the ladder against float64 and time it on this GPU, "
+        "beside cuBLAS. Ctrl-C keeps what has been measured.",
+    )
+    names = {"type": _names, "metavar": "A,B"}
+    parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="edges of the matrices")
+    parser.add_argument("--rungs", **names, help="only these")
+    parser.add_argument("--rounds", type=int, default=20, help="samples of each (20)")
+    parser.add_argument(
+        "--budget", type=float, default=5.0, metavar="SECONDS", help="for each and each size (5)"
+    )
+    parser.add_argument("--nvcc", action="store_true", help="build and time the C++ twins, too")
+    parser.add_argument(
+        "--store", action="store_true", help="keep the results in course_lib/measurements"
+    )
+    parser.add_argument(
+        "--gpu",
+        **names,
+        default=CEILINGS_FOR,
+        help="without a GPU: whose ceilings to work out (T4)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+    return parser
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(sorted({int(part) for part in text.split(",")}))
+    if sizes[0] < 1:
+        raise argparse.ArgumentTypeError("a size is a positive whole number")
+    return sizes
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
+
+
+# --- on a GPU ---------------------------------------------------------------------------------
+
+
+def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    options = session.Options(
+        sizes=asked.sizes or session.SIZES,
+        rounds=asked.rounds,
+        budget_seconds=asked.budget,
+        twins=TWINS if asked.nvcc else None,
+        commit=_commit(),
+    )
+    measured, notes = session.measure(chosen, options, _Line(), _keep)
+    progress.clear()
+    print(table.measured(measured))
+    for note in notes:
+        print(note)
+    print(f"Written to {_shown(_keep(measured))}.")
+    if asked.json:
+        asked.json.write_text(measured.as_json(), encoding="utf-8")
+    if asked.store:
+        print(_store(measured))
+    problems = [cell.problem for entry in measured.entries for cell in entry.cells]
+    wrong = any(problem.startswith(("Wrong", "It failed")) for problem in problems)
+    return 1 if wrong or not measured.sizes else 0
+
+
+def _keep(measured: Measurements) -> Path:
+    return measurements.store(measured, LAST_RUNS)
+
+
+def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
+    """Put the results where lessons find them, unless that would lose a run that was complete."""
+    name = measured.short_name
+    if not measured.complete and name in measurements.devices(folder):
+        return f"Not stored: the run was stopped, and there are measurements of {name} already."
+    return f"Stored in {_shown(measurements.store(measured, folder))}."
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path)
+
+
+class _Line:
+    """The line of progress: what is going on, a bar, and the time that is left."""
+
+    _WIDTH = 20
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def __call__(self, text: str, seconds_left: float | None) -> None:
+        if seconds_left is None:
+            progress.show(text)
+            return
+        passed = time.monotonic() - self._began
+        done = round(self._WIDTH * passed / max(passed + seconds_left, 1e-9))
+        bar = "#" * done + "." * (self._WIDTH - done)
+        progress.show(f"[{bar}] about {_duration(seconds_left)} left · {text}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _commit() -> str:
+    """The commit of this checkout, with a plus if files differ from it; "" without Git."""
+    try:
+        head, changes = (
+            subprocess.run(
+                ["git", *words], cwd=REPOSITORY, capture_output=True, text=True, timeout=10,
+                check=True,
+            ).stdout.strip()
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--", "course_lib"])
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head + ("+" if changes else "")
+
+
+# --- without one ------------------------------------------------------------------------------
+
+
+def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    print(runtime.verdict().banner)
+    print("There is nothing to time, so these are counts, and what a GPU could reach at most.")
+    sizes = tuple(size for size in asked.sizes or (EMULATED_SIZE,) if size <= MOST_EMULATED)
+    if asked.sizes and len(sizes) < len(asked.sizes):
+        print(f"Sizes over {MOST_EMULATED} are left out: the emulator takes too long.")
+    rows: list[counts.Counts] = []
+    problems: list[str] = []
+    try:
+        for name, rung in chosen.items():
+            for size in sizes:
+                progress.show(f"Emulating {name} at {size}")
+                try:
+                    rows.append(counts.count(rung, size))
+                except PlainError as reason:
+                    problems.append(f"{name} at {size}: {reason}")
+    except KeyboardInterrupt:
+        problems.append("Stopped by Ctrl-C.")
+    progress.clear()
+    print(f"\nOne product on the emulator:\n{table.counted(rows, problems)}")
+    _print_ceilings(chosen, [device(name) for name in asked.gpu])
+    if asked.store:
+        print("Nothing was stored: only a GPU's measurements are.")
+    return 0 if rows else 1
+
+
+def _print_ceilings(chosen: Mapping[str, Any], gpus: Sequence[Device]) -> None:
+    print("\nWhat a large product can reach at most:")
+    for gpu in gpus:
+        progress.show(f"Compiling for the {gpu.name}")
+        found, problems = counts.ceilings(chosen, gpu)
+        progress.clear()
+        for line in (*table.ceilings(found), *problems):
+            print(f"  {line}")
+        if not found:
+            return

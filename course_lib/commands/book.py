@@ -1,0 +1,78 @@
+"""`course.py book`: build the lessons into a static site, and refuse one with broken links."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from course_lib.book.links import links_out, problems
+from course_lib.book.site import run_sphinx, write_sources
+from course_lib.building.notebook import BuildError
+from course_lib.building.project import Project, open_project
+from course_lib.commands.places import REPOSITORY
+
+DEFAULT = REPOSITORY / "build" / "book"
+MARK = ".matmul-ladder-book"  # a folder that holds it was made here, so it may be replaced
+
+
+def main(arguments: list[str]) -> int:
+    """Build the book; 0 if every page was made and every link leads somewhere."""
+    parser = argparse.ArgumentParser(prog="course.py book", description=__doc__)
+    parser.add_argument(
+        "--out", type=Path, default=DEFAULT, metavar="DIR", help="where the site goes"
+    )
+    parser.add_argument(
+        "--repository",
+        metavar="OWNER/NAME",
+        help="the address for launch buttons, in place of pyproject.toml's",
+    )
+    options = parser.parse_args(arguments)
+    project = open_project(REPOSITORY)
+    if options.repository:
+        project = replace(project, repository=options.repository)
+    site = options.out.resolve()
+    if site.exists() and any(site.iterdir()) and not (site / MARK).exists():
+        print(f"{site} holds other files; name an empty folder with --out.", file=sys.stderr)
+        return 2
+    return build(project, site)
+
+
+def build(project: Project, site: Path) -> int:
+    """Make the site beside its place, and put it there only when it is whole."""
+    site.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=site.parent, prefix=".book-") as folder:
+        source, made = Path(folder, "source"), Path(folder, "site")
+        try:
+            write_sources(project, source)
+        except (BuildError, OSError) as problem:
+            print(f"The book was not made: {problem}", file=sys.stderr)
+            return 1
+        done = run_sphinx(source, made)
+        said = (done.stdout + done.stderr).replace(f"{source}{os.sep}", "")
+        if done.returncode:
+            print(said.strip(), "\nThe book was not made: see above.", sep="\n", file=sys.stderr)
+            return 1
+        broken = problems(made)
+        if broken:
+            print(*broken, "The book was not made: links are broken.", sep="\n", file=sys.stderr)
+            return 1
+        (made / MARK).touch()
+        (made / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
+        shutil.rmtree(site, ignore_errors=True)
+        made.rename(site)
+    _say(project, site)
+    return 0
+
+
+def _say(project: Project, site: Path) -> None:
+    pages = sum(1 for _ in site.rglob("*.html"))
+    size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    print(f"{pages} pages, {size / 1e6:.1f} MB, no broken link; {len(links_out(site))} lead out.")
+    if not project.has_address:
+        print("The course has no address yet, so the pages have no launch buttons.")
+    print(f"Open {site / 'index.html'}")

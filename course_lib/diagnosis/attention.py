@@ -1,0 +1,528 @@
+"""Wrong attention: what came out instead, and which step of the online softmax that betrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.diagnosis.numbers import (
+    added_to_old,
+    first_slip,
+    not_finite,
+    not_written,
+    shifted_or_scaled,
+    zero,
+)
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.slips import Slip
+
+Array = np.ndarray
+WIDTH = 32  # elements of a query, a key or a value
+ROWS = 16  # queries of a block
+TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
+LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range before long
+
+
+def scores_of(Q: Array, K: Array) -> Array:
+    """How well each query fits each key, in float64."""
+    return Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+
+
+def softmax(scores: Array, axis: int = 1) -> Array:
+    """Weights that sum to 1 along an axis."""
+    weights = np.exp(scores - scores.max(axis, keepdims=True))
+    return weights / weights.sum(axis, keepdims=True)
+
+
+def diagnose_attention(outcome: Outcome) -> Slip | None:
+    """The slip that explains a wrong attention, or None."""
+    tests = (
+        not_written,
+        added_to_old,
+        zero,
+        other_attention,
+        shifted_or_scaled,
+        not_finite,
+    )
+    if outcome.right.all():
+        return None
+    with np.errstate(all="ignore"):
+        return overflow(outcome) or first_slip(tests, outcome)
+
+
+def overflow(outcome: Outcome) -> Slip | None:
+    """Right where the scores are small, and lost where an exponential leaves float32."""
+    scores = scores_of(*outcome.inputs[:2])
+    bad = ~outcome.right.all(axis=1)
+    lost = (~np.isfinite(outcome.got) | (outcome.got == 0)).any(axis=1)
+    largest = scores.max(axis=1)
+    if not (bad & lost).any() or not (np.abs(largest[bad]) > LARGE / 2).all():
+        return None
+    row = int(np.flatnonzero(bad & lost)[0])
+    ends = "overflows" if largest[row] > 0 else "is zero for every key, and so is their sum"
+    message = (
+        f"O[{row}, 0] is {outcome.values[row, 0]:.4g}: the largest score of this query is "
+        f"{largest[row]:.4g}, and the exponential {ends}."
+    )
+    hint = "Which number can be subtracted from all scores of a query without changing a weight?"
+    return Slip("numerical-overflow", message, hint, ("attention", "exp"))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Something that a wrong kernel may compute."""
+
+    values: Callable[[], Array]
+    code: str
+    message: str
+    hint: str
+    place: tuple[str, ...]
+
+
+def other_attention(outcome: Outcome) -> Slip | None:
+    """The first candidate that gives the numbers that came out."""
+    Q, K, V = (each.astype(np.float64) for each in outcome.inputs)
+    known, got = outcome.known.all(axis=1), outcome.values
+    if not known.any():
+        return None
+    for each in _candidates(Q, K, V):
+        values = each.values()
+        if values.shape != got.shape or not np.isfinite(values[known]).all():
+            continue
+        room = 3e-4 * np.abs(values).max(axis=1, keepdims=True) + 2 * outcome.tolerance
+        fits = (np.abs(values - got) <= room)[known].all()
+        differs = (np.abs(values - outcome.expected) > room)[known].any()
+        if fits and differs:
+            return Slip(each.code, each.message, each.hint, each.place)
+    return None
+
+
+def _candidates(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    yield from _other_scales(Q, K, V)
+    yield from _other_softmax(Q, K, V)
+    yield from _by_lanes(Q, K, V)
+    yield from _part_of_the_products(Q, K, V)
+    yield from _other_keys(Q, K, V)
+    yield from _without_mask(Q, K, V)
+    yield from _without_rescale(Q, K, V)
+    yield from _other_operands(Q, K, V)
+    yield from _whole_numbers(Q, K, V)
+
+
+# --- the formula ------------------------------------------------------------------------------
+
+
+def _other_scales(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Scores that are multiplied by something else than 1/sqrt(32)."""
+    raw, keys = Q @ K.T, len(K)
+    hint = "By what does the formula divide a score, and by what does the kernel?"
+    for scale, text in (
+        (1.0, "The scores are not scaled: Q Kᵀ is never divided by √32"),
+        (1 / 32, "The scores are divided by 32, and not by its square root"),
+        (np.sqrt(32), "The scores are multiplied by √32, and not divided by it"),
+        (32.0, "The scores are multiplied by 32"),
+        (1 / np.sqrt(16), "The scores are divided by √16: the rows of the block, and not d"),
+        (1 / np.sqrt(keys), "The scores are divided by the root of the number of keys"),
+        (-1 / np.sqrt(32), "The scores have the wrong sign"),
+        (np.log(2) / np.sqrt(32), "The weights are powers of 2, and not of e"),
+        (1 / np.log(2) / np.sqrt(32), "The exponent is too large by 1 / ln 2"),
+    ):
+        place = ("attention", "exp" if "power" in text or "exponent" in text else "scale")
+        yield Candidate(
+            lambda scale=scale: softmax(raw * scale) @ V,  # type: ignore[misc]
+            "wrong-formula",
+            f"{text}.",
+            hint,
+            place,
+        )
+
+
+def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Weights that are no softmax over the keys."""
+    scores = scores_of(Q, K)
+    shifted = np.exp(scores - scores.max(1, keepdims=True))
+    sums = "For one query, over which keys do the weights have to sum to 1?"
+    for values, text, hint, kind in (
+        (
+            lambda: softmax(scores, 0) @ V,
+            "The softmax runs over the queries: for each key, the weights of all queries sum to 1",
+            sums,
+            "total",
+        ),
+        (
+            lambda: np.concatenate([softmax(part, 0) @ V for part in _in_rows(scores, ROWS)]),
+            "The softmax runs over the 16 queries of a block, and not over the keys",
+            sums,
+            "total",
+        ),
+        (
+            lambda: shifted @ V,
+            "The weights are never divided by their sum",
+            sums,
+            "store",
+        ),
+        (
+            lambda: np.exp(scores) @ V,
+            "The weights are never divided by their sum",
+            sums,
+            "store",
+        ),
+        (
+            lambda: shifted @ V / len(K),
+            "The weights are divided by the number of keys, and not by their sum",
+            sums,
+            "store",
+        ),
+        (
+            lambda: scores @ V,
+            "The scores themselves serve as weights: there is no softmax",
+            "What happens between the two products?",
+            "weigh",
+        ),
+        (
+            lambda: np.repeat(V.mean(0)[None], len(Q), 0),
+            "Every key has the same weight: O holds the mean of V",
+            "How does a score reach the weights?",
+            "exp",
+        ),
+        (
+            lambda: V[scores.argmax(1)],
+            "Only the key with the largest score counts: this is a maximum, and no softmax",
+            "What weight does the second best key have?",
+            "exp",
+        ),
+        (
+            lambda: (scores / scores.sum(1, keepdims=True)) @ V,
+            "The weights are the scores divided by their sum: the exponential is missing",
+            "What happens between the two products?",
+            "weigh",
+        ),
+    ):
+        yield Candidate(values, "wrong-formula", f"{text}.", hint, ("attention", kind))
+
+
+def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """A thread knows its own key, and forgets to ask the 31 others of its row."""
+    scores = scores_of(Q, K)
+    if len(K) % WIDTH:
+        return
+    lanes = scores.reshape(len(Q), -1, WIDTH)
+    hint = "Which threads know the other scores of this query, and how does this one learn them?"
+    own = np.exp(lanes - scores.max(1)[:, None, None]).sum(1)
+    shifted = np.exp(scores - scores.max(1, keepdims=True))
+    yield Candidate(
+        lambda: shifted @ V / own,
+        "accumulator-error",
+        "Each thread sums the weights of its own keys alone: those of the other lanes are missing.",
+        hint,
+        ("attention", "total"),
+    )
+    yield Candidate(
+        lambda: _own_maximum(lanes, V),
+        "wrong-formula",
+        "Each thread subtracts the maximum of its own keys: the weights of a query have different "
+        "maxima.",
+        hint,
+        ("attention", "max"),
+    )
+
+
+def _own_maximum(lanes: Array, V: Array) -> Array:
+    """Attention in which every lane has its own running maximum; axes: query, tile, lane."""
+    top = np.maximum.accumulate(lanes, axis=1)
+    weights = np.exp(lanes - top)
+    total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
+    for tile in range(lanes.shape[1]):
+        factor = np.exp(top[:, max(tile - 1, 0)] - top[:, tile])
+        total = total * factor + weights[:, tile].sum(1, keepdims=True)
+        out = out * factor + weights[:, tile] @ V[tile * WIDTH : (tile + 1) * WIDTH]
+    return out / total
+
+
+def _part_of_the_products(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Scores that lack some of the 32 products."""
+    for count in (1, 8, 16, 31):
+        for chosen, which in ((slice(count), "first"), (slice(-count, None), "last")):
+            yield Candidate(
+                lambda chosen=chosen: softmax(scores_of(Q[:, chosen], K[:, chosen])) @ V,  # type: ignore[misc]
+                "wrong-loop-bound",
+                f"A score sums only the {which} {count} of 32 products.",
+                "For which k does the loop over the elements of a query run last?",
+                ("attention", "products"),
+            )
+
+
+def _in_rows(scores: Array, rows: int) -> list[Array]:
+    return [scores[start : start + rows] for start in range(0, len(scores), rows)]
+
+
+# --- keys that are missing, and keys that do not exist --------------------------------------------
+
+
+def _other_keys(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """The right attention to some of the keys."""
+    keys = len(K)
+    parts: dict[str, tuple[Array, str, str]] = {}
+    number = np.arange(keys)
+    loop, guard = ("wrong-loop-bound", "loop"), ("wrong-bounds-check", "mask")
+    parts[f"Only as many keys take part as there are queries, {len(Q)}"] = (
+        number < len(Q),
+        *guard,
+    )
+    for tile in TILES[:4]:
+        parts[f"Only the first {tile} keys take part"] = (number < tile, *loop)
+        parts[f"The first {tile} keys take no part"] = (number >= tile, *loop)
+        parts[f"The last tile takes no part: keys from {keys // tile * tile} on are missing"] = (
+            number < keys // tile * tile,
+            *loop,
+        )
+        last = (keys - 1) // tile * tile
+        parts[f"Only the last tile counts, keys from {last} on: the ones before are forgotten"] = (
+            number >= last,
+            "accumulator-error",
+            "factor",
+        )
+        parts[f"The keys from {last} on take no part"] = (number < last, *loop)
+        parts[f"Only every second tile of {tile} keys takes part"] = (
+            number // tile % 2 == 0,
+            *loop,
+        )
+    parts["The last key takes no part"] = (number < keys - 1, *guard)
+    parts["The first key takes no part"] = (number > 0, *guard)
+    hint = "Which keys does the first tile hold, and which the last one?"
+    for text, (chosen, code, kind) in parts.items():
+        if chosen.any() and not chosen.all():
+            yield Candidate(
+                lambda chosen=chosen: softmax(scores_of(Q, K[chosen])) @ V[chosen],  # type: ignore[misc]
+                code,
+                f"{text}.",
+                hint,
+                ("attention", kind),
+            )
+
+
+def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Keys past the end that take part, with a score of zero."""
+    keys = len(K)
+    hint = "What weight does a key have that does not exist, and which score gives that weight?"
+    counts = {-keys % tile: "missing-mask" for tile in TILES[:4]} | {1: "wrong-bounds-check"}
+    for ghosts, code in counts.items():
+        if not ghosts:
+            continue
+        plural = "s" if ghosts > 1 else ""
+        message = (
+            f"{ghosts} key{plural} past the end take{'' if plural else 's'} part: a score of 0 is "
+            "a score like any other, and gives a weight."
+        )
+        yield Candidate(
+            lambda ghosts=ghosts: (
+                softmax(np.pad(scores_of(Q, K), ((0, 0), (0, ghosts))))  # type: ignore[misc]
+                @ np.pad(V, ((0, ghosts), (0, 0)))
+            ),
+            code,
+            message,
+            hint,
+            ("attention", "mask"),
+        )
+
+
+# --- the running maximum --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Online:
+    """Attention tile by tile, with a slip in what happens when the maximum grows.
+
+    Attributes:
+        tile: keys of a tile.
+        total, out: how the sum and the output are rescaled: 1 as they should be, 0 not at all,
+            -1 by the inverse factor.
+        resets: the maximum starts anew with each tile.
+        divides_each: the output is divided by the sum after each tile.
+        late: what the tile itself brings is rescaled as well.
+    """
+
+    tile: int
+    total: int = 1
+    out: int = 1
+    resets: bool = False
+    divides_each: bool = False
+    late: bool = False
+
+    def of(self, scores: Array, V: Array) -> Array:
+        top = np.full((len(scores), 1), -np.inf)
+        total, out = np.zeros_like(top), np.zeros((len(scores), V.shape[1]))
+        for start in range(0, len(V), self.tile):
+            part, values = scores[:, start : start + self.tile], V[start : start + self.tile]
+            best = part.max(1, keepdims=True)
+            new = best if self.resets else np.maximum(top, best)
+            step = np.where(np.isinf(top), 0, new - np.where(np.isinf(top), 0, top))
+            weights = np.exp(part - new)
+            keep, own = np.exp(-step * self.total), np.exp(-step * self.out)
+            if self.late:
+                share = np.where(np.isinf(top), 0, keep)
+                total = (total + weights.sum(1, keepdims=True)) * share
+                out = (out + weights @ values) * share
+            else:
+                total = total * keep + weights.sum(1, keepdims=True)
+                out = out * own + weights @ values
+            if self.divides_each:
+                out = out / total
+            top = new
+        return out if self.divides_each else out / total
+
+
+def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """What was collected so far keeps weights that belong to an older maximum."""
+    scores = scores_of(Q, K)
+    hint = "By how much do all weights shrink that were found with the old maximum?"
+    slips = (
+        ({"out": 0}, "the output collected so far is not rescaled", "out"),
+        ({"total": 0}, "the sum of the weights is not rescaled", "total"),
+        (
+            {"out": 0, "total": 0},
+            "neither the output nor the sum of the weights is rescaled",
+            "out",
+        ),
+        ({"out": -1, "total": -1}, "both are rescaled by the inverse factor", "factor"),
+        ({"out": -1}, "the output is rescaled by the inverse factor", "factor"),
+        ({"total": -1}, "the sum of the weights is rescaled by the inverse factor", "factor"),
+    )
+    for tile in TILES:
+        for keywords, text, kind in slips:
+            yield Candidate(
+                lambda tile=tile, keywords=keywords: Online(tile, **keywords).of(scores, V),  # type: ignore[misc]
+                "missing-rescale",
+                f"When a tile of {tile} keys raises the maximum, {text}.",
+                hint,
+                ("attention", kind),
+            )
+        yield Candidate(
+            lambda tile=tile: Online(tile, 0, 0, resets=True).of(scores, V),  # type: ignore[misc]
+            "missing-rescale",
+            f"Every tile of {tile} keys is weighed with a maximum of its own, and nothing brings "
+            "the tiles to one scale.",
+            hint,
+            ("attention", "out"),
+        )
+        yield Candidate(
+            lambda tile=tile: Online(tile, late=True).of(scores, V),  # type: ignore[misc]
+            "wrong-formula",
+            f"What a tile of {tile} keys adds is rescaled as well, although its weights belong to "
+            "the new maximum already.",
+            "Which numbers were found with the old maximum, and which with the new one?",
+            ("attention", "factor"),
+        )
+        yield Candidate(
+            lambda tile=tile: Online(tile, divides_each=True).of(scores, V),  # type: ignore[misc]
+            "wrong-formula",
+            f"The output is divided by the sum after every tile of {tile} keys.",
+            "How often may the output be divided by the sum?",
+            ("attention", "divide"),
+        )
+        yield Candidate(
+            lambda tile=tile: sum(
+                softmax(scores[:, start : start + tile]) @ V[start : start + tile]
+                for start in range(0, len(V), tile)
+            ),  # type: ignore[misc]
+            "missing-rescale",
+            f"Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
+            "Which tile has a larger share in the output, and how does the kernel know?",
+            ("attention", "out"),
+        )
+
+
+# --- the right steps with the wrong elements ------------------------------------------------------
+
+
+def _other_operands(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """An array taken for another one, or read at the wrong place."""
+    row, hint = np.arange(len(Q)), "Which row of which array does this line need?"
+    scores = scores_of(Q, K)
+    for values, text, place in (
+        (
+            lambda: softmax(scores) @ K,
+            "K is summed where V should be",
+            ("load", "K"),
+        ),
+        (
+            lambda: softmax(scores_of(Q, V)) @ V,
+            "The scores are those of Q with V, and not with K",
+            ("load", "V"),
+        ),
+        (
+            lambda: softmax(scores_of(K, K)) @ V,
+            "The scores are those of K with K",
+            ("load", "K"),
+        ),
+        (
+            lambda: softmax(scores_of(Q[row % ROWS], K)) @ V,
+            "Every block takes the queries of the first one: the offset of the block is missing",
+            ("load", "Q"),
+        ),
+        (
+            lambda: softmax(scores_of(Q[row // ROWS * ROWS], K)) @ V,
+            "All queries of a block are taken for its first one",
+            ("load", "Q"),
+        ),
+        (
+            lambda: softmax(scores_of(np.repeat(Q[:1], len(Q), 0), K)) @ V,
+            "Every query is taken for the first one",
+            ("load", "Q"),
+        ),
+        (
+            lambda: (softmax(scores) @ V)[
+                np.minimum(row // ROWS * ROWS + ROWS - 1 - row % ROWS, len(Q) - 1)
+            ],
+            "The queries of each block come out in reverse order",
+            ("store",),
+        ),
+    ):
+        yield Candidate(values, "wrong-index", f"{text}.", hint, place)
+    yield from _turned(Q, K, V)
+
+
+def _turned(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """A tile of K or V, as many keys as a key is wide, that is read along the wrong axis."""
+    scores = scores_of(Q, K)
+    hint = "Which index of the tile is the key, and which one the element of the key?"
+    for name, text in (("K", "the tile of K"), ("V", "the tile of V")):
+        yield Candidate(
+            lambda name=name: (  # type: ignore[misc]
+                softmax(scores_of(Q, _turn(K))[:, : _padded(K)])[:, : len(V)] @ V
+                if name == "K"
+                else softmax(scores) @ _turn(V)[: len(V)]
+            ),
+            "wrong-index",
+            f"Row and column of {text} are exchanged: it is read transposed.",
+            hint,
+            ("attention", "keys" if name == "K" else "values"),
+        )
+
+
+def _padded(matrix: Array) -> int:
+    return -(-len(matrix) // WIDTH) * WIDTH
+
+
+def _turn(matrix: Array) -> Array:
+    """Each tile of 32 rows transposed; the last one filled up with zeros."""
+    full = np.pad(matrix, ((0, _padded(matrix) - len(matrix)), (0, 0)))
+    return full.reshape(-1, WIDTH, WIDTH).transpose(0, 2, 1).reshape(-1, WIDTH)
+
+
+def _whole_numbers(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Fractions that are cut off."""
+    scores = scores_of(Q, K)
+    hint = "Which variable, cast or array has an integer type?"
+    for cut in (np.trunc, np.floor, np.rint):
+        for values, what in (
+            (lambda cut=cut: softmax(cut(scores)) @ V, "the scores"),
+            (lambda cut=cut: softmax(scores_of(cut(Q), K)) @ V, "Q"),
+            (lambda cut=cut: softmax(scores_of(Q, cut(K))) @ V, "K"),
+            (lambda cut=cut: softmax(scores) @ cut(V), "V"),
+            (lambda cut=cut: cut(softmax(scores) @ V), "the result"),
+        ):
+            text = f"The fractions of {what} are lost."
+            yield Candidate(values, "integer-arithmetic", text, hint, ("integer",))  # type: ignore[arg-type]

@@ -1,0 +1,123 @@
+"""Bank conflicts: which access, on which line, how many turns, and what makes it so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from course_lib.diagnosis.measured import Measured
+from course_lib.diagnosis.source import Source, root_name
+from course_lib.findings import Finding, Severity, finding
+
+BANKS = 32
+
+
+def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
+    """Accesses to shared memory that are served in more turns than needed.
+
+    Where the exercise forbids them, every line is told; else the first, which is a hint at speed.
+    """
+    lines = measured.profile.lines
+    for number in sorted(lines):
+        each = lines[number]
+        for verb, store, requests, wavefronts, conflicts in (
+            (
+                "read",
+                False,
+                each.shared_load_requests,
+                each.shared_load_wavefronts,
+                each.shared_load_bank_conflicts,
+            ),
+            (
+                "write",
+                True,
+                each.shared_store_requests,
+                each.shared_store_wavefronts,
+                each.shared_store_bank_conflicts,
+            ),
+        ):
+            if conflicts and requests:
+                yield _conflict(measured, number, verb, store, wavefronts / requests, severity)
+                if severity == "warning":
+                    return
+
+
+def _conflict(
+    measured: Measured, line: int, verb: str, store: bool, turns: float, severity: Severity
+) -> Finding:
+    accesses = shared_accesses(measured.source, line, store)
+    if len(accesses) != 1 or turns != int(turns):
+        message = (
+            f"A warp's {verb} of shared memory takes {turns:.3g} turns on average: lanes ask one "
+            "bank for different words."
+        )
+        hint = "By how many words do the addresses of neighbouring lanes differ?"
+        return finding("bank-conflict", message, line, hint, severity)
+    why, hint = _why(measured, accesses[0], int(turns))
+    message = f"A warp's {verb} of {ast.unparse(accesses[0])} takes {int(turns)} turns: {why}"
+    return finding("bank-conflict", message, line, hint, severity)
+
+
+def shared_accesses(source: Source, line: int, store: bool) -> list[ast.Subscript]:
+    """The accesses to shared arrays that begin on a line."""
+    return [
+        access
+        for name in sorted(source.shared_names())
+        for access in source.accesses(name, store)
+        if access.lineno <= line <= (access.end_lineno or access.lineno)
+    ]
+
+
+def _why(measured: Measured, access: ast.Subscript, turns: int) -> tuple[str, str]:
+    """What brings the lanes to one bank, and what to look at."""
+    name = root_name(access.value) or ""
+    shape = _shape(measured, name)
+    if _has_xor(measured.source, access.slice):
+        why = (
+            f"the XOR moves the words of a column to only {BANKS // turns} of the {BANKS} banks, "
+            f"so {turns} lanes meet in each of them."
+        )
+        return why, "How many different values does the number take that the XOR mixes in?"
+    hint = "By how many words do the addresses of neighbouring lanes differ?"
+    if len(shape) != 2:
+        return f"{turns} lanes ask one bank for different words.", hint
+    width = shape[-1]
+    if measured.thread_tile != (1, 1) and isinstance(access.ctx, ast.Load):
+        down, across = measured.thread_tile
+        steps = f"{down} rows" if across == 1 else f"{down} rows or {across} columns"
+        why = (
+            f"the outputs of neighbouring threads lie {steps} apart, and with rows of {width} "
+            f"words {turns} addresses of a warp fall into one bank."
+        )
+        return why, hint
+    if measured.thread_tile != (1, 1):
+        return f"{turns} lanes ask one bank for different words.", hint
+    if measured.profile.block[0] < BANKS:  # a warp is several rows of threads
+        why = f"with rows of {width} words, {turns} of its lanes ask one bank for different words."
+        return why, hint
+    why = (
+        f"its lanes walk down a column, where words lie {width} apart, so {turns} of them ask one "
+        f"of the {BANKS} banks for different words."
+    )
+    if width % BANKS == 0 and shape[0] > BANKS:
+        why += " More rows do not change that."
+        hint = f"Which of the two sizes in {_sizes(shape)} says how long a row is?"
+    return why, hint
+
+
+def _shape(measured: Measured, name: str) -> Sequence[int]:
+    arrays = measured.profile.shared_arrays
+    return next((array.shape for array in arrays if array.name == name), ())
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
+    """Does an index mix bits, here or where its variables get their values?"""
+    nodes = list(ast.walk(index))
+    if any(isinstance(node, ast.BitXor) for node in nodes):
+        return True
+    values = [source.value_of(node.id) for node in nodes if isinstance(node, ast.Name)]
+    return depth > 0 and any(_has_xor(source, value, depth - 1) for value in values if value)

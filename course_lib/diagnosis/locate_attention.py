@@ -1,0 +1,212 @@
+"""Where in an attention kernel a step stands: the scores, the mask, the weights, the rescale."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from course_lib.diagnosis.source import Source, names_in, root_name
+
+EXPONENTIALS = {"exp", "exp2", "pow"}
+
+
+def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
+    """The line of one step; `names` are the kernel's own for Q, K, V and O."""
+    finders: dict[str, Callable[[Source, Sequence[str]], int | None]] = {
+        "scale": scale_line,
+        "exp": exponential_line,
+        "weigh": weighing_line,
+        "mask": mask_line,
+        "loop": tiles_line,
+        "out": weighing_line,
+        "total": total_line,
+        "factor": factor_line,
+        "max": maximum_line,
+        "products": products_line,
+        "store": store_line,
+        "divide": division_line,
+        "keys": score_line,
+        "values": weighing_line,
+    }
+    return finders[step](source, names)
+
+
+def _statements(source: Source) -> Iterator[ast.Assign | ast.AugAssign]:
+    found = [node for node in source.walk() if isinstance(node, (ast.Assign, ast.AugAssign))]
+    yield from sorted(found, key=lambda node: node.lineno)
+
+
+def _elements_of(source: Source, array: str) -> set[str]:
+    """The names under which a kernel has elements of an array: its own, tiles, variables."""
+    names = {array} | source.staged(array)
+    for statement in _statements(source):
+        value = statement.value
+        for part in ast.walk(value):
+            if isinstance(part, ast.Subscript) and root_name(part) in names:
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+                if isinstance(target, ast.Name):
+                    names.add(target.id)
+    return names
+
+
+def _products(source: Source, array: str) -> list[ast.Assign | ast.AugAssign]:
+    """Where elements of an array are multiplied and added up."""
+    elements = _elements_of(source, array)
+    return [
+        statement
+        for statement in _statements(source)
+        if names_in(statement.value) & elements
+        and any(isinstance(part, (ast.Mult, ast.MatMult)) for part in ast.walk(statement))
+        and (isinstance(statement, ast.AugAssign) or isinstance(statement.value, ast.BinOp))
+        and root_name(_target(statement)) not in source.shared_names()
+    ]
+
+
+def _target(statement: ast.Assign | ast.AugAssign) -> ast.expr:
+    return statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+
+
+def score_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where query and key are multiplied."""
+    found = _products(source, names[1]) or _products(source, names[0])
+    return found[0].lineno if found else None
+
+
+def scale_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where a score is scaled: what is called so, or a root; else where scores are added up."""
+    for statement in _statements(source):
+        words = names_in(statement)
+        if "sqrt" in words or any("scale" in word.lower() for word in words):
+            return statement.lineno
+    products = _products(source, names[1])
+    if not products:
+        return None
+    score = root_name(_target(products[0]))
+    for statement in _statements(source):
+        later = statement.lineno > products[0].lineno
+        scales = any(isinstance(part, (ast.Mult, ast.Div)) for part in ast.walk(statement))
+        if later and scales and score in names_in(statement):
+            return statement.lineno
+    return products[0].lineno
+
+
+def _exponentials(source: Source) -> list[ast.Call]:
+    found = [
+        node
+        for node in source.walk()
+        if isinstance(node, ast.Call) and names_in(node.func) & EXPONENTIALS
+    ]
+    return sorted(found, key=lambda node: node.lineno)
+
+
+def exponential_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where a score becomes a weight: the exponential that is not only about maxima."""
+    score = score_line(source, names) or 0
+    later = [call for call in _exponentials(source) if call.lineno > score]
+    if not later:
+        return weighing_line(source, names)
+    factor = factor_line(source, names)
+    own = [call for call in later if call.lineno != factor] or later
+    return own[0].lineno
+
+
+def weighing_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where a weight and a value are multiplied."""
+    found = _products(source, names[2])
+    return found[-1].lineno if found else None
+
+
+def total_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the weights are added up: what the output is divided by in the end."""
+    for node in source.walk():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            divisors = [part.id for part in ast.walk(node.right) if isinstance(part, ast.Name)]
+            for name in divisors:
+                grows = [
+                    each
+                    for each in source.assignments(name)
+                    if any(isinstance(part, ast.Add) for part in ast.walk(each))
+                ]
+                if grows:
+                    return grows[-1].lineno
+    return weighing_line(source, names)
+
+
+def factor_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where an old maximum is compared with a new one: an exponential of neither score nor tile."""
+    score = score_line(source, names)
+    scored = set()
+    for statement in _statements(source):
+        if score is not None and statement.lineno == score:
+            scored.add(root_name(_target(statement)))
+    for call in _exponentials(source):
+        words = names_in(call.args[0]) if call.args else set()
+        subscripted = any(isinstance(part, ast.Subscript) for part in ast.walk(call))
+        if not subscripted and not words & scored:
+            return call.lineno
+    return weighing_line(source, names)
+
+
+def maximum_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the running maximum is found."""
+    lines = [
+        node.lineno
+        for node in source.walk()
+        if isinstance(node, ast.Call) and names_in(node.func) & {"max", "fmax", "maximum"}
+    ]
+    return min(lines, default=exponential_line(source, names))
+
+
+def products_line(source: Source, names: Sequence[str]) -> int | None:
+    """The loop over the elements of a query."""
+    for statement in _products(source, names[1]):
+        loops = source.loops_around(statement)
+        if loops:
+            return loops[-1].lineno
+    return score_line(source, names)
+
+
+def mask_line(source: Source, names: Sequence[str]) -> int | None:
+    """The test that keeps keys past the end out; without one, where scores become weights."""
+    for node in sorted(_tests(source), key=lambda node: node.test.lineno):
+        parts = list(ast.walk(node))
+        moves = any(
+            isinstance(part, ast.Subscript)
+            and isinstance(part.value, ast.Name)
+            and part.value.id in names
+            for part in parts
+        )
+        leaves = any(isinstance(part, ast.Return) for part in parts)
+        of_a_tile = bool(source.loops_around(node)) and source.tests_a_size(node.test)
+        if of_a_tile and not moves and not leaves:
+            return node.test.lineno
+    return exponential_line(source, names)
+
+
+def _tests(source: Source) -> list[ast.If | ast.IfExp]:
+    return [node for node in source.walk() if isinstance(node, (ast.If, ast.IfExp))]
+
+
+def tiles_line(source: Source, names: Sequence[str]) -> int | None:
+    """The loop over the tiles of keys."""
+    for access in source.accesses(names[1], store=False):
+        loops = source.loops_around(access)
+        if loops:
+            return loops[0].lineno
+        return access.lineno
+    return None
+
+
+def store_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the output is stored."""
+    stores = source.accesses(names[3], store=True)
+    return stores[-1].lineno if stores else None
+
+
+def division_line(source: Source, names: Sequence[str]) -> int | None:
+    """The division within a loop."""
+    for statement in _statements(source):
+        divides = any(isinstance(part, ast.Div) for part in ast.walk(statement))
+        if divides and source.loops_around(statement):
+            return statement.lineno
+    return store_line(source, names)

@@ -1,0 +1,115 @@
+"""Where in a scan the strides are counted, and where an element is added to a sum."""
+
+from __future__ import annotations
+
+import ast
+
+from course_lib.diagnosis.source import Source, indices_of, names_in, root_name
+
+
+def stride_line(source: Source) -> int | None:
+    """The loop over the strides, which is the one around the adding; or what changes the stride."""
+    steps = tile_additions(source)
+    loops = source.loops_around(steps[0]) if steps else source.loops()
+    return loops[-1].lineno if loops else (steps[-1].lineno if steps else None)
+
+
+def adding_test_line(source: Source) -> int | None:
+    """The test that decides which threads add."""
+    for statement in tile_additions(source):
+        for test, line in source.conditions(statement):
+            orders = [op for part in ast.walk(test) for op in getattr(part, "ops", ())]
+            if any(isinstance(op, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)) for op in orders):
+                return line
+    return None
+
+
+def reading_line(source: Source) -> int | None:
+    """Where an element at a distance is read, to be added."""
+    steps = tile_additions(source) or other_additions(source)
+    return steps[0].lineno if steps else None
+
+
+def combining_line(source: Source) -> int | None:
+    """Where such an element is added: there, or where the variable that holds it is used."""
+    for statement in tile_additions(source):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name):
+            return statement.lineno
+        for later in source.walk():
+            uses = isinstance(later, (ast.Assign, ast.AugAssign)) and later is not statement
+            if uses and later.lineno > statement.lineno and target.id in names_in(later.value):
+                return later.lineno
+    others = other_additions(source)
+    return others[0].lineno if others else None
+
+
+def other_additions(source: Source) -> list[ast.AugAssign]:
+    """Without a tile: where a variable grows that no loop counts with, deepest first."""
+    found = [
+        node
+        for node in source.walk()
+        if isinstance(node, ast.AugAssign)
+        and root_name(node.target) not in source.loop_variables(node)
+    ]
+    return sorted(found, key=lambda node: (-len(source.loops_around(node)), node.lineno))
+
+
+def last_addition_line(source: Source) -> int | None:
+    """Where a variable grows for the last time."""
+    return max((node.lineno for node in other_additions(source)), default=None)
+
+
+def copying_line(source: Source, x: str, y: str) -> int | None:
+    """Where y gets an element of x itself; else where something should have been added."""
+    for store in source.accesses(y, store=True):
+        statement = source.statement(store)
+        if statement is not None and x in names_in(statement):
+            return statement.lineno
+    return reading_line(source)
+
+
+def tile_additions(source: Source) -> list[ast.stmt]:
+    """The statements that read a tile at a distance: `s[t - stride]`."""
+    found = []
+    for name in sorted(source.shared_names()):
+        for access in source.accesses(name, store=False):
+            statement = source.statement(access)
+            if statement is None or statement in found:
+                continue
+            if any(_at_a_distance(source, index) for index in indices_of(access)):
+                found.append(statement)
+    found.sort(key=lambda node: (-len(source.loops_around(node)), node.lineno))
+    return found
+
+
+def _at_a_distance(source: Source, index: ast.expr) -> bool:
+    """Is the index another one minus (or plus) something?"""
+    value = source.value_of(index.id) if isinstance(index, ast.Name) else index
+    return isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Sub, ast.Add))
+
+
+def exclusive_line(source: Source, x: str, y: str) -> int | None:
+    """Where a scan loses the own element: at the load of a neighbour, else at the store."""
+    for access in source.accesses(x, store=False):
+        slot = indices_of(access)[-1]
+        statement = source.statement(access)
+        into_tile = isinstance(statement, ast.Assign) and (
+            root_name(statement.targets[0]) in source.shared_names()
+        )
+        loops = source.loops_around(access)
+        if loops and not source.shared_names():
+            return loops[-1].lineno
+        minus = isinstance(slot, ast.BinOp) and isinstance(slot.op, ast.Sub)
+        if minus and (into_tile or not source.accesses(y, store=False)):
+            return access.lineno
+    stores = source.accesses(y, store=True)
+    if not stores:
+        return None
+    statement = source.statement(stores[-1])
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Name) and not names_in(value) & source.shared_names():
+        assigned = source.assignments(value.id)
+        if assigned:
+            return assigned[-1].lineno
+    return stores[-1].lineno

@@ -1,0 +1,35 @@
+"""What was counted in one launch, as the requirements look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.diagnosis.source import Source
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch on the exact shape.
+
+    Attributes:
+        profile: the emulator's counters.
+        shape: the sizes of the problem.
+        tile: rows and columns of C that a block computes.
+        step_tile: how many steps of k the kernel stages at a time, if the exercise says so.
+        names: the kernel's names for the exercise's arrays, in order.
+        source: the syntax tree.
+        fetched_once: how many elements of each input all blocks load, if each does so once.
+        thread_tile: rows and columns of C that one thread computes.
+        barriers: how many a block needs; None if that is up to the kernel's design.
+    """
+
+    profile: Any
+    shape: tuple[int, ...]
+    tile: tuple[int, int]
+    step_tile: int | None
+    names: tuple[str, ...]
+    source: Source
+    fetched_once: tuple[int, ...]
+    barriers: int | None
+    thread_tile: tuple[int, int] = (1, 1)

@@ -1,0 +1,57 @@
+"""Does a thread keep in registers what it needs again: values from the tiles, and its sums?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.measured import Measured
+from course_lib.findings import Finding, finding
+
+ROOM = 1.02
+FLOAT_BYTES = 4
+
+
+def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Every value that is fetched again although a register could have kept it."""
+    if "registers" not in exercise.points:
+        return
+    outside = list(_sums_in_global_memory(measured))
+    yield from outside or _loads_per_fma(measured)
+
+
+def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
+    """Loads from shared memory for every multiply-add: TM + TN for TM * TN are enough."""
+    products = math.prod(measured.shape)
+    loads = measured.profile.shared_load_bytes / FLOAT_BYTES / products
+    rows, columns = measured.thread_tile
+    enough = (rows + columns) / (rows * columns)
+    if loads <= ROOM * enough:
+        return
+    lines = measured.profile.lines
+    busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
+    message = (
+        f"In a step of k a thread reads {loads * rows * columns:.4g} numbers from shared memory "
+        f"for its {rows * columns} multiply-adds: {loads:.3g} for each. A tile of {rows} x "
+        f"{columns} needs {rows} + {columns} = {rows + columns}, {enough:.3g} for each."
+    )
+    hint = "Which number does this thread read more than once in the same step of k?"
+    yield finding("not-used", message, busiest, hint, "error")
+
+
+def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
+    """Sums that are collected in the output, and not in registers."""
+    name = measured.names[-1]
+    traffic = measured.profile.arrays[name]
+    times = traffic.stored_elements / math.prod(traffic.shape)
+    if times <= ROOM:
+        return
+    stores = measured.source.accesses(name, store=True)
+    line = max(stores, key=lambda each: len(measured.source.loops_around(each)), default=None)
+    message = (
+        f"Each element of {name} is written {times:.4g} times: its sum grows in global memory, "
+        "and a register could keep it to the end."
+    )
+    hint = f"How often has a thread to touch {name}, if it keeps its sums to itself?"
+    yield finding("not-used", message, line.lineno if line else None, hint, "error")

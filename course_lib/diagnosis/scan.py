@@ -1,0 +1,331 @@
+"""Wrong running sums: what they add up instead, and which step of the scan that betrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.diagnosis.numbers import (
+    added_to_old,
+    first_slip,
+    not_finite,
+    not_written,
+    shifted_or_scaled,
+    whole_numbers,
+    zero,
+)
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.slips import Slip
+
+Array = np.ndarray
+RUN = 64  # elements after which the sums start again
+WARP = 32
+STRIDES = (1, 2, 4, 8, 16, 32)
+
+
+def by_run(x: Array, run: int = RUN) -> Array:
+    """x with one run in each row; the last one is filled up with zeros."""
+    rows = -(-len(x) // run)
+    return np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)]).reshape(rows, run)
+
+
+def run_sums(x: Array, run: int = RUN) -> Array:
+    """The inclusive sums, which start again with every run."""
+    return np.cumsum(by_run(x, run), axis=1).reshape(-1)[: len(x)]
+
+
+def diagnose_scan(outcome: Outcome) -> Slip | None:
+    """The slip that explains wrong running sums, or None."""
+    tests = (
+        not_written,
+        added_to_old,
+        zero,
+        other_scan,
+        other_strides,
+        other_elements,
+        whole_numbers,
+        shifted_or_scaled,
+        not_finite,
+        from_where_on,
+    )
+    return first_slip(tests, outcome)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Something that a wrong kernel may compute."""
+
+    values: Array
+    code: str
+    message: str
+    hint: str
+    place: tuple[str, ...]
+
+
+def other_scan(outcome: Outcome) -> Slip | None:
+    """Another sum, or no sum."""
+    return _match(outcome, _other_scans(outcome.A.astype(np.float64)))
+
+
+def _match(outcome: Outcome, candidates: Iterator[Candidate]) -> Slip | None:
+    """The first candidate that gives the numbers that came out."""
+    for each in candidates:
+        if outcome.matches(each.values):
+            return Slip(each.code, each.message, each.hint, each.place)
+    return None
+
+
+def _other_scans(x: Array) -> Iterator[Candidate]:
+    """What goes by the name of scan, too, and what else can be made of a run."""
+    yield from _other_extents(x)
+    yield from _other_operations(x)
+    yield from _elements_lost(x)
+    yield from _parts_alone(x)
+
+
+def _other_extents(x: Array) -> Iterator[Candidate]:
+    """Sums that end, or begin, elsewhere."""
+    rows, sums, total = by_run(x), run_sums(x), np.cumsum(x)
+    window = total - np.concatenate([np.zeros(RUN), total])[: len(x)]
+    backwards = rows.sum(1, keepdims=True) - np.cumsum(rows, 1) + rows
+    own = "Which elements does y[0] sum, and which y[1]?"
+    border = "Which element is the first one of the run that x[100] belongs to?"
+    for values, code, message, hint, place in (
+        (
+            sums - x,
+            "wrong-formula",
+            "This is the exclusive sum: y[i] lacks x[i].",
+            own,
+            ("exclusive",),
+        ),
+        (
+            total,
+            "wrong-loop-bound",
+            "The sums run through all of x; they should start again with every run of 64.",
+            border,
+            ("steps",),
+        ),
+        (
+            window,
+            "wrong-loop-bound",
+            "y[i] sums the last 64 elements, also those of the run before.",
+            border,
+            ("steps",),
+        ),
+        (
+            backwards.reshape(-1)[: len(x)],
+            "wrong-index",
+            "The sums run from the end of each run to its beginning.",
+            own,
+            ("adds", "read"),
+        ),
+    ):
+        yield Candidate(values, code, message, hint, place)
+
+
+def _other_operations(x: Array) -> Iterator[Candidate]:
+    """Something else than a running sum."""
+    rows = by_run(x)
+    own = "Which elements does y[0] sum, and which y[1]?"
+    text = "Every element holds the sum of its whole run."
+    yield Candidate(np.repeat(rows.sum(1), RUN)[: len(x)], "wrong-formula", text, own, ("store",))
+    text = "y equals x: nothing that was added up reaches y."
+    yield Candidate(x, "accumulator-error", text, own, ("copied",))
+    hint = "How are two elements combined?"
+    for name, function in (
+        ("largest element", np.maximum),
+        ("smallest element", np.minimum),
+        ("product", np.multiply),
+        ("difference", np.subtract),
+    ):
+        values = function.accumulate(rows, axis=1).reshape(-1)[: len(x)]
+        text = f"y holds the running {name} of each run, and not the running sum."
+        yield Candidate(values, "wrong-formula", text, hint, ("adds", "how"))
+
+
+def _elements_lost(x: Array) -> Iterator[Candidate]:
+    """The right sums of what is left of x."""
+    hint = "Which variable, cast or array has an integer type?"
+    text = "y holds the sums of whole numbers: the fractions of x are lost."
+    for cut in (np.trunc, np.floor, np.rint):
+        yield Candidate(run_sums(cut(x)), "integer-arithmetic", text, hint, ("integer",))
+    for lost in (1, 2):
+        which = "the last element" if lost == 1 else f"the last {lost} elements"
+        text = f"Right, if {which} of x were zero: the test before the load is too strict."
+        kept = np.where(np.arange(len(x)) < len(x) - lost, x, 0)
+        hint = "For which i does x[i] exist?"
+        yield Candidate(run_sums(kept), "wrong-bounds-check", text, hint, ("guard", "A"))
+
+
+def _parts_alone(x: Array) -> Iterator[Candidate]:
+    """Parts of a run that know nothing of each other."""
+    for part in (32, 16, 8):
+        text = (
+            f"The sums start again after {part} elements: what the first {part} of a run add up to "
+            "does not reach the others."
+        )
+        hint = f"How does thread {part} learn what the threads before it have added up?"
+        yield Candidate(run_sums(x, part), "accumulator-error", text, hint, ("adds", "read"))
+
+
+# --- Hillis and Steele with a slip ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A scan that adds, stride by stride, the element `stride` places before; and its slips.
+
+    Attributes:
+        strides: one for each step.
+        guard: thread t takes part if t >= stride + guard.
+        shift: the element that is added lies stride - shift places before.
+        sign: of what is added.
+        keeps: what a thread has is kept, and not replaced by what should be added to it.
+        doubles: a thread that takes no part adds its own element.
+        run: how many threads work together.
+    """
+
+    strides: Sequence[int] = STRIDES
+    guard: int = 0
+    shift: int = 0
+    sign: int = 1
+    keeps: bool = True
+    doubles: bool = False
+    run: int = RUN
+
+    def of(self, x: Array) -> Array:
+        """The result, in the type of x: with float32 also the rounding is the kernel's."""
+        rows = by_run(x, self.run)
+        t = np.arange(self.run)
+        for stride in self.strides:
+            source = t - stride + self.shift
+            adds = (t >= stride + self.guard) & (source >= 0) & (source < self.run)
+            partner = rows[:, np.clip(source, 0, self.run - 1)] * x.dtype.type(self.sign)
+            added = np.where(adds, partner, rows if self.doubles else x.dtype.type(0))
+            rows = rows + added if self.keeps else added
+        return rows.reshape(-1)[: len(x)]
+
+
+def other_strides(outcome: Outcome) -> Slip | None:
+    """Strides that are wrong, a test or an index beside them that is off by one."""
+    return _match(outcome, _with_slip(outcome.A))
+
+
+def _with_slip(x: Array) -> Iterator[Candidate]:
+    hint = "Write down the strides. How many elements does y[63] sum after each of them?"
+    for message, strides in _wrong_strides():
+        yield Candidate(Steps(strides).of(x), "wrong-loop-bound", message, hint, ("stride",))
+    text = "Every sum but the first of a run lacks the first element of the run."
+    hint = "Which is the first thread that has an element `stride` places before its own?"
+    yield Candidate(Steps(guard=1).of(x), "wrong-bounds-check", text, hint, ("adds",))
+    hint = "Which cell does thread 5 read when the stride is 2?"
+    for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
+        text = f"The element that is added lies stride {'-' if shift > 0 else '+'} 1 places before."
+        for guard in guards:
+            values = Steps(guard=guard, shift=shift).of(x)
+            yield Candidate(values, "wrong-index", text, hint, ("adds", "read"))
+    hint = "How are two elements combined?"
+    text = "What should be added is subtracted."
+    yield Candidate(Steps(sign=-1).of(x), "wrong-formula", text, hint, ("adds", "how"))
+    text = "Each step replaces the sum, instead of adding to it."
+    yield Candidate(Steps(keeps=False).of(x), "accumulator-error", text, hint, ("adds", "how"))
+    yield from _by_warps_with_slip(x)
+
+
+def _by_warps_with_slip(x: Array) -> Iterator[Candidate]:
+    """Slips of a scan by shuffles, which puts the sums of two warps together."""
+    text = "The second warp adds its own sum once more, and not that of the first warp."
+    hint = "Which cell holds the sum of the first warp?"
+    place = ("adds", "last")
+    yield Candidate(_own_total_twice(x), "accumulator-error", text, hint, place)
+    text = "A lane without a partner adds its own number: that is what a shuffle gives it."
+    hint = "What does the shuffle return in lane 0, where there is no lane before?"
+    yield Candidate(_without_lane_test(x), "missing-mask", text, hint, ("adds", "how"))
+
+
+def _without_lane_test(x: Array) -> Array:
+    """A scan by shuffles in which all lanes add, whether they have a partner or not."""
+    warps = by_run(Steps(STRIDES[:-1], doubles=True, run=WARP).of(by_run(x).reshape(-1)), WARP)
+    warps[1::2] += warps[::2, -1:]
+    return warps.reshape(-1)[: len(x)]
+
+
+def _own_total_twice(x: Array) -> Array:
+    """A scan of each warp, with the warp's own sum added in the second one."""
+    warps = by_run(run_sums(by_run(x).reshape(-1), WARP), WARP)
+    warps[1::2] += warps[1::2, -1:]
+    return warps.reshape(-1)[: len(x)]
+
+
+def _wrong_strides() -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Wrong series of strides, with what to say about them."""
+    for count in range(1, 6):
+        yield (
+            f"The last stride is {STRIDES[count - 1]}, so y[i] sums at most {1 << count} elements; "
+            f"a run of 64 needs strides up to 32.",
+            STRIDES[:count],
+        )
+        first = STRIDES[count]
+        missing = "1" if count == 1 else f"1 to {STRIDES[count - 1]}"
+        yield f"The strides start at {first}: those of {missing} are missing.", STRIDES[count:]
+    grows = "The strides have to double, so that each one continues where the sums end"
+    for last in range(3, RUN):
+        yield f"{grows}; here they are 1, 2, 3, … {last}.", tuple(range(1, last + 1))
+        yield f"{grows}; here they are 1, 3, 5, … {last}.", tuple(range(1, last + 1, 2))
+        yield f"{grows}; here they are 2, 4, 6, … {last}.", tuple(range(2, last + 1, 2))
+    for series in ((1, 3, 9, 27), (1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)):
+        yield f"{grows}; here they are {', '.join(map(str, series))}.", series
+    for times in range(2, RUN):
+        yield f"The stride stays 1 in all {times} steps.", (1,) * times
+
+
+# --- the right sums of the wrong elements ---------------------------------------------------------
+
+
+def other_elements(outcome: Outcome) -> Slip | None:
+    """The right scan of elements that other threads should have fetched."""
+    return _match(outcome, _of_other_elements(outcome.A.astype(np.float64)))
+
+
+def _of_other_elements(x: Array) -> Iterator[Candidate]:
+    n = len(x)
+    i = np.arange(n)
+    run, place = i // RUN, i % RUN
+    hint = "Which element of x does thread 0 of block 1 need?"
+    for text, index in (
+        ("Every run holds the sums of the first one: the offset of the block is missing", place),
+        ("Block b starts at x[b]: the factor 64 is missing", run + place),
+        ("Thread t takes the element after its own", i + 1),
+        ("Thread t takes the element before its own", i - 1),
+        ("Each run is taken in reverse order", run * RUN + RUN - 1 - place),
+    ):
+        inside = (index >= 0) & (index < n)
+        taken = np.where(inside, x[np.clip(index, 0, n - 1)], 0.0)
+        yield Candidate(run_sums(taken), "wrong-index", f"{text}.", hint, ("load", "A"))
+    yield Candidate(
+        by_run(run_sums(x))[:, ::-1].reshape(-1)[:n],
+        "wrong-index",
+        "The sums are right, but each run is stored in reverse order.",
+        "Which element of y belongs to thread 0 of block 1?",
+        ("store",),
+    )
+
+
+def from_where_on(outcome: Outcome) -> Slip | None:
+    """Nothing explains the numbers, but the beginning of each run is right."""
+    wrong = ~outcome.right
+    if len(wrong) < 2 * RUN:
+        return None
+    places = np.unique(np.flatnonzero(wrong) % RUN)
+    start = int(places[0])
+    if start == 0 or not wrong.reshape(-1)[start::RUN].all():
+        return None
+    at = int(np.flatnonzero(wrong)[0])
+    message = (
+        f"Every run is right up to its element {start - 1} and wrong from element {start} on: "
+        f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
+    )
+    hint = f"What does thread {start} add that thread {start - 1} does not?"
+    return Slip("wrong-result", message, hint, ("adds", "read"))

@@ -1,0 +1,243 @@
+"""Films a small launch: what each access carried, what the variables held, who waited at a barrier.
+
+A profile counts and a trace lists; neither knows a value. A film is the launch moment by moment,
+for pictures that show numbers on their way. Nothing about the kernel is changed for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import Budget
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.instruments import Part
+from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
+from course_lib.emulator.launch import Launch, emulate
+from course_lib.emulator.machine import Barrier, Frame, Machine
+from course_lib.emulator.memory import Access, Memory
+from course_lib.emulator.profile import Profile
+from course_lib.emulator.run import LANES_AT_ONCE, Run
+
+# A film of more statements is a kernel that does not end, or too long to watch.
+FILM_BUDGET = Budget(steps=4_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """The lanes in `lanes` begin a statement; `variables` is what the kernel's names hold then."""
+
+    line: int
+    lanes: np.ndarray
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A memory operation: for each lane its index (lanes, axes) and the value it read or wrote."""
+
+    kind: str
+    space: str
+    array: str
+    line: int
+    lanes: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """Lanes arrive at a barrier."""
+
+    line: int
+    lanes: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Passing:
+    """Lanes go on behind a barrier."""
+
+    line: int
+    lanes: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """Every lane in `lanes` does so many floating-point operations."""
+
+    line: int
+    lanes: np.ndarray
+    each: int
+
+
+Moment = Statement | Touch | Arrival | Passing | Arithmetic
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """A launch, moment by moment. A lane is a thread's number in the launch, block after block.
+
+    Attributes:
+        profile: what the emulator says of the launch.
+        moments: what happened, in the order in which it happened.
+        final: the kernel's variables at its end, as the lanes that came last left them.
+    """
+
+    profile: Profile
+    space: LaneSpace
+    moments: list[Moment]
+    final: Mapping[str, Any]
+
+    @property
+    def block_size(self) -> int:
+        """Threads of a block."""
+        return self.space.block_size
+
+    def lanes_of(self, block: tuple[int, int]) -> np.ndarray:
+        """The lanes of the block (x, y), in the order of the threads' numbers."""
+        number = block[1] * self.space.grid[2] + block[0]
+        return np.arange(number * self.block_size, (number + 1) * self.block_size)
+
+    def place(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Block and thread of a lane, each as (x, y, z)."""
+        return self.space.describe(lane)
+
+    def warp(self, lane: int) -> int:
+        """The number of the lane's warp within its block."""
+        return lane % self.block_size // WARP_SIZE
+
+    def value(self, variables: Mapping[str, Any], name: str) -> np.ndarray | None:
+        """A variable's value in every lane; None if it has none, or is no number."""
+        held = variables.get(name)
+        if not isinstance(held, np.ndarray | np.generic):
+            return None
+        return np.broadcast_to(held, self.space.shape).reshape(-1)
+
+
+def film(
+    kernel: object,
+    grid: Any,
+    block: Any,
+    arguments: tuple[Any, ...],
+    *,
+    schedule: str = "lockstep",
+    seed: int = 0,
+) -> Film:
+    """Run a small launch on the emulator and keep every moment of it.
+
+    Raises:
+        KernelRejected: if the kernel cannot run, or the launch is too large for a film.
+    """
+    launch = emulate(kernel, schedule=schedule, seed=seed, budget=FILM_BUDGET)[grid, block]
+    if int(np.prod(launch.grid)) * int(np.prod(launch.block)) > LANES_AT_ONCE // 16:
+        raise rejection("unsupported", "A film is for small launches only.", None)
+    run = _FilmedRun(launch, arguments)
+    with np.errstate(all="ignore"):
+        profile = run.execute()
+    assert run.space is not None
+    return Film(profile, run.space, run.moments, run.final)
+
+
+class _FilmedRun(Run):
+    """A run in which a camera stands between every machine and its instruments."""
+
+    def __init__(self, launch: Launch, arguments: tuple[Any, ...]) -> None:
+        super().__init__(launch, arguments)
+        self.moments: list[Moment] = []
+        self.final: dict[str, Any] = {}
+        self.space: LaneSpace | None = None
+
+    def machine(
+        self, part: Part, memory: Memory, active: Mask, steps: Any, barrier: Barrier
+    ) -> Machine:
+        """A machine whose instruments and barrier pass through the camera."""
+        self.space = part.space
+
+        def watched_barrier(machine: Machine, line: int) -> int:
+            lanes = _lanes(machine.active)
+            self.moments.append(Arrival(line, lanes))
+            interval = barrier(machine, line)
+            self.moments.append(Passing(line, lanes))
+            return interval
+
+        camera = _Camera(self, part, memory)
+        machine = super().machine(camera, memory, active, steps, watched_barrier)  # type: ignore[arg-type]
+        camera.machine = machine
+        return machine
+
+
+class _Camera:
+    """Keeps what passes by on its way to the instruments of a part."""
+
+    machine: Machine
+
+    def __init__(self, run: _FilmedRun, part: Part, memory: Memory) -> None:
+        self.run = run
+        self.part = part
+        self.space = part.space
+        self.memory = memory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.part, name)
+
+    def statement(self, line: int, mask: Mask) -> None:
+        variables = dict(_kernel_frame(self.machine.frame).variables)
+        self.run.moments.append(Statement(line, _lanes(mask), variables))
+        self.run.final = _kernel_frame(self.machine.frame).variables
+        self.part.statement(line, mask)
+
+    def access(self, access: Access) -> None:
+        self.run.moments.append(_touch(access, self.memory))
+        self.part.access(access)
+
+    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None:
+        lanes = _lanes(self.machine.active)
+        self.run.moments.append(Arithmetic(line, lanes, count // max(1, len(lanes))))
+        self.part.flops(line, count, is_float64, is_data)
+
+
+def _kernel_frame(frame: Frame) -> Frame:
+    """The kernel's own variables, also while a function that it calls is running."""
+    while frame.parent is not None:
+        frame = frame.parent
+    return frame
+
+
+def _lanes(mask: Mask) -> np.ndarray:
+    return np.flatnonzero(mask.full_array)
+
+
+def _touch(access: Access, memory: Memory) -> Touch:
+    """An access with its values; it is told after a store, so the storage holds what was written.
+
+    Of several lanes that write one cell at once, all show the value that won.
+    """
+    space, allocation = access.mask.space, access.allocation
+    lanes = _lanes(access.mask)
+    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    places = np.broadcast_to(memory.place(allocation, access.cell), space.shape).reshape(-1)
+    indices = np.stack(np.unravel_index(cells, allocation.shape or (1,)), axis=1)
+    return Touch(
+        access.kind,
+        allocation.space,
+        access.array,
+        access.line,
+        lanes,
+        indices,
+        allocation.storage[places[lanes]].copy(),
+    )
+
+
+__all__ = [
+    "Arithmetic",
+    "Arrival",
+    "Film",
+    "Moment",
+    "Passing",
+    "Statement",
+    "Touch",
+    "film",
+]

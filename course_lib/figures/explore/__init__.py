@@ -1,0 +1,1 @@
+"""Hold figures to play with: bytes, banks, sectors, rooflines, occupancy, thread tiles."""

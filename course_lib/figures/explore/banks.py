@@ -1,0 +1,249 @@
+"""Play with the banks of shared memory: a made-up tile, or the requests of one's own kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from course_lib.devices import WARP_SIZE
+from course_lib.figures.accesses import Request
+from course_lib.figures.bank_passes import Phase, phases_of
+from course_lib.figures.explore import bank_board as board
+from course_lib.figures.explore.notes import note
+from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
+from course_lib.figures.explore.own_steps import OwnSteps, own_controls
+from course_lib.figures.explore.stills import bank_examples
+from course_lib.figures.interactive.controls import Control
+from course_lib.figures.interactive.layers import Layer, Patch
+from course_lib.figures.interactive.player import Interactive
+from course_lib.figures.interactive.scene import Scene
+from course_lib.figures.lanes import lane_to_bank
+from course_lib.figures.picture import Picture
+
+WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)"}
+ROW_LENGTHS = (1, 2, 3, 4, 8, 16, 24, 31, 32, 33, 64)
+CURES = ("none", "+1 column", "XOR row & 7", "XOR row & 15", "XOR row & 31")
+WALKS = (
+    "tile[i, 0]: down a column",
+    "tile[i // L, i % L]: along the rows",
+    "tile[0, 0]: all the same",
+    "tile[i // 16, 0]: one per half warp",
+)
+
+
+def explore_banks(
+    kernel_or_profile: Any = None,
+    *,
+    row_length: int = 32,
+    width: int = 4,
+    cure: str = "none",
+    block: Sequence[int] = (0, 0),
+) -> Interactive:
+    """Which bank of shared memory serves which lane, and how many passes a request takes.
+
+    Args:
+        kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its shared
+            accesses; without it a tile whose rows, padding and swizzle can be set.
+        row_length: of the made-up tile, in elements; where the figure starts.
+        width: bytes per lane at the start: 4, 8 or 16.
+        cure: what is done about conflicts at the start: one of `CURES`.
+        block: which block of the launch, as (x, y).
+    """
+    if kernel_or_profile is None:
+        return _of_a_tile(row_length, width, cure)
+    return _of_a_launch(kernel_or_profile, block)
+
+
+# -- a made-up tile ------------------------------------------------------------------------------
+
+
+def tile_elements(walk: int, row_length: int, cure: str) -> list[int]:
+    """The element that each lane asks for, counted along the rows of the tile as it is stored."""
+    pitch = row_length + (cure == "+1 column")
+    mask = _mask(cure, row_length)
+    cells = {
+        0: [(lane, 0) for lane in range(WARP_SIZE)],
+        1: [(lane // row_length, lane % row_length) for lane in range(WARP_SIZE)],
+        2: [(0, 0)] * WARP_SIZE,
+        3: [(lane // 16, 0) for lane in range(WARP_SIZE)],
+    }[walk]
+    return [row * pitch + (column ^ (row & mask)) for row, column in cells]
+
+
+def _mask(cure: str, row_length: int) -> int:
+    """The bits of the row that are mixed into the column; 0 where they would leave the row."""
+    mask = int(cure.rsplit(" ", 1)[1]) if cure.startswith("XOR") else 0
+    return mask if row_length % (mask + 1) == 0 else 0
+
+
+@cache
+def tile_phases(walk: int, row_length: int, cure: str, width: int) -> tuple[Phase, ...]:
+    """How the banks serve the 32 lanes."""
+    elements = tile_elements(walk, row_length, cure)
+    return phases_of([width * each for each in elements], range(WARP_SIZE), width)
+
+
+_TILE_TOP = 74
+
+
+def _of_a_tile(row_length: int, width: int, cure: str) -> Interactive:
+    if row_length < 1 or width not in WIDTHS or cure not in CURES:
+        raise ValueError(
+            f"A tile has rows of 1 or more elements of 4, 8 or 16 bytes, and one of {CURES}; "
+            f"not {row_length}, {width}, {cure!r}."
+        )
+    lengths = sorted({*ROW_LENGTHS, row_length})
+    widths = list(WIDTHS)
+    controls = (
+        Control("walk", "lane i reads", WALKS, kind="choice"),
+        Control("length", "row length L (stride)", [str(each) for each in lengths],
+                lengths.index(row_length)),
+        Control("cure", "against conflicts", CURES, CURES.index(cure), kind="choice"),
+        Control("width", "a lane takes", tuple(WIDTHS.values()), widths.index(width),
+                kind="choice"),
+    )  # fmt: skip
+
+    def phases(walk: int, length: int, cure: int, width: int) -> tuple[Phase, ...]:
+        return tile_phases(walk, lengths[length], CURES[cure], widths[width])
+
+    def place(*at: int) -> Patch:
+        found = phases(*at)
+        return {**board.board_patch(_TILE_TOP, found), **board.headline(found)}
+
+    def formula(walk: int, length: int, cure: int) -> Patch:
+        return {"formula": {"text": _formula(walk, lengths[length], CURES[cure])}}
+
+    keys = ("walk", "length", "cure", "width")
+    layers = (
+        Layer(keys, place),
+        Layer(("width",), lambda at: board.width_patch(widths[at])),
+        Layer(("walk", "length", "cure"), formula),
+    )
+    words = (
+        Layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
+        Layer(("length", "cure"), lambda length, at: _layout(lengths[length], CURES[at])),
+        Layer(keys, lambda *at: board.verdict(phases(*at), widths[at[3]])),
+    )
+    return Interactive(
+        "32 banks: which lane is served in which pass?",
+        _tile_scene(), controls, layers, words, _tile_still(),
+        "A board of 32 columns, the banks of shared memory, and a row for each pass. Each of the "
+        "32 lanes stands in the bank that holds its word and in the pass that serves it.",
+    )  # fmt: skip
+
+
+def _tile_scene() -> Scene:
+    scene = Scene(board.WIDTH, _TILE_TOP + board.board_height() + 4)
+    scene.text(0, 20, "So lane i reads the element at place", "muted")
+    scene.text(0, 44, "", "mono large", name="formula")
+    scene.text(0, 62, "bank = (byte address / 4) mod 32", "small muted")
+    scene.text(720, 24, "", "huge bold", "end", name="number")
+    scene.text(720, 46, "", "muted", "end", name="detail")
+    board.draw_board(scene, _TILE_TOP)
+    return scene
+
+
+def _tile_still() -> Picture:
+    examples = (
+        ("along a row", 1, 32, "none"),
+        ("down a column of 32 × 32", 0, 32, "none"),
+        ("the same, +1 column", 0, 32, "+1 column"),
+        ("the same, XOR row & 7", 0, 32, "XOR row & 7"),
+        ("the same, XOR row & 31", 0, 32, "XOR row & 31"),
+        ("one word for each half", 3, 16, "none"),
+    )
+    return bank_examples(
+        [(name, tile_elements(walk, length, cure)) for name, walk, length, cure in examples]
+    )
+
+
+def _formula(walk: int, row_length: int, cure: str) -> str:
+    """Where lane i's element lies, counted in elements from the start of the tile."""
+    pitch, mask = row_length + (cure == "+1 column"), _mask(cure, row_length)
+    if walk == 2:
+        return "0"
+    row = {0: "i", 1: f"i // {row_length}", 3: "i // 16"}[walk]
+    column = f"i % {row_length}" if walk == 1 else "0"
+    if walk == 1 and row_length >= WARP_SIZE:
+        return "i"
+    product = f"{row} × {pitch}" if row == "i" else f"({row}) × {pitch}"
+    if mask:
+        mixed = f"({row}) & {mask}" if "/" in row else f"{row} & {mask}"
+        return (
+            f"{product} + ({mixed})" if column == "0" else f"{product} + (({column}) ^ ({mixed}))"
+        )
+    return product if column == "0" else f"{product} + {column}"
+
+
+def _layout(row_length: int, cure: str) -> str:
+    rows = f"Rows of {row_length} element{'s' * (row_length != 1)}"
+    if cure == "none":
+        return f"{rows}, stored one after another."
+    if cure == "+1 column":
+        return f"{rows} and one that stays empty: {row_length + 1} to the next row."
+    if _mask(cure, row_length):
+        return f"{rows}; column c of row r is stored at place c ^ (r & {cure.rsplit(' ', 1)[1]})."
+    return f"{rows}: too few for {cure}, which would leave the row, so nothing is changed."
+
+
+# -- the student's own kernel --------------------------------------------------------------------
+
+_OWN_TITLE = "Your kernel's shared memory: which lane is served in which pass?"
+
+
+def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
+    why = why_nothing(profile, "shared", block)
+    if why:
+        return note(_OWN_TITLE, why)
+    own = own_requests(profile, "shared", block)
+    steps = OwnSteps(own, profile)
+    top = steps.bottom + 8
+
+    def phases(place: int, warp: int, visit: int) -> tuple[Phase, ...]:
+        asked = own.places[place].asked(warp, visit)
+        if asked is None:
+            return ()
+        return phases_of(asked.addresses, asked.lanes, own.places[place].itemsize)
+
+    def show(*at: int) -> Patch:
+        found = phases(*at)
+        number = board.headline(found) if found else {"number": {"text": "–"}}
+        return {**board.board_patch(top, found), **number}
+
+    def say(place: int, *at: int) -> str:
+        found = phases(place, *at)
+        return board.verdict(found, own.places[place].itemsize) if found else ""
+
+    keys = ("place", "warp", "visit")
+    rows = max(8, *(board.passes_of(phases(*at)) for at in own.positions()))
+    scene = Scene(board.WIDTH, top + board.board_height(rows) + 4)
+    steps.draw(scene)
+    board.draw_board(scene, top, own.places[0].itemsize, rows)
+    layers = [
+        *steps.layers(),
+        Layer(keys, show),
+        Layer(keys, lambda *at: board.hide_others(phases(*at))),
+        Layer(("place",), lambda at: board.width_patch(own.places[at].itemsize)),
+    ]
+    words = [Layer(keys, steps.asked), Layer(keys, say), *steps.last_words()]
+    return Interactive(
+        _OWN_TITLE, scene, own_controls(own), layers, words, _own_still(own.places),
+        f"The lines of {profile.kernel_name} that use shared memory, and a board of 32 banks: each "
+        "lane stands in the bank that holds its word and in the pass that serves it.",
+        clicks=steps.clicks(),
+    )  # fmt: skip
+
+
+def _own_still(places: Sequence[Place]) -> Picture:
+    """The costliest request of the launch, drawn with its words."""
+    found = [
+        (board.passes_of(phases_of(asked.addresses, asked.lanes, place.itemsize)), place, asked)
+        for place in places
+        for warp in place.warps
+        for asked in warp[:1]
+        if asked is not None
+    ]
+    _, place, asked = max(found, key=lambda each: each[0])
+    request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
+    return lane_to_bank(request, itemsize=place.itemsize)

@@ -1,0 +1,304 @@
+"""Let a reader choose a tensor-core instruction and a lane, and see which elements it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.devices import WARP_SIZE
+from course_lib.emulator.tensor_cores import COLUMNS, ROWS, a_matrices, b_matrices, c_matrices
+from course_lib.figures import style
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.picture import Picture
+
+Element = tuple[int, int]  # row and column
+Held = tuple[tuple[Element, ...], ...]  # the elements of each of a lane's registers
+
+_CELL_WIDTH, _CELL_HEIGHT, _TOP = 19.0, 16.0, 64.0
+_RIGHT_OF_A, _LEFT_OF_B, _LEFT_OF_C = 318.0, 346.0, 540.0
+_STRONG = {"A": "a", "B": "b", "C": "c"}
+
+
+@dataclass(frozen=True)
+class _Instruction:
+    """An instruction D = A B + C of a warp; A is 16 x k, B k x 8, C and D are 16 x 8."""
+
+    name: str
+    format: str
+    k: int
+    per_word: int  # numbers of A or B in a register of 32 bits
+    since: str
+
+    @property
+    def words(self) -> dict[str, int]:
+        """Registers that a lane gives for each matrix."""
+        numbers = ROWS * self.k // WARP_SIZE, self.k * COLUMNS // WARP_SIZE
+        return {"A": numbers[0] // self.per_word, "B": numbers[1] // self.per_word, "C": 4}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"A": (ROWS, self.k), "B": (self.k, COLUMNS), "C": (ROWS, COLUMNS)}
+
+    @property
+    def multiply_adds(self) -> int:
+        return ROWS * COLUMNS * self.k
+
+
+_INSTRUCTIONS = (
+    _Instruction("m16n8k8 f16", "float16", 8, 2, "Turing"),
+    _Instruction("m16n8k16 bf16", "bfloat16", 16, 2, "Ampere"),
+    _Instruction("m16n8k8 tf32", "tf32", 8, 1, "Ampere"),
+)
+_START = 1  # the instruction of rung 10
+
+
+def explore_fragments() -> Interactive:
+    """Choose instruction and lane; see its elements of A, B and C, register by register."""
+    controls = (
+        Control("which", "instruction", [each.name for each in _INSTRUCTIONS], _START, "choice"),
+        Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], 5),
+    )
+    keys = ("which", "lane")
+    layers = [
+        Layer(("which",), lambda which: _shape_state(_INSTRUCTIONS[which])),
+        Layer(keys, lambda which, lane: _lane_state(_INSTRUCTIONS[which], lane)),
+    ]
+    words = (
+        Layer(keys, lambda which, lane: _lane_words(_INSTRUCTIONS[which], lane)),
+        Layer(("which",), lambda which: _warp_words(_INSTRUCTIONS[which])),
+    )
+    return Interactive(
+        "Fragments: what one lane holds",
+        _draw(),
+        controls,
+        layers,
+        words,
+        still=_still(),
+        alt=(
+            "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
+            "the chosen lane are marked with the names of the registers that hold them; the other "
+            "three lanes of its group hold the rest of the tinted rows and column."
+        ),
+    )
+
+
+# --- who holds what: asked of the emulator --------------------------------------------------------
+
+
+@cache
+def held_by_lanes(which: int) -> dict[str, tuple[Held, ...]]:
+    """For each matrix and lane the elements of its registers, lower half first.
+
+    Each register gets numbers of its own, the emulator puts them together to matrices as it does
+    for `mma`, and there we look where they have gone.
+    """
+    it = _INSTRUCTIONS[which]
+    return {
+        name: _where(_numbered(name, count, it.per_word), count, 1 if name == "C" else it.per_word)
+        for name, count in it.words.items()
+    }
+
+
+def _numbered(name: str, count: int, per_word: int) -> np.ndarray:
+    """The matrix in which each element is the number of the place that holds it."""
+    if name == "C":
+        return c_matrices(np.arange(count * WARP_SIZE).reshape(count, 1, WARP_SIZE))[0]
+    kind = np.uint16 if per_word == 2 else np.uint32
+    numbers = np.arange(count * WARP_SIZE * per_word, dtype=kind)
+    words = numbers.view(np.uint32).reshape(count, 1, WARP_SIZE)
+    gather = a_matrices if name == "A" else b_matrices
+    return gather(words, lambda these: these.view(kind))[0]
+
+
+def _where(matrix: np.ndarray, count: int, per_word: int) -> tuple[Held, ...]:
+    at = {int(n): (int(row), int(column)) for (row, column), n in np.ndenumerate(matrix)}
+    return tuple(
+        tuple(
+            tuple(at[(word * WARP_SIZE + lane) * per_word + half] for half in range(per_word))
+            for word in range(count)
+        )
+        for lane in range(WARP_SIZE)
+    )
+
+
+def _held(it: _Instruction, name: str, lane: int) -> Held:
+    return held_by_lanes(_INSTRUCTIONS.index(it))[name][lane]
+
+
+def _group(it: _Instruction, name: str, lane: int) -> list[Element]:
+    """What the four lanes of a group hold together: whole rows, or a whole column."""
+    first = lane // 4 * 4
+    return [e for other in range(first, first + 4) for e in _flat(_held(it, name, other))]
+
+
+def _flat(held: Held) -> list[Element]:
+    return [element for register in held for element in register]
+
+
+# --- what is drawn once ---------------------------------------------------------------------------
+
+
+def _draw() -> Scene:
+    scene = Scene(720, 430)
+    for name in "ABC":
+        strong = _STRONG[name]
+        scene.text(_left(name, 16), _TOP - 26, "", css=f"{strong} bold", name=f"{name} head")
+        scene.text(_left(name, 16), _TOP - 9, "", css="small muted", name=f"{name} size")
+        scene.path("M0 0", css="cell", name=f"{name} cells")
+        scene.path("M0 0", css=f"{strong}-soft", name=f"{name} group")
+        scene.path("M0 0", css="lit", name=f"{name} lane")
+        for number in range(8 if name == "A" else 4):
+            scene.text(0, 0, "", css="small", anchor="middle", name=f"{name} mark {number}")
+        for number in range(4):
+            y = _TOP + 16 * _CELL_HEIGHT + 34 + 20 * number
+            scene.text(_left(name, 16), y, "", css="small mono", name=f"{name} line {number}")
+    scene.text((_RIGHT_OF_A + _LEFT_OF_B) / 2, _TOP + 68, "·", css="large", anchor="middle")
+    scene.text(_LEFT_OF_C - 20, _TOP + 68, "+", css="large", anchor="middle")
+    return scene
+
+
+def _left(name: str, k: int) -> float:
+    """Where a matrix begins; A ends beside B, however wide it is."""
+    return {"A": _RIGHT_OF_A - _CELL_WIDTH * k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
+
+
+def _cells(name: str, k: int, elements: Sequence[Element]) -> str:
+    """A path of rectangles, one for each element."""
+    left, parts = _left(name, k), []
+    for row, column in sorted(elements):
+        x, y = left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row
+        parts.append(f"M{x:g} {y:g}h{_CELL_WIDTH:g}v{_CELL_HEIGHT:g}h-{_CELL_WIDTH:g}z")
+    return "".join(parts)
+
+
+def _grid(name: str, k: int, shape: tuple[int, int]) -> str:
+    rows, columns = shape
+    left, width, height = _left(name, k), _CELL_WIDTH * columns, _CELL_HEIGHT * rows
+    outline = f"M{left:g} {_TOP:g}h{width:g}v{height:g}h-{width:g}z"
+    down = [f"M{left + _CELL_WIDTH * c:g} {_TOP:g}v{height:g}" for c in range(1, columns)]
+    across = [f"M{left:g} {_TOP + _CELL_HEIGHT * r:g}h{width:g}" for r in range(1, rows)]
+    return "".join([outline, *down, *across])
+
+
+# --- what depends on the controls -----------------------------------------------------------------
+
+
+def _shape_state(it: _Instruction) -> dict[str, dict[str, object]]:
+    state: dict[str, dict[str, object]] = {}
+    for name, shape in it.shapes.items():
+        left = _left(name, it.k)
+        format_ = "float32" if name == "C" else it.format
+        state[f"{name} head"] = {"x": left, "text": "C and D" if name == "C" else name}
+        state[f"{name} size"] = {"x": left, "text": f"{shape[0]} × {shape[1]}, {format_}"}
+        state[f"{name} cells"] = {"d": _grid(name, it.k, shape)}
+        for number in range(4):
+            state[f"{name} line {number}"] = {"x": left}
+    return state
+
+
+def _lane_state(it: _Instruction, lane: int) -> dict[str, dict[str, object]]:
+    state: dict[str, dict[str, object]] = {}
+    for name in "ABC":
+        held = _held(it, name, lane)
+        state[f"{name} group"] = {"d": _cells(name, it.k, _group(it, name, lane))}
+        state[f"{name} lane"] = {"d": _cells(name, it.k, _flat(held))}
+        marks = [(element, word) for word, register in enumerate(held) for element in register]
+        for number, ((row, column), word) in enumerate(marks):
+            state[f"{name} mark {number}"] = {
+                "x": _left(name, it.k) + _CELL_WIDTH * (column + 0.5),
+                "y": _TOP + _CELL_HEIGHT * row + 12.5,
+                "text": f"{name.lower()}{word}",
+            }
+        for number, register in enumerate(held):
+            state[f"{name} line {number}"] = {"text": _line(name, number, register)}
+    return state
+
+
+def _line(name: str, number: int, register: Sequence[Element]) -> str:
+    elements = " ".join(f"{name}[{row},{column}]" for row, column in register)
+    return f"{name.lower()}{number} {elements}"
+
+
+def _lane_words(it: _Instruction, lane: int) -> str:
+    words = it.words
+    rows = sorted({row for row, _ in _flat(_held(it, "A", lane))})
+    column = _flat(_held(it, "B", lane))[0][1]
+    return (
+        f"Lane {lane} = 4 · {lane // 4} + {lane % 4}: a share of rows {rows[0]} and {rows[1]} of "
+        f"A, in {words['A']} registers; of column {column} of B, in {words['B']}; and four sums "
+        f"of C in the same two rows. Tinted: what lanes {lane // 4 * 4} to {lane // 4 * 4 + 3} "
+        "hold together."
+    )
+
+
+def _warp_words(it: _Instruction) -> str:
+    return (
+        f"The instruction does {it.multiply_adds:,} multiply-adds for a warp, "
+        f"{it.multiply_adds // WARP_SIZE} times what an FFMA does; {it.since} was the first to "
+        "have it."
+    )
+
+
+# --- the still ------------------------------------------------------------------------------------
+
+
+@style.drawn
+def _still() -> Picture:
+    """The lane that holds each element of m16n8k16."""
+    it, cell = _INSTRUCTIONS[_START], 0.21
+    figure = style.card(
+        4.85,
+        f"Fragments of {it.name}: which lane holds which element",
+        "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
+    )
+    axes = style.canvas(figure)
+    lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
+    for name, (rows, columns) in it.shapes.items():
+        title = "C and D" if name == "C" else name
+        style.write(axes, lefts[name], 0.92, f"{title}: {rows} × {columns}", fontweight="bold")
+        for lane in range(WARP_SIZE):
+            for row, column in _flat(_held(it, name, lane)):
+                corner = lefts[name] + cell * column, 1.06 + cell * row
+                _draw_cell(axes, corner, cell, name, lane)
+    style.write(axes, lefts["C"] - 0.17, 2.75, "+", fontsize=style.LARGE, ha="center")
+    style.footnote(
+        figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
+    )
+    return Picture(
+        figure,
+        f"The matrices A, B and C of {it.name}, each element with the number of its lane. "
+        f"{_told(it)}",
+    )
+
+
+def _draw_cell(axes: Axes, corner: tuple[float, float], cell: float, name: str, lane: int) -> None:
+    chosen, dark = lane == 5, lane // 4 % 2 == 0
+    colour = style.MATRIX_COLOUR[name]
+    fill = style.YELLOW if chosen else style.tint(colour, 0.3 if dark else 0.12)
+    style.rectangle(axes, corner, cell, cell, facecolor=fill, edgecolor=style.PAPER)
+    if chosen:
+        style.rectangle(
+            axes, corner, cell, cell, facecolor="none", edgecolor=style.INK, linewidth=1.4, zorder=3
+        )
+    style.write(
+        axes,
+        corner[0] + cell / 2,
+        corner[1] + cell / 2,
+        str(lane),
+        ha="center",
+        fontsize=style.SMALL,
+        fontweight="bold" if chosen else "normal",
+        zorder=4,
+    )
+
+
+def _told(it: _Instruction) -> str:
+    parts = []
+    for name in "ABC":
+        elements = ", ".join(f"({row}, {column})" for row, column in _flat(_held(it, name, 5)))
+        parts.append(f"of {name} {elements}")
+    return f"Lane 5 holds {'; '.join(parts)}."

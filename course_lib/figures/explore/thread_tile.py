@@ -1,0 +1,272 @@
+"""Let a reader shape a thread's tile of C and watch loads per multiply-add fall."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from matplotlib.axes import Axes
+
+from course_lib.devices import (
+    CACHE_LINE_BYTES,
+    DEVICES,
+    MAX_REGISTERS_PER_THREAD,
+    WARP_SIZE,
+    Device,
+)
+from course_lib.figures import style
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.picture import Picture
+
+_SIZES = (1, 2, 4, 8, 16)
+_GPUS = ("T4", "A100-40", "A6000", "H100")
+_STEPS = ("nothing yet", "A is loaded", "B is loaded", "all multiplied")
+
+# Where things lie, in units of the scene.
+_CELL, _CORNER_X, _CORNER_Y = 15.0, 84.0, 88.0
+_PANEL, _BAR = 372.0, 300.0
+_NAIVE_LOADS = 2.0  # per multiply-add, where a thread owns one output
+
+
+def explore_register_tile() -> Interactive:
+    """Choose TM and TN; see the outer product of one step, its loads and its multiply-adds."""
+    controls = (
+        Control("tm", "TM, rows", _SIZES, 3),
+        Control("tn", "TN, columns", _SIZES, 0),
+        Control("step", "one step of k", _STEPS, 3, "steps"),
+        Control("gpu", "GPU", _GPUS, 2, "choice"),
+    )
+    size = ("tm", "tn")
+    layers = [
+        Layer(size, lambda m, n: _shape_state(_SIZES[m], _SIZES[n])),
+        Layer((*size, "step"), lambda m, n, step: _step_state(_SIZES[m], _SIZES[n], step)),
+        Layer((*size, "gpu"), lambda m, n, g: _gpu_state(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+    ]
+    words = (
+        Layer(size, lambda m, n: _ratio_words(_SIZES[m], _SIZES[n])),
+        Layer((*size, "gpu"), lambda m, n, g: _gpu_words(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+        Layer(size, lambda m, n: _compiled_words(_SIZES[m], _SIZES[n])),
+        Layer((), lambda: _CAUTION),
+    )
+    return Interactive(
+        "A thread's tile: how many loads for each multiply-add?",
+        _draw(),
+        controls,
+        layers,
+        words,
+        still=_still(),
+        alt=(
+            "A column of A beside a grid of running totals, a row of B above it. Each total gets "
+            "the product of its row's value of A and its column's value of B. Bars compare loads "
+            "per multiply-add with a thread that owns one output."
+        ),
+    )
+
+
+_CAUTION = "Counted as on paper: one load for each value, no bank conflicts."
+
+# Load instructions for each multiply-add of the hot loop, counted in machine code:
+# numba-cuda 0.30.4 for cc 7.5 to 9.0, and nvcc 13.0.
+_COMPILED = {(8, 1): (1.125, 0.375), (8, 8): (0.25, 0.0625)}
+
+
+# --- the arithmetic -------------------------------------------------------------------------------
+
+
+def _loads(rows: int, columns: int) -> int:
+    """Values that a thread fetches from shared memory for one step of k."""
+    return rows + columns
+
+
+def _ratio(rows: int, columns: int) -> float:
+    return _loads(rows, columns) / (rows * columns)
+
+
+def _most_share(rows: int, columns: int, row: Device) -> float:
+    """Share of FP32 peak that shared memory allows if each load of a warp is one wavefront."""
+    multiply_adds = row.fp32_lanes / WARP_SIZE  # of a whole warp, in one clock of one SM
+    wavefronts = row.shared_bytes_per_clock / CACHE_LINE_BYTES
+    return min(1.0, wavefronts / (multiply_adds * _ratio(rows, columns)))
+
+
+def _fits(rows: int, columns: int) -> bool:
+    return rows * columns + _loads(rows, columns) < MAX_REGISTERS_PER_THREAD
+
+
+# --- what is drawn once ---------------------------------------------------------------------------
+
+
+def _draw() -> Scene:
+    scene = Scene(720, 352)
+    scene.text(_CORNER_X, 22, "", css="b bold", name="B head")
+    scene.text(12, _CORNER_Y - 12, "", css="a bold", name="A head")
+    scene.path("M0 0", css="hatch-b", name="B wait")
+    scene.path("M0 0", css="b", name="B cells")
+    scene.path("M0 0", css="hatch-a", name="A wait")
+    scene.path("M0 0", css="a", name="A cells")
+    scene.path("M0 0", css="cell", name="C wait")
+    scene.path("M0 0", css="c-soft", name="C cells")
+    scene.text(_CORNER_X, 0, "", css="small", name="C head")
+    heads = ("loads from shared memory, in this step of k", "multiply-adds, in this step of k")
+    for number, (name, head) in enumerate(zip(("loads", "products"), heads, strict=True)):
+        scene.text(_PANEL, 40 + 44 * number, head, css="small muted")
+        scene.text(_PANEL, 60 + 44 * number, "", css="bold", name=name)
+    _draw_bar(scene, 128, "ratio", "loads per multiply-add", "2: one output per thread")
+    _draw_bar(scene, 204, "share", "", "peak")
+    scene.text(_PANEL, 290, "registers for totals and values", css="small muted")
+    scene.text(_PANEL, 310, "", css="bold", name="registers")
+    return scene
+
+
+def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
+    scene.text(_PANEL, y, head, css="small muted", name=f"{name} head")
+    scene.rect(_PANEL, y + 8, _BAR, 16, css="wash")
+    scene.rect(_PANEL, y + 8, 0, 16, css="a moves", name=f"{name} bar")
+    scene.text(_PANEL + _BAR, y, end, css="small muted", anchor="end")
+    scene.text(_PANEL, y + 42, "", css="bold", name=f"{name} value")
+
+
+def _grid(x: float, y: float, columns: int, rows: int) -> str:
+    """A table as one path: its outline, and the lines between its cells."""
+    width, height = _CELL * columns, _CELL * rows
+    outline = f"M{x:g} {y:g}h{width:g}v{height:g}h-{width:g}z"
+    down = [f"M{x + _CELL * column:g} {y:g}v{height:g}" for column in range(1, columns)]
+    across = [f"M{x:g} {y + _CELL * row:g}h{width:g}" for row in range(1, rows)]
+    return "".join([outline, *down, *across])
+
+
+# --- what depends on the controls -----------------------------------------------------------------
+
+
+def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
+    a = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, 1, rows)}
+    b = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, columns, 1)}
+    c = {"d": _grid(_CORNER_X, _CORNER_Y, columns, rows)}
+    ratio = _ratio(rows, columns)
+    registers = rows * columns + _loads(rows, columns)
+    fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"
+    return {
+        "A wait": a, "A cells": a, "B wait": b, "B cells": b, "C wait": c, "C cells": c,
+        "A head": {"text": f"A: {rows}"},
+        "B head": {"text": f"B: {columns}"},
+        "C head": {
+            "y": _CORNER_Y + _CELL * rows + 18,
+            "text": f"C: {rows} × {columns} = {rows * columns} running totals",
+        },
+        "ratio bar": {"width": _BAR * ratio / _NAIVE_LOADS},
+        "ratio value": {"text": f"({rows} + {columns}) / ({rows}·{columns}) = {ratio:.4g}"},
+        "registers": {
+            "text": f"{rows}·{columns} + {rows} + {columns} = {registers} of "
+            f"{MAX_REGISTERS_PER_THREAD}: {fits}"
+        },
+    }  # fmt: skip
+
+
+def _step_state(rows: int, columns: int, step: int) -> dict[str, dict[str, object]]:
+    loads = (0, rows, rows + columns, rows + columns)[step]
+    products = rows * columns if step == 3 else 0
+    return {
+        "A cells": {"hidden": step < 1},
+        "B cells": {"hidden": step < 2},
+        "C cells": {"hidden": step < 3},
+        "loads": {"text": f"{loads} of {rows + columns} ({rows} + {columns})"},
+        "products": {"text": f"{products} of {rows * columns} ({rows} × {columns})"},
+    }
+
+
+def _gpu_state(rows: int, columns: int, row: Device) -> dict[str, dict[str, object]]:
+    share = _most_share(rows, columns, row)
+    return {
+        "share head": {"text": f"shared memory alone allows, {row.name}"},
+        "share bar": {"width": _BAR * share},
+        "share value": {"text": f"{share:.1%}"},
+    }
+
+
+def _ratio_words(rows: int, columns: int) -> str:
+    loads, products = _loads(rows, columns), rows * columns
+    common = gcd(loads, products)
+    shorter = f" = {loads // common}:{products // common}" if common > 1 else ""
+    if not _fits(rows, columns):
+        return (
+            f"{products} totals and {loads} values need more than the "
+            f"{MAX_REGISTERS_PER_THREAD} registers of a thread: some would live in slow memory."
+        )
+    return (
+        f"In one step of k a thread with {rows} × {columns} outputs loads {rows} + {columns} = "
+        f"{loads} values for {_products(rows, columns)}: {loads}:{products}{shorter}."
+    )
+
+
+def _gpu_words(rows: int, columns: int, row: Device) -> str:
+    share = _most_share(rows, columns, row)
+    if not _fits(rows, columns):
+        return ""
+    if share == 1:
+        return (
+            f"Shared memory alone would let {row.name} reach its peak; the other instructions "
+            "still take their share."
+        )
+    return f"Shared memory alone holds {row.name} to {share:.1%} of peak or less."
+
+
+def _compiled_words(rows: int, columns: int) -> str:
+    if (rows, columns) not in _COMPILED:
+        return ""
+    by_numba, by_nvcc = _COMPILED[rows, columns]
+    return (
+        f"Load instructions for each multiply-add, as compiled: {by_numba:g} by Numba in plain "
+        f"style (up to cc 9.0), {by_nvcc:g} by NVIDIA's C++ compiler, where one load can fetch "
+        "four values."
+    )
+
+
+# --- the still ------------------------------------------------------------------------------------
+
+
+@style.drawn
+def _still() -> Picture:
+    """Three thread tiles side by side: one output, a column of eight, eight by eight."""
+    tiles = ((1, 1), (8, 1), (8, 8))
+    figure = style.card(
+        3.9,
+        "One step of k: what a thread loads, and what it multiplies",
+        "Each value of A meets each value of B in a running total that stays in a register",
+    )
+    axes = style.canvas(figure)
+    for number, (rows, columns) in enumerate(tiles):
+        _draw_tile(axes, 0.75 + 2.4 * number, rows, columns)
+    style.footnote(figure, "Counted by hand, one load for each value; a compiler may load wider.")
+    told = "; ".join(
+        f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
+        f"{_products(rows, columns)}, {_ratio(rows, columns):.4g} loads each"
+        for rows, columns in tiles
+    )
+    return Picture(figure, f"Loads from shared memory in one step of k by a thread's tile. {told}.")
+
+
+def _draw_tile(axes: Axes, left: float, rows: int, columns: int) -> None:
+    top, cell = 1.1, 0.19
+
+    def draw(x: float, y: float, fill: object, edge: str) -> None:
+        style.rectangle(axes, (x, y), cell, cell, facecolor=fill, edgecolor=edge)
+
+    for row in range(rows):
+        draw(left - 0.3, top + cell * row, style.BLUE, style.PAPER)
+    for column in range(columns):
+        draw(left + cell * column, top - 0.3, style.ORANGE, style.PAPER)
+        for row in range(rows):
+            fill = style.tint(style.GREEN, 0.3)
+            draw(left + cell * column, top + cell * row, fill, style.GREEN)
+    style.write(axes, left - 0.2, top - 0.1, "A", ha="center")
+    style.write(axes, left - 0.05, top - 0.2, "B", ha="right")
+    style.write(axes, left - 0.3, 2.86, f"{rows} × {columns} outputs", fontweight="bold")
+    lines = (
+        f"{_loads(rows, columns)} loads for {_products(rows, columns)}",
+        f"{_ratio(rows, columns):.4g} loads per multiply-add",
+    )
+    for number, line in enumerate(lines):
+        style.write(axes, left - 0.3, 3.08 + 0.2 * number, line)
+
+
+def _products(rows: int, columns: int) -> str:
+    return f"{rows * columns} multiply-add" + ("" if rows * columns == 1 else "s")

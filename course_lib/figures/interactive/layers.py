@@ -1,0 +1,180 @@
+"""Turn the states of a figure into tables that JavaScript only has to look up.
+
+A layer depends on a few controls and says, for each combination of their positions, how named
+elements look. What a state leaves unsaid looks as the scene drew it, so a state never depends on
+the one before. Each attribute of each element becomes one column: its distinct values, and one
+code for each combination, with stretches that repeat kept once. That keeps even tens of thousands
+of combinations small.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from course_lib.figures.interactive.controls import Control
+from course_lib.figures.interactive.scene import Scene, Value, check_changeable, tidy_value
+
+Patch = Mapping[str, Mapping[str, Value]]
+DIGITS = string.digits + string.ascii_letters + "-_"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What some controls decide.
+
+    Attributes:
+        controls: their keys.
+        states: for each tuple of positions (in that order) a patch {name: {attribute: value}}, or
+            a sentence where the layer is one of words; or a function of the positions.
+    """
+
+    controls: Sequence[str]
+    states: Mapping[tuple[int, ...], Any] | Callable[..., Any]
+
+    def all_states(self, controls: Mapping[str, Control]) -> dict[tuple[int, ...], Any]:
+        """Every combination with its state; ValueError where one lacks or is too many."""
+        for key in self.controls:
+            if key not in controls:
+                raise ValueError(f"A layer depends on {key!r}, which is no control.")
+        wanted = list(product(*(range(len(controls[key].values)) for key in self.controls)))
+        if callable(self.states):
+            return {at: self.states(*at) for at in wanted}
+        for at in wanted:
+            if at not in self.states:
+                raise ValueError(f"The layer over {tuple(self.controls)} has no state {at}.")
+        unknown = set(self.states) - set(wanted)
+        if unknown:
+            raise ValueError(
+                f"The layer over {tuple(self.controls)} has a state {min(unknown)}, but the "
+                "controls have no such positions."
+            )
+        return {at: self.states[at] for at in wanted}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of one element: its value for each combination, in order."""
+
+    name: str
+    attribute: str
+    values: tuple[Value, ...]
+
+    def packed(self, page: int) -> list[Any]:
+        """The column as JSON: name, attribute, distinct values, width of a code, codes.
+
+        Where many stretches of `page` codes are alike, each is kept once, and a second column of
+        codes says which stretch stands where.
+        """
+        codes, width, distinct = _codes(self.values)
+        packed: list[Any] = [self.name, self.attribute, distinct, width, codes]
+        length = page * width
+        pages = [codes[at : at + length] for at in range(0, len(codes), length)]
+        numbers, number_width, different = _codes(pages)
+        if len(numbers) + page * width * len(different) + 40 < len(codes):
+            packed[4] = "".join(different)
+            packed += [page, number_width, numbers]
+        return packed
+
+
+@dataclass(frozen=True)
+class Table:
+    """A layer made ready: which controls, how many positions each, and the columns."""
+
+    controls: tuple[str, ...]
+    sizes: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    def packed(self) -> list[list[Any]]:
+        """The columns as JSON."""
+        page = self.sizes[-1] if self.sizes else 1
+        return [column.packed(page) for column in self.columns]
+
+    def changing(self) -> Table:
+        """The table without columns that always say the same; the page holds those already."""
+        columns = tuple(column for column in self.columns if len(set(column.values)) > 1)
+        return Table(self.controls, self.sizes, columns)
+
+    def row(self, positions: Mapping[str, int]) -> int:
+        """Where the combination stands in every column."""
+        row = 0
+        for key, size in zip(self.controls, self.sizes, strict=True):
+            row = row * size + positions[key]
+        return row
+
+
+def table_of_patches(layer: Layer, controls: Mapping[str, Control], scene: Scene) -> Table:
+    """The columns of a layer that changes the picture."""
+    found = list(layer.all_states(controls).values())
+    # A layer's function may hand out the same patch again and again: each is looked at once.
+    tidied = {id(state): state for state in found}
+    for number, state in tidied.items():
+        tidied[number] = {name: _tidy(name, patch, scene) for name, patch in state.items()}
+    states = [tidied[id(state)] for state in found]
+    cells = dict.fromkeys(
+        (name, attribute)
+        for state in tidied.values()
+        for name, patch in state.items()
+        for attribute in patch
+    )
+    columns = tuple(
+        Column(
+            name,
+            attribute,
+            tuple(
+                state.get(name, {}).get(attribute, scene.drawn(name, attribute)) for state in states
+            ),
+        )
+        for name, attribute in cells
+    )
+    return Table(tuple(layer.controls), _sizes(layer, controls), columns)
+
+
+def table_of_words(layer: Layer, controls: Mapping[str, Control], number: int) -> Table:
+    """The one column of a layer that holds sentences."""
+    sentences = tuple(str(each) for each in layer.all_states(controls).values())
+    return Table(
+        tuple(layer.controls),
+        _sizes(layer, controls),
+        (Column(f"words {number}", "text", sentences),),
+    )
+
+
+def _sizes(layer: Layer, controls: Mapping[str, Control]) -> tuple[int, ...]:
+    return tuple(len(controls[key].values) for key in layer.controls)
+
+
+def _tidy(name: str, patch: Mapping[str, Value], scene: Scene) -> dict[str, Value]:
+    if name not in scene.elements:
+        raise ValueError(f"A state changes {name!r}, but the scene has no such element.")
+    tidy: dict[str, Value] = {}
+    for attribute, value in patch.items():
+        check_changeable(name, attribute)
+        if attribute == "hidden":
+            tidy["display"] = "none" if value else None
+        else:
+            if attribute == "text" and scene.elements[name].tag != "text":
+                raise ValueError(f"{name!r} is no text, so it has no words to change.")
+            tidy[attribute] = tidy_value(attribute, value)
+    return tidy
+
+
+def _codes(values: Sequence[Any]) -> tuple[str, int, list[Any]]:
+    """One code for each value, how many digits a code has, and what the codes stand for."""
+    distinct = list(dict.fromkeys(values))
+    number = {value: at for at, value in enumerate(distinct)}
+    width = 1
+    while len(distinct) > len(DIGITS) ** width:
+        width += 1
+    return "".join(_code(number[value], width) for value in values), width, distinct
+
+
+def _code(number: int, width: int) -> str:
+    code = ""
+    for _ in range(width):
+        number, digit = divmod(number, len(DIGITS))
+        code = DIGITS[digit] + code
+    return code

@@ -1,0 +1,212 @@
+"""Draw the picture of an interactive figure as SVG whose parts have names.
+
+Coordinates grow to the right and downwards; the picture scales to the width of the page. Colours
+come from classes, never from values, so that light and dark themes both read well; player.css
+lists them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+
+from course_lib.web import escape, read_beside
+
+Value = str | int | float | bool | None
+PACKAGE = "course_lib.figures.interactive"
+
+# What a state may change, beside "text", "class" and "hidden".
+_CHANGEABLE = frozenset(
+    "x y width height rx cx cy r x1 y1 x2 y2 d transform opacity text-anchor text class hidden "
+    "aria-label".split()
+)
+
+
+@dataclass
+class Element:
+    """One part of the picture: a tag, its attributes, its words or its children."""
+
+    tag: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+    name: str | None = None
+    label: str | None = None
+    text: str | None = None
+    children: list[Element] = field(default_factory=list)
+
+    def markup(self, changes: dict[str, dict[str, Value]]) -> str:
+        """The element as SVG, with the changes that are meant for it and those inside it."""
+        attributes = dict(self.attributes)
+        text = self.text
+        for key, value in changes.get(self.name or "", {}).items():
+            if key == "text":
+                text = str(value)
+            else:
+                attributes[key] = value
+        if self.name is not None:
+            attributes["data-name"] = self.name
+        if self.label is not None:
+            attributes.setdefault("aria-label", self.label)
+        written = "".join(
+            f' {key}="{escape(str(value))}"'
+            for key, value in attributes.items()
+            if value is not None and value != ""
+        )
+        inside = escape(text) if text is not None else ""
+        if self.label is not None:
+            inside = f"<title>{escape(self.label)}</title>" + inside
+        inside += "".join(child.markup(changes) for child in self.children)
+        return f"<{self.tag}{written}>{inside}</{self.tag}>"
+
+
+class Scene:
+    """A drawing surface; what gets a name can be changed by a layer."""
+
+    def __init__(self, width: float = 720, height: float = 360) -> None:
+        self.width, self.height = width, height
+        self.elements: dict[str, Element] = {}
+        self._root = Element("g")
+        self._open = [self._root]
+
+    def rect(
+        self, x: float, y: float, w: float, h: float, css: str = "", name: str | None = None,
+        label: str | None = None, rx: float = 0,
+    ) -> None:  # fmt: skip
+        """A rectangle from its upper left corner; `label` is what a pointer and a reader hear."""
+        numbers = {"x": x, "y": y, "width": w, "height": h} | ({"rx": rx} if rx else {})
+        self._add("rect", numbers, css, name, label)
+
+    def circle(
+        self, cx: float, cy: float, r: float, css: str = "", name: str | None = None,
+        label: str | None = None,
+    ) -> None:  # fmt: skip
+        """A disc around its centre."""
+        self._add("circle", {"cx": cx, "cy": cy, "r": r}, css, name, label)
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, css: str = "", name: str | None = None
+    ) -> None:
+        """A straight line."""
+        self._add("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2}, css, name)
+
+    def path(
+        self, d: str, css: str = "", name: str | None = None, label: str | None = None
+    ) -> None:
+        """Any outline, in SVG's path language ("M x y L x y …")."""
+        self._add("path", {"d": d}, css, name, label)
+
+    def arrow(
+        self, x1: float, y1: float, x2: float, y2: float, css: str = "", name: str | None = None
+    ) -> None:
+        """A straight arrow; its head is part of the path."""
+        self._add("path", {"d": arrow_path(x1, y1, x2, y2)}, f"arrow {css}".strip(), name)
+
+    def text(
+        self, x: float, y: float, words: str, css: str = "", anchor: str = "start",
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        """One line of words; y is its base line; anchor is start, middle or end."""
+        attributes: dict[str, Value] = {"x": x, "y": y}
+        if anchor != "start":
+            attributes["text-anchor"] = anchor
+        _one_line(words)
+        self._add("text", attributes, css, name).text = words
+
+    @contextmanager
+    def group(
+        self, name: str | None = None, css: str = "", transform: str = "", label: str | None = None
+    ) -> Iterator[None]:
+        """Parts that belong together: `with scene.group("warp0"): …`."""
+        attributes: dict[str, Value] = {"transform": transform} if transform else {}
+        self._open.append(self._add("g", attributes, css, name, label))
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+    def markup(self, changes: dict[str, dict[str, Value]]) -> str:
+        """Everything inside the <svg>, with these changes to the named elements."""
+        return "\n".join(child.markup(changes) for child in self._root.children)
+
+    def all_elements(self) -> Iterator[Element]:
+        """Every part, named or not."""
+        waiting = list(self._root.children)
+        while waiting:
+            element = waiting.pop()
+            waiting += element.children
+            yield element
+
+    def drawn(self, name: str, attribute: str) -> Value:
+        """An attribute of a named element as the scene drew it; None where it drew none."""
+        element = self.elements[name]
+        return element.text if attribute == "text" else element.attributes.get(attribute)
+
+    def _add(
+        self, tag: str, attributes: dict[str, Value], css: str, name: str | None,
+        label: str | None = None,
+    ) -> Element:  # fmt: skip
+        if css:
+            attributes["class"] = css
+        if name is not None and name in self.elements:
+            raise ValueError(f"Two elements are called {name!r}.")
+        tidy = {key: tidy_value(key, value) for key, value in attributes.items()}
+        element = Element(tag, tidy, name, label)
+        self._open[-1].children.append(element)
+        if name is not None:
+            self.elements[name] = element
+        return element
+
+
+def tidy_value(attribute: str, value: Value) -> Value:
+    """A value as the page shall hold it: short numbers, one line, known classes."""
+    if isinstance(value, float) or (hasattr(value, "item") and not isinstance(value, str)):
+        number = float(value)  # type: ignore[arg-type]
+        if not math.isfinite(number):
+            raise ValueError(f"{attribute} is {number}: a picture needs a finite number.")
+        rounded = round(number, 1)
+        return int(rounded) if rounded == int(rounded) else rounded
+    if attribute == "text":
+        _one_line(str(value))
+        return str(value)
+    if attribute == "class":
+        unknown = set(str(value or "").split()) - known_classes()
+        if unknown:
+            raise ValueError(
+                f"player.css does not know the class {min(unknown)!r}; it knows "
+                f"{', '.join(sorted(known_classes()))}."
+            )
+    return value
+
+
+def check_changeable(name: str, attribute: str) -> None:
+    """A state may move, colour, word and hide what is drawn, and nothing else."""
+    if attribute not in _CHANGEABLE:
+        raise ValueError(
+            f"{name!r}: a state can change {', '.join(sorted(_CHANGEABLE))}, not {attribute!r}."
+        )
+
+
+@cache
+def known_classes() -> frozenset[str]:
+    """The classes that player.css has rules for."""
+    names = re.findall(r"\.([a-z][a-z0-9-]*)", read_beside(PACKAGE, "player.css"))
+    return frozenset(name for name in names if not name.startswith("ml-"))
+
+
+def arrow_path(x1: float, y1: float, x2: float, y2: float, head: float = 7) -> str:
+    """The path of an arrow, for `Scene.path` and for states that change "d"."""
+    length = math.hypot(x2 - x1, y2 - y1) or 1.0
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    left = (x2 - head * ux - head * 0.5 * uy, y2 - head * uy + head * 0.5 * ux)
+    right = (x2 - head * ux + head * 0.5 * uy, y2 - head * uy - head * 0.5 * ux)
+    points = ((x1, y1), (x2, y2), left, (x2, y2), right)
+    words = [f"{tidy_value('d', float(x))} {tidy_value('d', float(y))}" for x, y in points]
+    return "M{} L{} M{} L{} L{}".format(*words)
+
+
+def _one_line(words: str) -> None:
+    if "\n" in words:
+        raise ValueError(f"One line of text per element, not {words!r}.")

@@ -1,0 +1,234 @@
+"""Find in filmed runs which reads went wrong because a barrier was missing, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from course_lib.emulator.film import Arrival, Film, Passing, Touch
+from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.findings import Finding
+
+Kind = Literal["load", "multiply", "store"]
+Place = tuple[str, tuple[int, ...]]  # a shared array and a cell of it
+
+
+@dataclass(frozen=True)
+class Write:
+    """Who put a value into a shared cell: the thread's lane, the line, the beat."""
+
+    lane: int
+    line: int
+    beat: int
+
+
+@dataclass(frozen=True)
+class Read:
+    """One lane's read of a shared cell, after so many writes to that cell."""
+
+    place: Place
+    line: int
+    value: float
+    beat: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class WrongRead:
+    """A read that got another value than in the run in which everything was in order.
+
+    Attributes:
+        lane: who read.
+        read: what it read.
+        should: the value that belongs there.
+        late: whether a write is still to come that should have been there; else one came too early.
+        culprit: that write; None if the value itself was wrong already.
+    """
+
+    lane: int
+    read: Read
+    should: float
+    late: bool
+    culprit: Write | None
+
+
+@dataclass(eq=False)
+class Beat:
+    """A stretch in which some warps do one thing: load, multiply or store."""
+
+    kind: Kind
+    warps: frozenset[int]
+    lines: set[int] = field(default_factory=set)
+    wrong: list[WrongRead] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A warp stands at a barrier from the end of one beat until the barrier opens."""
+
+    warp: int
+    line: int
+    after: int  # beats that had begun when it arrived
+    until: int  # beats that had begun when the barrier opened
+
+
+@dataclass(eq=False)
+class Showing:
+    """One run, told by beats.
+
+    Attributes:
+        beats: what happened, in the order of time.
+        waits: who stood at which barrier, and how long.
+        openings: for each barrier how many beats had begun when it opened, and its line.
+        reads: each lane's reads of shared memory, in its own order.
+        wrong: where C is not A @ B in the end.
+        nan: how many of these are NaN.
+        findings: the races that the emulator reports.
+    """
+
+    beats: list[Beat]
+    waits: list[Wait]
+    openings: list[tuple[int, int]]
+    reads: Mapping[int, list[Read]]
+    writes: Mapping[Place, list[Write]]
+    wrong: np.ndarray
+    nan: int
+    findings: list[Finding]
+
+
+def showing(run: Film, output: str, c: np.ndarray, product: np.ndarray) -> Showing:
+    """The beats of a film of one block.
+
+    Args:
+        run: the film.
+        output: the kernel's name for C.
+        c: C after the run.
+        product: what it should be.
+    """
+    telling = _Telling(output)
+    for moment in run.moments:
+        if isinstance(moment, Touch):
+            telling.touch(moment)
+        elif isinstance(moment, Arrival):
+            telling.arrive(moment)
+        elif isinstance(moment, Passing):
+            telling.go_on(moment)
+    with np.errstate(all="ignore"):
+        wrong = ~np.isclose(c, product)
+    races = [each for each in run.profile.errors if each.code.startswith("race-")]
+    return Showing(
+        telling.beats,
+        telling.waits,
+        telling.openings,
+        telling.reads,
+        telling.writes,
+        wrong,
+        int(np.isnan(c).sum()),
+        races,
+    )
+
+
+class _Telling:
+    """Goes through the moments of a film and makes beats of them."""
+
+    def __init__(self, output: str) -> None:
+        self.output = output
+        self.beats: list[Beat] = []
+        self.waits: list[Wait] = []
+        self.openings: list[tuple[int, int]] = []
+        self.reads: dict[int, list[Read]] = {}
+        self.writes: dict[Place, list[Write]] = {}
+        self._arrived: dict[int, tuple[int, int]] = {}
+        self._passed: dict[int, int] = {}
+
+    def touch(self, touch: Touch) -> None:
+        kind = _kind(touch, self.output)
+        if kind is None or not touch.lanes.size:
+            return
+        warps = frozenset(int(lane) // WARP_SIZE for lane in touch.lanes)
+        if not self.beats or (self.beats[-1].kind, self.beats[-1].warps) != (kind, warps):
+            self.beats.append(Beat(kind, warps))
+        self.beats[-1].lines.add(touch.line)
+        if touch.space == "shared":
+            self._note(touch)
+
+    def _note(self, touch: Touch) -> None:
+        beat = len(self.beats) - 1
+        for lane, index, value in zip(touch.lanes, touch.indices, touch.values, strict=True):
+            place = (touch.array, tuple(int(i) for i in index))
+            if touch.kind == "load":
+                past = len(self.writes.get(place, ()))
+                read = Read(place, touch.line, float(value), beat, past)
+                self.reads.setdefault(int(lane), []).append(read)
+            else:
+                self.writes.setdefault(place, []).append(Write(int(lane), touch.line, beat))
+
+    def arrive(self, arrival: Arrival) -> None:
+        for warp in _warps(arrival.lanes):
+            self._arrived[warp] = (len(self.beats), arrival.line)
+
+    def go_on(self, passing: Passing) -> None:
+        """The first warp that passes its n-th barrier shows when that barrier opened."""
+        for warp in _warps(passing.lanes):
+            number = self._passed.get(warp, 0)
+            self._passed[warp] = number + 1
+            if number == len(self.openings):
+                self.openings.append((len(self.beats), passing.line))
+            since, line = self._arrived.pop(warp)
+            self.waits.append(Wait(warp, line, since, self.openings[number][0]))
+
+
+def _warps(lanes: np.ndarray) -> list[int]:
+    return sorted({int(lane) // WARP_SIZE for lane in lanes})
+
+
+def _kind(touch: Touch, output: str) -> Kind | None:
+    if touch.space == "shared":
+        return "multiply" if touch.kind == "load" else "load"
+    if touch.array == output and touch.kind != "load":
+        return "store"
+    return "load" if touch.space == "global" and touch.kind == "load" else None
+
+
+def find_wrong_reads(shown: Showing, in_order: Showing) -> None:
+    """Note in each beat the reads that got another value than in the run that was in order."""
+    for lane, pairs in _pairs(shown, in_order):
+        for read, right in pairs:
+            same = read.value == right.value or (np.isnan(read.value) and np.isnan(right.value))
+            if not same:
+                late = read.writes < right.writes
+                culprit = _culprit(shown.writes.get(read.place, []), read.writes, right.writes)
+                wrong = WrongRead(lane, read, right.value, late, culprit)
+                shown.beats[read.beat].wrong.append(wrong)
+    for beat in shown.beats:
+        beat.wrong.sort(key=lambda each: not _between_warps(each))
+
+
+def _pairs(one: Showing, other: Showing) -> Iterator[tuple[int, list[tuple[Read, Read]]]]:
+    for lane, reads in one.reads.items():
+        yield lane, list(zip(reads, other.reads.get(lane, []), strict=False))
+
+
+def _culprit(writes: list[Write], seen: int, meant: int) -> Write | None:
+    """Of the writes to a cell the one that was missing, or that was there too early."""
+    if seen == meant or not writes:
+        return None
+    return writes[min(max(seen, meant), len(writes)) - 1]
+
+
+def _between_warps(wrong: WrongRead) -> bool:
+    return wrong.culprit is not None and wrong.culprit.lane // WARP_SIZE != wrong.lane // WARP_SIZE
+
+
+def main_race(findings: list[Finding], block: tuple[int, ...]) -> Finding | None:
+    """The race to tell of: one between different warps, if there is one."""
+    races = [each for each in findings if len(each.threads) >= 2]
+
+    def warp(thread: tuple[int, ...]) -> int:
+        return (thread[0] + block[0] * thread[1]) // WARP_SIZE
+
+    between = [each for each in races if warp(each.threads[0]) != warp(each.threads[1])]
+    return (between or races or [None])[0]

@@ -1,0 +1,429 @@
+"""Draw who owns what: C with its blocks, one block's threads, the row of A and the column of B."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import Kernel
+from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.figures.interactive import Layer, Scene
+from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.watch.owners import Cell, Ownership
+
+_STRIP = 34  # how thick A and B are drawn
+_WARP_COLOURS = ("a", "b", "d", "c")
+
+
+class OwnerStory:
+    """What is drawn at rest, and what each block and thread changes."""
+
+    def __init__(
+        self, owned: Ownership, kernel: Kernel, depth: int, errors: list[str], staged: bool
+    ) -> None:
+        self.owned, self.kernel, self.depth = owned, kernel, depth
+        self.errors, self.staged = errors, staged
+        rows, columns = owned.shape
+        self.cell = min(250 / columns, 250 / rows, 22)
+        self.left, self.top = 14 + _STRIP + 26, 40 + _STRIP + 26
+        self.wide = self._seats_across()
+        self.seat = min(290 / self.wide, 270 / -(-owned.threads // self.wide), 36)
+        self.zoom = (372.0, 74.0)
+        self.single = all(len(each.wrote) <= 1 for each in owned.deeds)
+        self.first = min(1, len(owned.blocks) - 1)
+        self.start_thread = self._some_thread()
+
+    def _some_thread(self) -> int:
+        """A thread that owns something, not the very first one."""
+        wide = self.owned.block[0]
+        wished = min(2, self.owned.block[1] - 1) * wide + min(3, wide - 1)
+        busy = [t for t in range(self.owned.threads) if self.owned.of(self.first, t).wrote]
+        return wished if wished in busy or not busy else busy[0]
+
+    def _seats_across(self) -> int:
+        """As many as the block is wide; a block that is one long row is folded."""
+        wide, high = self.owned.block
+        if wide > WARP_SIZE or (high == 1 and wide > 16):
+            return 16 if self.owned.threads <= 256 else WARP_SIZE
+        return wide
+
+    def _seat(self, thread: int) -> tuple[float, float]:
+        """Where a thread's square is."""
+        row, column = divmod(thread, self.wide)
+        return self.zoom[0] + column * self.seat, self.zoom[1] + row * self.seat
+
+    @property
+    def bottom(self) -> float:
+        down = -(-self.owned.threads // self.wide)
+        return max(self.top + self.owned.shape[0] * self.cell, self.zoom[1] + down * self.seat)
+
+    # at rest
+
+    def scene(self) -> Scene:
+        scene = Scene(720, self.bottom + (102 if self._trouble() else 76))
+        self._draw_strips(scene)
+        self._draw_c(scene)
+        self._draw_zoom(scene)
+        self._draw_facts(scene)
+        return scene
+
+    def _draw_strips(self, scene: Scene) -> None:
+        a, b, _ = self.kernel.parameters[:3]
+        rows, columns = self.owned.shape
+        wide, high = columns * self.cell, rows * self.cell
+        scene.text(14, self.top - 8, a, "bold a")
+        scene.rect(14, self.top, _STRIP, high, "a-soft")
+        self._mark(scene, "rowband", "a", (14, self.top, _STRIP, self.cell))
+        scene.text(self.left - 8, 40 + _STRIP / 2 + 5, b, "bold b", "end")
+        scene.rect(self.left, 40, wide, _STRIP, "b-soft")
+        self._mark(scene, "columnband", "b", (self.left, 40, self.cell, _STRIP))
+        scene.text(self.left, 28, "", "small", name="columnname")
+        scene.text(self.left, 40 + _STRIP + 18, "", "small", name="rowname")
+
+    def _mark(
+        self, scene: Scene, name: str, css: str, box: tuple[float, float, float, float]
+    ) -> None:
+        """What lights up for the chosen thread: a box that moves, or a path where it owns more."""
+        if self.single:
+            scene.rect(*box, css, name)
+        else:
+            scene.path("", css, name)
+
+    def _draw_c(self, scene: Scene) -> None:
+        rows, columns = self.owned.shape
+        scene.rect(self.left, self.top, columns * self.cell, rows * self.cell, "hatch")
+        for number, (x, y) in enumerate(self.owned.blocks):
+            cells = self.owned.cells_of(number)
+            label = f"block ({x}, {y})" + ("" if cells else ", which wrote nothing")
+            scene.path(self._squares(cells), "", f"tile{number}", label)
+        if self.cell >= 7:
+            scene.path(self._lattice(), "lattice")
+        twice = np.argwhere(self.owned.writers > 1)
+        bad = {
+            (int(r), int(c)) for r, c in np.argwhere(self.owned.wrong & (self.owned.writers > 0))
+        }
+        scene.path(
+            self._squares(bad | {(int(r), int(c)) for r, c in twice}), "hatch-trouble bare through"
+        )
+        scene.path("", "outline", name="chosen")
+        self._mark(scene, "element", "lit through", (self.left, self.top, self.cell, self.cell))
+        scene.text(
+            self.left + columns * self.cell,
+            self.top + rows * self.cell + 18,
+            f"{self.kernel.parameters[2]}, {rows} × {columns}",
+            "bold c",
+            "end",
+        )
+
+    def _draw_zoom(self, scene: Scene) -> None:
+        (x0, y0), seat = self.zoom, self.seat
+        scene.text(x0, y0 - 46, "", "bold", name="zoomtitle")
+        scene.text(x0, y0 - 27, "", "bold c", name="mine")
+        named = seat >= 30 and self.wide == self.owned.block[0]
+        caption = "in each thread: ty,tx" if named else "in each thread: its lane"
+        caption = caption if seat >= 18 else "one square for each thread"
+        scene.text(x0, y0 - 9, f"{caption}; hatched: writes nothing", "small muted")
+        for number in range(self.owned.threads):
+            tx, ty = self.owned.place(number)
+            x, y = self._seat(number)
+            # Of very many squares none has a name of its own: the control says who is chosen.
+            label = f"ty {ty}, tx {tx}" if self.owned.threads <= 256 else None
+            scene.rect(x, y, seat, seat, self._warp_css(number), f"seat{number}", label)
+            words = f"{ty},{tx}" if named else str(number % WARP_SIZE) if seat >= 18 else ""
+            if words:
+                scene.text(x + seat / 2, y + seat / 2 + 4.5, words, "small", "middle")
+        self._draw_warps(scene)
+        scene.rect(x0, y0, seat, seat, "outline", "me")
+
+    def _warp_css(self, thread: int) -> str:
+        return f"{_WARP_COLOURS[thread // WARP_SIZE % 4]}-soft"
+
+    def _draw_warps(self, scene: Scene) -> None:
+        """The border of each warp, and its number where there is room."""
+        (x0, y0), seat, wide = self.zoom, self.seat, self.wide
+        every = max(1, -(-14 // int(seat * max(1, WARP_SIZE // wide))))
+        for warp in range(self.owned.warps):
+            first = warp * WARP_SIZE
+            last = min(first + WARP_SIZE, self.owned.threads) - 1
+            seats = {divmod(thread, wide) for thread in range(first, last + 1)}
+            scene.path(_border(seats, x0, y0, seat), "outline")
+            if warp % every == 0:
+                middle = y0 + (first // wide + last // wide + 1) / 2 * seat
+                scene.text(x0 + wide * seat + 6, middle + 4, f"warp {warp}", "small")
+
+    def _draw_facts(self, scene: Scene) -> None:
+        owned, y = self.owned, self.bottom + 46
+        (gx, gy), (bx, by) = owned.grid, owned.block
+        rows, columns = owned.shape
+        warps = f"{owned.warps} warp{'s' * (owned.warps > 1)}"
+        facts = (
+            f"grid {gx} × {gy} = {gx * gy} blocks · {bx} × {by} = {owned.threads} threads per "
+            f"block ({warps})",
+            f"{len(owned.deeds)} threads for {rows * columns} elements · {owned.idle} write "
+            f"nothing · {int((owned.writers == 0).sum())} elements are written by nobody",
+        )
+        for line, words in enumerate(facts):
+            scene.text(14, y + 20 * line, words, "small muted")
+        trouble = self._trouble()
+        if trouble:
+            scene.text(14, y + 42, f"⚠ {trouble}", "trouble")
+
+    def _trouble(self) -> str:
+        owned = self.owned
+        several = int((owned.writers > 1).sum())
+        wrong = int((owned.wrong & (owned.writers > 0)).sum())
+        if several:
+            return f"{several} elements have several writers"
+        if wrong:
+            return f"{wrong} written elements are not those of A @ B"
+        return "The emulator reports an error" if self.errors else ""
+
+    # geometry
+
+    def _squares(self, cells: Iterable[Cell]) -> str:
+        """Squares of C as one path, runs of neighbours in a row as one rectangle."""
+        return _rectangles(cells, self.left, self.top, self.cell)
+
+    def _lattice(self) -> str:
+        rows, columns = self.owned.shape
+        right, low = self.left + columns * self.cell, self.top + rows * self.cell
+        lines = [
+            f"M{_tidy(self.left)} {_tidy(self.top + r * self.cell)}H{_tidy(right)}"
+            for r in range(1, rows)
+        ]
+        lines += [
+            f"M{_tidy(self.left + c * self.cell)} {_tidy(self.top)}V{_tidy(low)}"
+            for c in range(1, columns)
+        ]
+        return "".join(lines)
+
+    # states
+
+    def layers(self) -> list[Layer]:
+        return [
+            Layer(["block"], self._patch_block),
+            Layer(["thread"], self._patch_thread),
+            Layer(["block", "thread"], self._patch_element),
+        ]
+
+    def _patch_block(self, block: int) -> Patch:
+        x, y = self.owned.blocks[block]
+        cells = self.owned.cells_of(block)
+        patch: dict[str, dict[str, Any]] = {
+            f"tile{block}": {"class": "c-soft"},
+            "chosen": {"d": _border(cells, self.left, self.top, self.cell)},
+            "zoomtitle": {"text": f"The threads of block ({x}, {y})"},
+        }
+        for thread in range(self.owned.threads):
+            if not self.owned.of(block, thread).wrote:
+                patch[f"seat{thread}"] = {"class": "hatch"}
+        return patch
+
+    def _patch_thread(self, thread: int) -> Patch:
+        x, y = self._seat(thread)
+        return {"me": {"x": x, "y": y}}
+
+    def _patch_element(self, block: int, thread: int) -> Patch:
+        wrote = self.owned.of(block, thread).wrote
+        a, b, c = self.kernel.parameters[:3]
+        rows, columns = {row for row, _ in wrote}, {column for _, column in wrote}
+        patch: dict[str, dict[str, Any]] = {
+            "columnname": {"text": _numbers("column", columns, f"of {b}")},
+            "rowname": {"text": _numbers("row", rows, f"of {a}")},
+            "mine": {"text": _element_name(wrote, c)},
+        }
+        if not self.single:
+            return patch | self._patch_several(wrote, sorted(rows), sorted(columns))
+        for name in ("rowband", "columnband", "element"):
+            patch[name] = {"hidden": not wrote}
+        for row, column in wrote:
+            x, y = self.left + column * self.cell, self.top + row * self.cell
+            patch["rowband"]["y"] = patch["element"]["y"] = y
+            patch["columnband"]["x"] = patch["element"]["x"] = x
+        return patch
+
+    def _patch_several(
+        self, wrote: list[Cell], rows: list[int], columns: list[int]
+    ) -> dict[str, dict[str, Any]]:
+        size = self.cell
+        bands = [_box(14, self.top + row * size, _STRIP, size) for row in rows]
+        bars = [_box(self.left + column * size, 40, size, _STRIP) for column in columns]
+        return {
+            "element": {"d": self._squares(wrote)},
+            "rowband": {"d": "".join(bands)},
+            "columnband": {"d": "".join(bars)},
+        }
+
+    def clicks(self) -> dict[str, tuple[str, int]]:
+        clicks = {}
+        for number in range(len(self.owned.blocks)):
+            if self.owned.cells_of(number):
+                clicks[f"tile{number}"] = ("block", number)
+        for number in range(self.owned.threads):
+            clicks[f"seat{number}"] = ("thread", number)
+        return clicks
+
+    # words
+
+    def words(self) -> list[Layer]:
+        # A sentence for every thread of every block is long: each says one thing, so that few
+        # different ones are kept.
+        both = ["block", "thread"]
+        return [
+            Layer(["block"], self._say_block),
+            Layer(["thread"], self._say_thread),
+            Layer(both, self._say_row),
+            Layer(both, self._say_column),
+            Layer(both, self._say_fetched),
+            Layer([], {(): self._say_all()}),
+        ]
+
+    def _say_block(self, block: int) -> str:
+        x, y = self.owned.blocks[block]
+        cells = self.owned.cells_of(block)
+        name = self.kernel.parameters[2]
+        if not cells:
+            return f"Block ({x}, {y}) has written nothing."
+        return f"Block ({x}, {y}) has written {_region(cells)} of {name}."
+
+    def _say_thread(self, thread: int) -> str:
+        tx, ty = self.owned.place(thread)
+        warp, lane = divmod(thread, WARP_SIZE)
+        return (
+            f"Thread tx {tx}, ty {ty} is number {thread} of its block, lane {lane} of warp {warp}."
+        )
+
+    def _say_row(self, block: int, thread: int) -> str:
+        wrote = self.owned.of(block, thread).wrote
+        a, _, c = self.kernel.parameters[:3]
+        if not wrote:
+            return f"It has written nothing{self._why_idle(block, thread)}"
+        if len(wrote) > 1:
+            return f"It has written {len(wrote)} elements of {c}: {_region(set(wrote))}."
+        return (
+            f"It has written an element in row {wrote[0][0]} of {c}, so it needs that row of {a};"
+        )
+
+    def _say_column(self, block: int, thread: int) -> str:
+        wrote = self.owned.of(block, thread).wrote
+        if len(wrote) != 1:
+            return ""
+        wrong = " Its value is wrong!" if self.owned.wrong[wrote[0]] else ""
+        return f"in column {wrote[0][1]}, so that column of {self.kernel.parameters[1]}.{wrong}"
+
+    def _say_fetched(self, block: int, thread: int) -> str:
+        did = self.owned.of(block, thread)
+        a, b = self.kernel.parameters[:2]
+        if not did.of_a and not did.of_b:
+            return "It asks global memory for nothing."
+        count = (
+            f"{len(did.of_a)} element{'s' * (len(did.of_a) != 1)} of {a} and {len(did.of_b)} of {b}"
+        )
+        if self.staged and did.wrote and max(len(did.of_a), len(did.of_b)) < self.depth:
+            return (
+                f"It loads {count} itself, of the {self.depth} of each that it needs: the others "
+                "of its block load the rest."
+            )
+        return f"It asks global memory for {count}."
+
+    def _why_idle(self, block: int, thread: int) -> str:
+        row, column = self.owned.expected(block, thread, self.owned.mapping or "column")
+        rows, columns = self.owned.shape
+        if self.owned.mapping and (row >= rows or column >= columns):
+            return ": its element would lie outside."
+        return "."
+
+    def _say_all(self) -> str:
+        told = {
+            "column": "tx counts columns of C, so a warp lies along rows.",
+            "row": "tx counts rows of C, so a warp lies down columns.",
+            "": "This is not the mapping of cuda.grid(2).",
+        }[self.owned.mapping if self.owned.cells_of(0) else ""]
+        if not any(each.wrote for each in self.owned.deeds):
+            told = f"No thread has written anything to {self.kernel.parameters[2]}."
+        if self.errors:
+            told += f" The emulator reports: {self.errors[0]}"
+        return told
+
+
+def _box(x: float, y: float, wide: float, high: float) -> str:
+    return f"M{_tidy(x)} {_tidy(y)}h{_tidy(wide)}v{_tidy(high)}h{_tidy(-wide)}z"
+
+
+def _rectangles(cells: Iterable[Cell], left: float, top: float, size: float) -> str:
+    known = set(cells)
+    if known and _fills_its_box(known):
+        return _border(known, left, top, size)
+    rows: dict[int, list[int]] = {}
+    for row, column in sorted(known):
+        rows.setdefault(row, []).append(column)
+    parts = []
+    for row, columns in rows.items():
+        start = 0
+        for at in range(1, len(columns) + 1):
+            if at == len(columns) or columns[at] != columns[at - 1] + 1:
+                x, y = left + columns[start] * size, top + row * size
+                parts.append(_box(x, y, (columns[at - 1] - columns[start] + 1) * size, size))
+                start = at
+    return "".join(parts)
+
+
+def _border(cells: Collection[Cell], left: float, top: float, size: float) -> str:
+    """The outline of a set of squares: every edge with a square on one side only."""
+    inside = set(cells)
+    if inside and _fills_its_box(inside):
+        (row, column), (low, right) = min(inside), max(inside)
+        return _box(
+            left + column * size,
+            top + row * size,
+            (right - column + 1) * size,
+            (low - row + 1) * size,
+        )
+    parts = []
+    for row, column in sorted(inside):
+        x, y = left + column * size, top + row * size
+        edges = (
+            ((row - 1, column), x, y, "h"),
+            ((row + 1, column), x, y + size, "h"),
+            ((row, column - 1), x, y, "v"),
+            ((row, column + 1), x + size, y, "v"),
+        )
+        for beside, from_x, from_y, way in edges:
+            if beside not in inside:
+                parts.append(f"M{_tidy(from_x)} {_tidy(from_y)}{way}{_tidy(size)}")
+    return "".join(parts)
+
+
+def _fills_its_box(cells: set[Cell]) -> bool:
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    return len(cells) == (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+
+
+def _tidy(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _numbers(word: str, numbers: set[int], of: str) -> str:
+    if not numbers:
+        return ""
+    first, last = min(numbers), max(numbers)
+    return f"{word} {first} {of}" if first == last else f"{word}s {first} … {last} {of}"
+
+
+def _region(cells: set[Cell]) -> str:
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    spans = []
+    for word, numbers in (("row", rows), ("column", columns)):
+        first, last = min(numbers), max(numbers)
+        spans.append(f"{word} {first}" if first == last else f"{word}s {first} to {last}")
+    told = ", ".join(spans)
+    return told if _fills_its_box(cells) else f"{len(cells)} elements within {told}"
+
+
+def _element_name(wrote: list[Cell], name: str) -> str:
+    if not wrote:
+        return "writes nothing"
+    row, column = wrote[0]
+    return f"owns {name}[{row}, {column}]" + (f" and {len(wrote) - 1} more" if wrote[1:] else "")

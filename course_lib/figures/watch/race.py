@@ -1,0 +1,215 @@
+"""Let a reader take a barrier out, choose an order of the warps, and watch the wrong read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import Kernel
+from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.figures.grids import warps_of_block
+from course_lib.figures.interactive import Control, Interactive, Layer
+from course_lib.figures.picture import Picture
+from course_lib.figures.watch.hazard import Showing, find_wrong_reads, main_race, showing
+from course_lib.figures.watch.kernels import (
+    SIMPLE_TILED,
+    Launch,
+    NothingToDraw,
+    barrier_lines,
+    filmed,
+    given_launch,
+    in_tiles_of,
+    one_thread_per_output,
+    our_kernel,
+    read_kernel,
+    small_matrices,
+    tile_of,
+    without_barriers,
+)
+from course_lib.figures.watch.race_scene import RaceStory
+from course_lib.figures.watch.still_race import races_in_time
+
+MOST_WARPS = 4
+MOST_BARRIERS = 3
+MOST_BEATS = 24
+SEEDS = (8, 2)  # of these, the first begins with warp 1, the second changes the order soon
+
+_SCHEDULES = (
+    ("all warps in step", "lockstep", 0),
+    ("one warp after the other", "warps", 0),
+    *((f"shuffled, seed {seed}", "shuffled", seed) for seed in SEEDS),
+)
+_NUMBERS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What is filmed: the kernel and how it is launched, one block on two tiles along K."""
+
+    kernel: Kernel
+    tile: int
+    launch: Launch
+    more: tuple[Any, ...]
+
+    def run(self, kernel: Kernel, schedule: str, seed: int) -> Showing:
+        """A showing of the kernel, or of the kernel without a barrier."""
+        a, b, c = small_matrices(self.tile, self.tile, 2 * self.tile, self.tile)
+        copies = (each.copy() if isinstance(each, np.ndarray) else each for each in self.more)
+        film = filmed(kernel, self.launch, (a, b, c, *copies), schedule, seed)
+        return showing(film, kernel.parameters[2], c, a @ b)
+
+
+def watch_race(
+    kernel: object = None,
+    *,
+    tile: int = 8,
+    more: tuple[Any, ...] = (),
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+) -> Interactive:
+    """Take a barrier out of a tiled product, and watch its warps in time.
+
+    The lanes show runs of the emulator: which warp did what when, and which reads got a value that
+    did not belong there. One block works on two tiles along K.
+
+    Args:
+        kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C), with tiles in shared memory;
+            without one, the tiled kernel of lesson 05.
+        tile: T; a kernel whose tile size has a name is run with it. With 8, a block has two warps.
+        more: what the kernel takes after A, B and C.
+        launch: (grid, block), for a kernel that is not launched with one thread per output.
+
+    Raises:
+        NothingToDraw: in a sentence, if the kernel does not fit the figure.
+    """
+    setup = _setup(kernel, tile, more, launch)
+    in_order = setup.run(setup.kernel, "lockstep", 0)
+    _check(setup, in_order)
+    variants = _variants(setup.kernel)
+    shown = {
+        (v, s): setup.run(changed, schedule, seed)
+        for v, (_, _, changed) in enumerate(variants)
+        for s, (_, schedule, seed) in enumerate(_SCHEDULES)
+    }
+    for each in shown.values():
+        find_wrong_reads(each, in_order)
+    races = [main_race(shown[v, 0].findings, setup.launch.block) for v in range(len(variants))]
+    removed = [lines for _, lines, _ in variants]
+    story = RaceStory(setup.kernel, setup.launch.block, setup.tile, shown, removed, races)
+    controls = [
+        Control("barriers", "barriers", [name for name, _, _ in variants], _worth(races), "choice"),
+        Control("order", "order of the warps", [name for name, _, _ in _SCHEDULES], 1, "choice"),
+        Control("at", "moment", story.moments(), kind="steps"),
+    ]
+    return Interactive(
+        f"Watch the race: {setup.kernel.name}, one block of {story.warps} warps",
+        story.scene(),
+        controls,
+        [
+            Layer(["barriers", "order"], story.patch_run),
+            Layer(["barriers", "order", "at"], story.patch_moment),
+            Layer(["barriers"], story.patch_code),
+        ],
+        [Layer(["barriers", "order", "at"], story.words)],
+        still=_still(setup, variants, races, shown, story.warps),
+        alt="A lane of time for each warp with what it does: load, multiply, store. Barriers are "
+        "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
+        "write that came too late or too early. Below stand the kernel's lines and the elements "
+        "of C that are wrong in the end.",
+    )
+
+
+def _setup(
+    kernel: object,
+    tile: int,
+    more: tuple[Any, ...],
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None,
+) -> Setup:
+    if not isinstance(tile, int | np.integer) or not 6 <= tile <= 11:
+        raise NothingToDraw(
+            f"tile = {tile!r}: this figure takes T from 6 to 11, so that a block has two to four "
+            "warps. A race between warps needs at least two of them."
+        )
+    if kernel is None:
+        read = our_kernel(SIMPLE_TILED, {"TILE": int(tile)})
+    else:
+        read = read_kernel(kernel)
+        tile_of(read)  # refuses kernels without shared arrays
+        read = in_tiles_of(read, int(tile))
+    if len(read.parameters) != 3 + len(more):
+        raise NothingToDraw(
+            f"{read.name} takes {len(read.parameters)} arguments, but {3 + len(more)} are here. "
+            "What comes after A, B and C goes into more=(…,)."
+        )
+    chosen = Launch((1, 1), one_thread_per_output(read, int(tile), int(tile)))
+    if launch is not None:
+        chosen = given_launch(launch)
+    return Setup(read, int(tile), chosen, more)
+
+
+def _check(setup: Setup, in_order: Showing) -> None:
+    name = setup.kernel.name
+    threads = int(np.prod(setup.launch.block))
+    warps = -(-threads // WARP_SIZE)
+    if int(np.prod(setup.launch.grid)) != 1 or not 2 <= warps <= MOST_WARPS:
+        raise NothingToDraw(
+            f"This figure shows one block of two to {MOST_WARPS} warps; a launch of "
+            f"{setup.launch.grid} blocks of {threads} threads is not that."
+        )
+    if not any(beat.kind == "multiply" for beat in in_order.beats):
+        raise NothingToDraw(f"In this run {name} reads nothing from shared memory.")
+    wrong = int(in_order.wrong.sum())
+    if wrong:
+        raise NothingToDraw(
+            f"Even with all warps in step, {wrong} of {in_order.wrong.size} elements are not those "
+            f"of A @ B, so {name} has another mistake than a race. Let course_lib.check find it "
+            "first; then come back."
+        )
+    if len(barrier_lines(setup.kernel)) > MOST_BARRIERS:
+        raise NothingToDraw(f"{name} has more than {MOST_BARRIERS} barriers, too many to choose.")
+    if len(in_order.beats) * warps > MOST_BEATS:
+        raise NothingToDraw(f"The run of {name} has too many phases to draw as lanes of time.")
+
+
+def _variants(kernel: Kernel) -> list[tuple[str, tuple[int, ...], Kernel]]:
+    """The kernel as it is, without each of its barriers, and without any: name, lines, kernel."""
+    lines = barrier_lines(kernel)
+    whole = "as it is" if len(lines) != 2 else "both in place"
+    found: list[tuple[str, tuple[int, ...]]] = [(whole, ())]
+    found += [
+        (f"without the {_NUMBERS[number]} (line {line})", (line,))
+        for number, line in enumerate(lines)
+    ]
+    if len(lines) > 1:
+        found.append(("without any", tuple(lines)))
+    return [(name, removed, without_barriers(kernel, removed)) for name, removed in found]
+
+
+def _worth(races: list[Any]) -> int:
+    """Where to start: the first choice that has a race to show."""
+    return next((number for number, race in enumerate(races) if race), 0)
+
+
+def _still(
+    setup: Setup,
+    variants: list[tuple[str, tuple[int, ...], Kernel]],
+    races: list[Any],
+    shown: dict[tuple[int, int], Showing],
+    warps: int,
+) -> Picture:
+    """The runs without one barrier each, one under the other; the warps where nothing races."""
+    runs = [
+        (f"{name}: C in the end {_result(shown[v, 1])}", shown[v, 1])
+        for v, (name, removed, _) in enumerate(variants)
+        if races[v] and (len(removed) == 1 or v == 0)
+    ]
+    if not runs:
+        block = (*setup.launch.block, 1)[:2]
+        return warps_of_block((block[0], block[1]))
+    return races_in_time(runs, warps)
+
+
+def _result(run: Showing) -> str:
+    wrong = int(run.wrong.sum())
+    return f"{wrong} of {run.wrong.size} wrong, {run.nan} NaN" if wrong else "right, by luck"

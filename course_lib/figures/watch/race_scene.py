@@ -1,0 +1,413 @@
+"""Draw the race: a lane of time for each warp, the kernel's lines, and what becomes of C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import Kernel
+from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.figures.interactive import Scene, arrow_path
+from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
+from course_lib.findings import Finding
+
+_LEFT, _RIGHT = 96.0, 706.0
+_TOP, _PITCH, _HIGH = 44.0, 70.0, 34.0
+_LINE = 17.0
+_MOST_LINES = 14
+_CHARACTER = 7.3  # width of a small monospaced one
+_CSS = {"load": "a-soft", "multiply": "c-soft", "store": "d-soft"}
+_DOES = {"load": "loads", "multiply": "multiplies", "store": "stores"}
+_MAP = 520.0
+
+
+class RaceStory:
+    """All runs, and how each of them looks at each moment.
+
+    Args:
+        kernel: the kernel with all its barriers.
+        block: threads of the block.
+        tile: edge of C.
+        shown: a run for each choice of barriers and order.
+        removed: for each choice of barriers the lines that were taken out.
+        races: for each choice of barriers the race to tell of.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        block: Sequence[int],
+        tile: int,
+        shown: Mapping[tuple[int, int], Showing],
+        removed: Sequence[tuple[int, ...]],
+        races: Sequence[Finding | None],
+    ) -> None:
+        self.kernel, self.block, self.tile = kernel, block, tile
+        self.shown, self.removed, self.races = shown, removed, races
+        self.warps = -(-int(np.prod(block)) // WARP_SIZE)
+        self.longest = max(len(each.beats) for each in shown.values())
+        self.bars = max(len(each.openings) for each in shown.values())
+        self.waits = max(len(each.waits) for each in shown.values())
+        room = int((_MAP - 14 - self._code_left) / _CHARACTER)
+        self.code = _code_lines(kernel, shown[0, 0], room)
+        self.below = _TOP + self.warps * _PITCH + 44
+
+    def moments(self) -> list[str]:
+        """What the control of time shows."""
+        return [f"{at} of {self.longest}" for at in range(self.longest + 1)]
+
+    # -- at rest ---------------------------------------------------------------------------------
+
+    def scene(self) -> Scene:
+        """Everything that any run needs; what a run does not need it hides."""
+        size = max(len(self.code) * _LINE, 190)
+        scene = Scene(720, self.below + size + 26)
+        self._draw_lanes(scene)
+        self._draw_code(scene)
+        self._draw_result(scene)
+        return scene
+
+    def _draw_lanes(self, scene: Scene) -> None:
+        for warp in range(self.warps):
+            y = _middle(warp)
+            scene.text(14, y + 5, f"warp {warp}", "bold")
+            scene.line(_LEFT, y, _RIGHT, y, "faint")
+        for number in range(self.waits):
+            scene.line(0, 0, 0, 0, "dotted thick", f"wait{number}")
+            scene.text(0, 0, "", "small muted halo", "middle", f"waits{number}")
+        for beat in range(self.longest):
+            for warp in range(self.warps):
+                name = f"{beat}.{warp}"
+                scene.rect(0, _middle(warp) - _HIGH / 2, 1, _HIGH, "cell", f"box{name}", rx=4)
+                scene.text(0, _middle(warp) + 5, "", "small", "middle", f"word{name}")
+        low = _TOP + self.warps * _PITCH - 8
+        for number in range(self.bars):
+            scene.line(0, _TOP - 18, 0, low, "ink thick", f"bar{number}")
+            scene.text(0, _TOP - 24, "", "small", "middle", f"bars{number}")
+        scene.path("", "arrow trouble", "why")
+        scene.text(0, 0, "", "trouble small halo", name="whytext")
+        scene.path(f"M0 {low} l-6 11 h12 z", "ink", "now")
+        letters = min(self._column(run) for run in self.shown.values()) < 54
+        key = "; l load, m multiply, s store" if letters else ""
+        scene.text(_LEFT, low + 30, f"time →{key}", "small muted")
+
+    def _draw_code(self, scene: Scene) -> None:
+        x = self._code_left
+        scene.text(14, self.below, "who has come how far", "bold")
+        for number, (_, words) in enumerate(self.code):
+            y = self.below + 22 + number * _LINE
+            scene.text(x, y, words, "small mono", name=f"code{number}")
+        for number in self._sync_rows():
+            y = self.below + 22 + number * _LINE
+            scene.text(x + 250, y, "", "small trouble", name=f"gone{number}")
+        for warp in range(self.warps):
+            scene.text(14 + 34 * warp, 0, f"w{warp}▸", "small bold", name=f"pc{warp}")
+
+    @property
+    def _code_left(self) -> float:
+        return 20 + 34.0 * self.warps
+
+    def _sync_rows(self) -> list[int]:
+        lines = {line for lines in self.removed for line in lines}
+        return [number for number, (line, _) in enumerate(self.code) if line in lines]
+
+    def _draw_result(self, scene: Scene) -> None:
+        scene.text(_MAP, self.below, f"{self.kernel.parameters[2]} in the end", "bold c")
+        size = 136 / self.tile
+        y = self.below + 12
+        scene.rect(_MAP, y, 136, 136, "c-soft", "map")
+        scene.path("", "hatch-trouble bare", "wrong")
+        lines = [f"M{_MAP + n * size:.1f} {y:g}v136" for n in range(1, self.tile)]
+        lines += [f"M{_MAP:g} {y + n * size:.1f}h136" for n in range(1, self.tile)]
+        scene.path("".join(lines), "lattice")
+        scene.text(_MAP, y + 156, "", "bold", name="result")
+        scene.text(_MAP, y + 174, "", "small muted", name="result2")
+
+    # -- what a run looks like -------------------------------------------------------------------
+
+    def patch_run(self, barriers: int, order: int) -> Patch:
+        """Where the boxes, the waits and the barriers of a run are."""
+        run = self.shown[barriers, order]
+        patch: dict[str, dict[str, Any]] = {}
+        for beat in range(self.longest):
+            for warp in range(self.warps):
+                patch |= self._patch_box(run, beat, warp)
+        for number in range(self.waits):
+            patch |= self._patch_wait(run, number)
+        for number in range(self.bars):
+            patch |= self._patch_bar(run, number)
+        size = 136 / self.tile
+        squares = "".join(
+            f"M{_MAP + column * size:.1f} {self.below + 12 + row * size:.1f}h{size:.1f}v{size:.1f}"
+            f"h{-size:.1f}z"
+            for row, column in np.argwhere(run.wrong)
+        )
+        patch["wrong"] = {"d": squares}
+        return patch
+
+    def _column(self, run: Showing) -> float:
+        return (_RIGHT - _LEFT) / len(run.beats)
+
+    def _patch_box(self, run: Showing, beat: int, warp: int) -> dict[str, dict[str, Any]]:
+        name = f"{beat}.{warp}"
+        if beat >= len(run.beats) or warp not in run.beats[beat].warps:
+            return {f"box{name}": {"hidden": True}, f"word{name}": {"hidden": True}}
+        wide = self._column(run)
+        x = _LEFT + beat * wide
+        return {
+            f"box{name}": {"x": x + 2, "width": wide - 4},
+            f"word{name}": {"x": x + wide / 2},
+        }
+
+    def _patch_wait(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
+        names = f"wait{number}", f"waits{number}"
+        if number >= len(run.waits) or run.waits[number].after == run.waits[number].until:
+            return {name: {"hidden": True} for name in names}
+        wait, wide = run.waits[number], self._column(run)
+        x1, x2, y = _LEFT + wait.after * wide + 3, _LEFT + wait.until * wide - 4, _middle(wait.warp)
+        return {
+            names[0]: {"x1": x1, "x2": x2, "y1": y, "y2": y},
+            names[1]: {"x": (x1 + x2) / 2, "y": y + 4, "text": "waits" if x2 - x1 > 40 else ""},
+        }
+
+    def _patch_bar(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
+        names = f"bar{number}", f"bars{number}"
+        if number >= len(run.openings):
+            return {name: {"hidden": True} for name in names}
+        after, line = run.openings[number]
+        x = _LEFT + after * self._column(run)
+        return {
+            names[0]: {"x1": x, "x2": x},
+            names[1]: {"x": min(x, _RIGHT - 30), "text": f"barrier, line {line}"},
+        }
+
+    # -- what a moment looks like ----------------------------------------------------------------
+
+    def patch_moment(self, barriers: int, order: int, at: int) -> Patch:
+        """What has happened is coloured, what is to come is paper; where each warp stands."""
+        run = self.shown[barriers, order]
+        patch: dict[str, dict[str, Any]] = {}
+        for number, beat in enumerate(run.beats):
+            for warp in beat.warps:
+                bad = number < at and _went_wrong(beat, warp)
+                name = f"{number}.{warp}"
+                word = _word(beat.kind, self._column(run) - (14 if bad else 0))
+                css = "cell" if number >= at else "trouble-soft" if bad else _CSS[beat.kind]
+                patch[f"box{name}"] = {"class": css}
+                patch[f"word{name}"] = {
+                    "text": ("✗ " if bad else "") + word,
+                    "class": "small trouble" if bad else "small" if number < at else "small muted",
+                }
+        patch["now"] = {
+            "transform": f"translate({_LEFT + min(at, len(run.beats)) * self._column(run):.1f} 0)"
+        }
+        patch |= self._patch_why(run, at)
+        patch |= self._patch_result(run, at)
+        for warp in range(self.warps):
+            row = self._row_of(run, warp, at)
+            patch[f"pc{warp}"] = (
+                {"hidden": True} if row is None else {"y": self.below + 22 + row * _LINE}
+            )
+        return patch
+
+    def _patch_why(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+        """An arrow from the latest wrong read to the write that was late or early."""
+        wrong = self._latest_wrong(run, at)
+        if wrong is None or wrong.culprit is None:
+            return {"why": {"hidden": True}, "whytext": {"hidden": True}}
+        wide = self._column(run)
+        reader, writer = wrong.lane // WARP_SIZE, wrong.culprit.lane // WARP_SIZE
+        x1 = _LEFT + (wrong.read.beat + 0.5) * wide
+        x2 = _LEFT + (wrong.culprit.beat + 0.5) * wide
+        down = 1 if writer > reader else -1
+        y1, y2 = _middle(reader) + down * _HIGH / 2, _middle(writer) - down * (_HIGH / 2 + 2)
+        if reader == writer:
+            return {"why": {"hidden": True}, "whytext": {"hidden": True}}
+        words = "written too late" if wrong.late else "overwritten too early"
+        right = max(x1, x2) < _RIGHT - 150
+        return {
+            "why": {"d": arrow_path(x1, y1, x2, y2)},
+            "whytext": {
+                "x": max(x1, x2) + 8 if right else min(x1, x2) - 8,
+                "y": (y1 + y2) / 2 + 4,
+                "text": words,
+                "text-anchor": "start" if right else "end",
+            },
+        }
+
+    def _patch_result(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+        """What has become of C, once the run is over."""
+        if at < len(run.beats):
+            return {
+                "map": {"class": "cell"},
+                "wrong": {"hidden": True},
+                "result": {"text": "not done yet"},
+                "result2": {"text": "what will it be?"},
+            }
+        wrong = int(run.wrong.sum())
+        return {
+            "result": {"text": f"{wrong} of {run.wrong.size} wrong"},
+            "result2": {"text": _kinds_of_wrong(wrong, run.nan)},
+        }
+
+    def _latest_wrong(self, run: Showing, at: int) -> WrongRead | None:
+        for beat in reversed(run.beats[:at]):
+            if beat.wrong:
+                return beat.wrong[0]
+        return None
+
+    def _row_of(self, run: Showing, warp: int, at: int) -> int | None:
+        """The row of the code in which a warp stands after so many beats."""
+        begun = [number for number, beat in enumerate(run.beats[:at]) if warp in beat.warps]
+        if not begun:
+            return None
+        # Having come to a barrier a warp stays there in the picture until it does something else.
+        reached = [
+            wait.line for wait in run.waits if wait.warp == warp and begun[-1] < wait.after <= at
+        ]
+        lines = {reached[-1]} if reached else run.beats[begun[-1]].lines
+        rows = {line: row for row, (line, _) in enumerate(self.code)}
+        return max((rows[line] for line in lines if line in rows), default=None)
+
+    def patch_code(self, barriers: int) -> Patch:
+        """A barrier that was taken out is dim, and says so."""
+        patch: dict[str, dict[str, Any]] = {}
+        for row in self._sync_rows():
+            if self.code[row][0] in self.removed[barriers]:
+                patch[f"code{row}"] = {"class": "small mono muted dim"}
+                patch[f"gone{row}"] = {"text": "✗ taken out"}
+        return patch
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def words(self, barriers: int, order: int, at: int) -> str:
+        """What has just happened; at the end, what came of it."""
+        run = self.shown[barriers, order]
+        if at == 0:
+            return self._say_start(barriers)
+        if at > len(run.beats):
+            return "This run is over. " + self._say_end(barriers, run)
+        told = self._say_beat(run, at - 1)
+        return told + (" " + self._say_end(barriers, run) if at == len(run.beats) else "")
+
+    def _say_start(self, barriers: int) -> str:
+        gone = self.removed[barriers]
+        if not gone:
+            taken = "No barrier is taken out."
+        elif len(gone) == 1:
+            taken = f"The barrier of line {gone[0]} is taken out."
+        else:
+            taken = f"The barriers of lines {' and '.join(map(str, gone))} are taken out."
+        return f"{taken} Press step, and watch who runs ahead."
+
+    def _say_beat(self, run: Showing, number: int) -> str:
+        beat = run.beats[number]
+        who = _warps_in_words(beat.warps, self.warps)
+        verb = beat.kind if len(beat.warps) > 1 else _DOES[beat.kind]
+        lines = sorted(beat.lines)
+        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+        told = f"{who} {verb} ({where})."
+        if beat.wrong:
+            told += " " + self._say_wrong(beat)
+        opened = [line for after, line in run.openings if after == number + 1]
+        waiting = [
+            wait for wait in run.waits if wait.after == number + 1 and wait.until > number + 1
+        ]
+        if opened:
+            told += f" All have come to the barrier of line {opened[0]}: it opens."
+        elif waiting:
+            told += f" Then warp {waiting[0].warp} waits at the barrier of line {waiting[0].line}."
+        return told
+
+    def _say_wrong(self, beat: Beat) -> str:
+        wrong = beat.wrong[0]
+        array, cell = wrong.read.place
+        name = f"{array}[{', '.join(map(str, cell))}]"
+        got = "nothing defined (NaN)" if np.isnan(wrong.read.value) else f"{wrong.read.value:g}"
+        told = (
+            f"✗ {self._thread(wrong.lane)} reads {name} at line {wrong.read.line}: it gets {got} "
+            f"instead of {wrong.should:g}"
+        )
+        if wrong.culprit is not None:
+            writer = self._thread(wrong.culprit.lane)
+            if wrong.late:
+                told += (
+                    f", because {writer} writes that cell only later (line {wrong.culprit.line})"
+                )
+            else:
+                told += f", because {writer} has overwritten it already (line {wrong.culprit.line})"
+        count = len(beat.wrong)
+        return told + (f". In all, {count} such reads." if count > 1 else ".")
+
+    def _thread(self, lane: int) -> str:
+        wide = self.block[0]
+        return f"thread ({lane % wide}, {lane // wide}) of warp {lane // WARP_SIZE}"
+
+    def _say_end(self, barriers: int, run: Showing) -> str:
+        wrong, name = int(run.wrong.sum()), self.kernel.parameters[2]
+        race = self.races[barriers]
+        if wrong:
+            told = f"In the end {wrong} of {run.wrong.size} elements of {name} are wrong"
+            told += f", {run.nan} of them NaN." if run.nan else ", and none looks broken."
+        else:
+            told = f"In the end every element of {name} is right."
+        if race is None:
+            return told + " In no order can it be otherwise: the emulator finds no race."
+        lucky = "" if wrong else "But only this time. "
+        return f"{told} {lucky}In every order the emulator reports: {race}"
+
+
+def _middle(warp: int) -> float:
+    return _TOP + warp * _PITCH + _PITCH / 2 - 8
+
+
+def _word(kind: str, room: float) -> str:
+    """As much of the word as a box holds."""
+    return kind if room >= 56 else kind[:4] if room >= 40 else kind[0]
+
+
+def _went_wrong(beat: Beat, warp: int) -> bool:
+    return any(each.lane // WARP_SIZE == warp for each in beat.wrong)
+
+
+def _kinds_of_wrong(wrong: int, nan: int) -> str:
+    if not wrong:
+        return "as A @ B"
+    if nan == wrong:
+        return "all of them NaN"
+    return f"{nan} NaN, {wrong - nan} plausible numbers" if nan else "all plausible numbers"
+
+
+def _warps_in_words(warps: frozenset[int], count: int) -> str:
+    if len(warps) == count:
+        return "All warps"
+    names = [str(warp) for warp in sorted(warps)]
+    if len(names) == 1:
+        return f"Warp {names[0]}"
+    return f"Warps {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _code_lines(kernel: Kernel, run: Showing, room: int) -> list[tuple[int, str]]:
+    """The lines from the first load to the store, with their numbers."""
+    lines = {line for beat in run.beats for line in beat.lines}
+    lines |= {line for _, line in run.openings}
+    first, last = min(lines), max(lines)
+    texts = kernel.lines
+    chosen = [
+        (line, texts[line])
+        for line in range(first, last + 1)
+        if line in texts and texts[line].split("#")[0].strip()
+    ]
+    if len(chosen) > _MOST_LINES:
+        chosen = [(line, text) for line, text in chosen if line in lines]
+    chosen = chosen[:_MOST_LINES]
+    margin = min(len(text) - len(text.lstrip()) for _, text in chosen)
+    return [(line, _cut(f"{line:3} {text[margin:]}", room)) for line, text in chosen]
+
+
+def _cut(text: str, room: int) -> str:
+    text = text.split("  #")[0].rstrip()
+    return text if len(text) <= room else text[: room - 1] + "…"

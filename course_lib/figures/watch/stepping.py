@@ -1,0 +1,283 @@
+"""Let a reader step through K with one block: load, barrier, multiply, barrier, store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import Kernel
+from course_lib.emulator.film import Film
+from course_lib.figures.interactive import Control, Interactive, Layer
+from course_lib.figures.picture import Picture
+from course_lib.figures.reuse import block_tiles
+from course_lib.figures.steps import k_steps
+from course_lib.figures.watch.kernels import (
+    LARGEST_TILE,
+    TILED,
+    Launch,
+    NothingToDraw,
+    filmed,
+    given_launch,
+    in_tiles_of,
+    is_shape,
+    one_thread_per_output,
+    our_kernel,
+    read_kernel,
+    shared_shapes,
+    small_matrices,
+    tile_of,
+)
+from course_lib.figures.watch.stepping_scene import StepStory
+from course_lib.figures.watch.walk import Cell, Walk, walk
+
+LONGEST_SIDE = 16
+MOST_STAGES = 90
+_ACROSS = 34  # cells that the columns of A, B and C may have together
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is filmed: a kernel, its launch, its matrices."""
+
+    kernel: Kernel
+    launch: Launch
+    tile: tuple[int, int, int]
+    arguments: tuple[Any, ...]
+    block: tuple[int, int]
+    is_ours: bool
+
+    @property
+    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A, B and C."""
+        return self.arguments[:3]
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """What the kernel calls them."""
+        return self.kernel.parameters[:3]  # type: ignore[return-value]
+
+
+def step_through_k(
+    kernel: object = None,
+    shape: tuple[int, int, int] | None = None,
+    tile: int | tuple[int, int, int] | None = None,
+    *,
+    block: tuple[int, int] = (0, 0),
+    matrices: tuple[np.ndarray, np.ndarray] | None = None,
+    more: tuple[Any, ...] = (),
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+) -> Interactive:
+    """Step through K with one block of a tiled product, as a run of the kernel has shown it.
+
+    Args:
+        kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C) and that stages tiles in
+            shared memory; without one, a tiled kernel of the course.
+        shape: (M, N, K); small, so that every number can be checked by hand.
+        tile: T, or (BM, BN, BK). A kernel whose tile size has a name is run with a smaller one.
+        block: the block (x, y) that is followed.
+        matrices: A and B, instead of `shape` and the figure's own numbers.
+        more: what the kernel takes after A, B and C.
+        launch: (grid, block), for a kernel that is not launched with one thread per output.
+
+    Raises:
+        NothingToDraw: in a sentence, if the kernel or the sizes do not fit the figure.
+    """
+    plan = _plan(kernel, shape, tile, block, matrices, more, launch)
+    a, b, c = plan.matrices
+    run = filmed(plan.kernel, plan.launch, plan.arguments)
+    way = walk(run, plan.kernel, plan.block, _shapes_in(run, plan.kernel))
+    _check(way, plan)
+    with np.errstate(all="ignore"):
+        wrong = ~np.isclose(c, a @ b)
+    story = StepStory(plan.names, plan.matrices, run, way, wrong, plan.is_ours)
+    x, y = plan.block
+    return Interactive(
+        f"Stepping through K: block ({x}, {y}) of {plan.kernel.name}",
+        story.scene(),
+        [Control("at", "phase", story.labels(), kind="steps")],
+        [Layer(["at"], story.patch)],
+        Layer(["at"], story.words),
+        still=_still(plan, way, bool(wrong.any())),
+        alt=f"The matrices A, B and C, the tiles in shared memory and the running totals of block "
+        f"({x}, {y}) of {plan.kernel.name}, phase by phase: load, barrier, multiply, barrier, and "
+        "in the end the store.",
+    )
+
+
+# -- what to run ---------------------------------------------------------------------------------
+
+
+def _plan(
+    kernel: object,
+    shape: tuple[int, int, int] | None,
+    tile: int | tuple[int, int, int] | None,
+    block: tuple[int, int],
+    matrices: tuple[np.ndarray, np.ndarray] | None,
+    more: tuple[Any, ...],
+    launch: tuple[tuple[int, ...], tuple[int, ...]] | None,
+) -> Plan:
+    read, sizes = _ours(tile) if kernel is None else _theirs(kernel, tile)
+    arguments = _arguments(read, shape, sizes, matrices, more)
+    c = arguments[2]
+    high, wide, _ = sizes
+    across, down = -(-c.shape[1] // wide), -(-c.shape[0] // high)
+    chosen = Launch((across, down), one_thread_per_output(read, high, wide))
+    if launch is not None:
+        chosen = given_launch(launch)
+    grid = (*chosen.grid, 1)[:2]
+    known = [(x, y) for x in range(grid[0]) for y in range(grid[1])]
+    if not isinstance(block, tuple | list) or tuple(block) not in known:
+        raise NothingToDraw(
+            f"There is no block {block!r}: the grid (x, y) has {grid[0]} × {grid[1]} blocks."
+        )
+    return Plan(read, chosen, sizes, arguments, tuple(block), kernel is None)
+
+
+def _ours(tile: int | tuple[int, int, int] | None) -> tuple[Kernel, tuple[int, int, int]]:
+    sizes = _sizes(2 if tile is None else tile)
+    high, wide, deep = sizes
+    if deep > min(high, wide):
+        raise NothingToDraw(
+            f"BK = {deep} is more than BM = {high} or BN = {wide}: then a tile has more cells than "
+            "the block has threads, and each thread would have to load several."
+        )
+    return our_kernel(TILED, {"BM": high, "BN": wide, "BK": deep}), sizes
+
+
+def _theirs(
+    kernel: object, tile: int | tuple[int, int, int] | None
+) -> tuple[Kernel, tuple[int, int, int]]:
+    read = read_kernel(kernel)
+    own = tile_of(read)  # refuses kernels without shared arrays
+    if isinstance(tile, int | np.integer):
+        (edge, _, _) = _sizes(int(tile))
+        return in_tiles_of(read, edge), (edge, edge, edge)
+    shapes = [each for each in shared_shapes(read) if len(each) == 2]
+    if tile is not None:
+        return read, _matching(read, shapes, _sizes(tile))
+    if own > LARGEST_TILE:
+        return in_tiles_of(read, 2), (2, 2, 2)
+    if len(shapes) == 2:
+        (high, deep), (_, wide) = shapes
+        return read, _sizes((high, wide, deep)) if deep != own + 1 else (own, own, own)
+    return read, (own, own, own)
+
+
+def _matching(
+    kernel: Kernel, shapes: list[Cell], sizes: tuple[int, int, int]
+) -> tuple[int, int, int]:
+    """The sizes, if the kernel's shared arrays hold such tiles; they may be padded by a column."""
+    high, wide, deep = sizes
+    wanted = [(high, deep), (deep, wide)]
+    bare = [[each, (each[0], each[1] - 1)] for each in shapes]
+    if len(bare) == 2 and not all(want in have for want, have in zip(wanted, bare, strict=True)):
+        told = " and ".join(f"{rows} × {columns}" for rows, columns in shapes)
+        raise NothingToDraw(
+            f"The shared arrays of {kernel.name} are {told}, which are no tiles of BM, BN, BK = "
+            f"{high}, {wide}, {deep}."
+        )
+    return sizes
+
+
+def _sizes(tile: int | tuple[int, int, int]) -> tuple[int, int, int]:
+    sizes = (tile,) * 3 if isinstance(tile, int | np.integer) else tile
+    if not is_shape(sizes, (3,), LARGEST_TILE):
+        raise NothingToDraw(
+            f"A tile of {tile!r} cannot be drawn: T, or (BM, BN, BK), with sides of 1 to "
+            f"{LARGEST_TILE}."
+        )
+    return tuple(int(each) for each in sizes)  # type: ignore[return-value]
+
+
+def _arguments(
+    kernel: Kernel,
+    shape: tuple[int, int, int] | None,
+    tile: tuple[int, int, int],
+    matrices: tuple[np.ndarray, np.ndarray] | None,
+    more: tuple[Any, ...],
+) -> tuple[Any, ...]:
+    high, wide, deep = tile
+    if matrices is not None:
+        a, b = (np.array(each, dtype=np.float32) for each in matrices)
+        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+            raise NothingToDraw(
+                f"A of {a.shape} times B of {b.shape} is no product: A needs as many columns as B "
+                "has rows."
+            )
+        c = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    else:
+        factor = 2 if max(high, wide) <= 3 else 1
+        chosen = shape or (factor * high, factor * wide, 2 * deep)
+        _check_shape(chosen)
+        a, b, c = small_matrices(*chosen, tile=deep)
+    _check_shape((*c.shape, a.shape[1]))
+    given = 3 + len(more)
+    if len(kernel.parameters) != given:
+        rest = ", ".join(kernel.parameters[3:])
+        raise NothingToDraw(
+            f"{kernel.name} takes {len(kernel.parameters)} arguments, but {given} are here. What "
+            f"comes after A, B and C ({rest or 'nothing'}) goes into more=(…,)."
+        )
+    copies = tuple(each.copy() if isinstance(each, np.ndarray) else each for each in more)
+    return (a, b, c, *copies)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if not is_shape(shape, (3,), LONGEST_SIDE) or shape[2] + 2 * shape[1] > _ACROSS:
+        raise NothingToDraw(
+            f"(M, N, K) = {shape!r} cannot be drawn number by number: three whole numbers, none "
+            f"above {LONGEST_SIDE}, and K + 2 N at most {_ACROSS}."
+        )
+
+
+def _shapes_in(run: Film, kernel: Kernel) -> dict[str, Cell]:
+    return {each.name: each.shape for each in run.profile.shared_arrays}
+
+
+def _check(way: Walk, plan: Plan) -> None:
+    name = plan.kernel.name
+    kinds = {stage.kind for stage in way.stages}
+    if "load" not in kinds or "multiply" not in kinds:
+        raise NothingToDraw(
+            f"In this run block {plan.block} of {name} stages nothing in shared memory, so there "
+            "is no way along K to follow."
+        )
+    if len(way.stages) > MOST_STAGES:
+        raise NothingToDraw(
+            f"{len(way.stages)} phases are too many to step through; take a smaller K."
+        )
+    shapes = [each.shape for each in way.stages[0].shared.values()]
+    across = sum(each[-1] + 2 for each in shapes) + plan.tile[1]
+    if across > _ACROSS or any(len(each) > 2 or max(each) > LONGEST_SIDE for each in shapes):
+        raise NothingToDraw(f"The shared arrays of {name} are too large to draw: {shapes}.")
+
+
+# -- the still -----------------------------------------------------------------------------------
+
+
+def _still(plan: Plan, way: Walk, is_wrong: bool) -> Picture:
+    """The strip of steps where it fits and says what the run did, else the way of the block."""
+    a, b, _ = plan.matrices
+    high, wide, deep = plan.tile
+    x, y = plan.block
+    mine = a[y * high : (y + 1) * high], b[:, x * wide : (x + 1) * wide]
+    recorded = _totals_by_step(way, (mine[0].shape[0], mine[1].shape[1]))
+    fits = (
+        plan.block == (0, 0)
+        and max(mine[0].shape + mine[1].shape) <= 6
+        and way.steps == -(-a.shape[1] // deep) <= 2
+    )
+    if fits and recorded is not None and not is_wrong:
+        return k_steps(*mine, deep, totals=recorded)
+    return block_tiles((*plan.matrices[2].shape, a.shape[1]), plan.tile, block=plan.block)
+
+
+def _totals_by_step(way: Walk, shape: tuple[int, int]) -> np.ndarray | None:
+    """The totals after each step, [step, row, column]; None if they are not one per output."""
+    if len(way.owners) != shape[0] * shape[1] or not way.accumulator:
+        return None
+    ends = {stage.step: stage for stage in way.stages if stage.kind == "multiply"}
+    order = [way.lanes.tolist().index(lane) for lane in sorted(way.owners, key=way.owners.get)]  # type: ignore[arg-type]
+    return np.array([ends[step].totals[order].reshape(shape) for step in sorted(ends)])

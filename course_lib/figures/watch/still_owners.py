@@ -1,0 +1,70 @@
+"""Draw as a still which block has written which element of C, whatever the mapping."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.figures.watch.owners import Ownership
+
+_TINTS = (0.18, 0.34, 0.5)
+
+
+@style.drawn
+def map_of_owners(owned: Ownership) -> Picture:
+    """C, tinted by the block that wrote each element.
+
+    Hatched elements were written by nobody; crossed ones hold a wrong value.
+    """
+    rows, columns = owned.shape
+    cell = min(5.2 / columns, 3.4 / rows, 0.4)
+    figure = style.card(
+        max(1.15 + rows * cell, 2.2),
+        f"Who wrote which element of C ({rows} × {columns})",
+        "As the run has shown it; a block's (x, y) stands on the elements that it wrote",
+    )
+    axes = style.canvas(figure)
+    left, top = 0.3, 0.85
+    writer = np.full(owned.shape, -1)
+    for number in range(len(owned.blocks)):
+        for place in owned.cells_of(number):
+            writer[place] = number
+    for (row, column), number in np.ndenumerate(writer):
+        wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
+        colour = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
+        style.rectangle(
+            axes,
+            (left + column * cell, top + row * cell),
+            cell,
+            cell,
+            facecolor=style.PAPER if number < 0 else colour,
+            hatch="///" if number < 0 else "xxx" if wrong else None,
+            edgecolor=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
+            linewidth=0.6,
+        )
+    for number, place in enumerate(owned.blocks):
+        cells = sorted(owned.cells_of(number))
+        if cells:
+            row = cells[len(cells) // 2][0]
+            along = [column for each, column in cells if each == row]
+            x = left + (sum(along) / len(along) + 0.5) * cell
+            y = top + (row + 0.5) * cell
+            over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
+            style.write(axes, x, y, str(place), ha="center", bbox=over, zorder=4)
+    nobody, bad = int((writer < 0).sum()), int((owned.wrong & (writer >= 0)).sum())
+    several = int((owned.writers > 1).sum())
+    lines = [
+        f"grid {owned.grid[0]} × {owned.grid[1]}, blocks of {owned.block[0]} × {owned.block[1]}",
+        f"{nobody} by nobody (hatched)",
+        f"{several} by several threads",
+        f"{bad} with a wrong value (crossed)",
+    ]
+    x = left + columns * cell + 0.3
+    style.write(axes, x, top, "\n".join(lines), va="top", linespacing=1.6)
+    return Picture(
+        figure,
+        f"A map of C, {rows} by {columns}, by the block that wrote each element: {lines[0]}; "
+        f"{nobody} elements were written by nobody, {several} by several threads, {bad} hold a "
+        "wrong value.",
+    )

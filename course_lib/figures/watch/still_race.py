@@ -1,0 +1,101 @@
+"""Draw as a still what a missing barrier does: the warps in time, without one barrier each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.figures.watch.hazard import Showing, WrongRead
+
+_LEFT, _RIGHT = 0.95, 7.4
+_LANE = 0.52
+_WORD = 0.62  # how wide a box is that holds a word
+_COLOUR = {"load": style.BLUE, "multiply": style.GREEN, "store": style.PURPLE}
+
+
+@style.drawn
+def races_in_time(runs: Sequence[tuple[str, Showing]], warps: int) -> Picture:
+    """Runs of one block, one under the other, each with its wrong reads.
+
+    Args:
+        runs: (title, run) for each.
+        warps: how many warps the block has.
+    """
+    panel = 0.75 + warps * _LANE
+    narrow = any((_RIGHT - _LEFT) / len(run.beats) <= _WORD for _, run in runs)
+    key = "; l load, m multiply, s store" if narrow else ""
+    figure = style.card(
+        0.75 + panel * len(runs),
+        "What a missing barrier does",
+        f"One block, one warp after the other, two tiles along K; time runs to the right{key}",
+    )
+    axes = style.canvas(figure)
+    for number, (title, run) in enumerate(runs):
+        top = 0.8 + panel * number
+        style.write(axes, 0.2, top, f"barriers: {title}", fontweight="bold", fontsize=style.NORMAL)
+        _draw_run(axes, top + 0.42, run, warps)
+    return Picture(figure, " ".join(_words(title, run) for title, run in runs))
+
+
+def _draw_run(axes: Axes, top: float, run: Showing, warps: int) -> None:
+    column = (_RIGHT - _LEFT) / len(run.beats)
+    for warp in range(warps):
+        y = top + warp * _LANE
+        axes.plot([_LEFT, _RIGHT], [y, y], color=style.FAINT, linewidth=1.5, zorder=0)
+        style.write(axes, _LEFT - 0.12, y, f"warp {warp}", ha="right")
+    for number, beat in enumerate(run.beats):
+        for warp in beat.warps:
+            bad = any(each.lane // WARP_SIZE == warp for each in beat.wrong)
+            x, y = _LEFT + number * column, top + warp * _LANE
+            colour = style.VERMILION if bad else _COLOUR[beat.kind]
+            style.box(axes, x + 0.03, y - 0.15, column - 0.06, 0.3, colour=colour, fill=0.2)
+            word = beat.kind if column > _WORD else beat.kind[0]
+            words = ("✗ " if bad else "") + (word[:4] if bad else word)
+            style.write(axes, x + column / 2, y, words, ha="center", zorder=4)
+    for after, _ in run.openings:
+        x = _LEFT + after * column
+        ends = [top - 0.24, top + (warps - 1) * _LANE + 0.24]
+        axes.plot([x, x], ends, color=style.INK, linewidth=3, solid_capstyle="butt", zorder=5)
+    wrong = _first_between_warps(run)
+    if wrong is not None:
+        _draw_why(axes, top, column, wrong)
+
+
+def _draw_why(axes: Axes, top: float, column: float, wrong: WrongRead) -> None:
+    """An arrow from a wrong read to the write that was late or early."""
+    assert wrong.culprit is not None
+    reader, writer = wrong.lane // WARP_SIZE, wrong.culprit.lane // WARP_SIZE
+    way = 1 if writer > reader else -1
+    start = (_LEFT + (wrong.read.beat + 0.5) * column, top + reader * _LANE + way * 0.15)
+    end = (_LEFT + (wrong.culprit.beat + 0.5) * column, top + writer * _LANE - way * 0.16)
+    style.arrow(axes, start, end, colour=style.VERMILION)
+    words = "written too late" if wrong.late else "overwritten too early"
+    x = max(start[0], end[0]) + 0.1
+    over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.5}
+    y = (start[1] + end[1]) / 2
+    style.write(axes, x, y, words, color=style.VERMILION, zorder=6, bbox=over)
+
+
+def _first_between_warps(run: Showing) -> WrongRead | None:
+    """The first wrong read whose cause lies in another warp."""
+    for beat in run.beats:
+        for wrong in beat.wrong:
+            if wrong.culprit and wrong.culprit.lane // WARP_SIZE != wrong.lane // WARP_SIZE:
+                return wrong
+    return None
+
+
+def _words(title: str, run: Showing) -> str:
+    wrong = int(run.wrong.sum())
+    told = f"The kernel {title.split(':')[0]}, one warp after the other:"
+    first = _first_between_warps(run)
+    if first is not None:
+        array, cell = first.read.place
+        name = f"{array}[{', '.join(map(str, cell))}]"
+        what = "before it is written" if first.late else "after it was overwritten"
+        told += f" warp {first.lane // WARP_SIZE} reads {name} {what} by another warp;"
+    return f"{told} {wrong} of {run.wrong.size} elements of C are wrong, {run.nan} of them NaN."

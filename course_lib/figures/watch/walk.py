@@ -1,0 +1,282 @@
+"""Cut the film of a tiled product into the phases of one block: load, barrier, multiply, store."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from course_lib.emulator import Kernel
+from course_lib.emulator.film import Arithmetic, Arrival, Film, Moment, Passing, Statement, Touch
+
+Kind = Literal["start", "load", "barrier", "multiply", "store"]
+Cell = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """One statement of some lanes, with everything that happened in it."""
+
+    statement: Statement
+    touches: tuple[Touch, ...]
+    flops: int
+    passes_barrier: bool
+    lanes: np.ndarray
+
+    @property
+    def line(self) -> int:
+        """The statement's line."""
+        return self.statement.line
+
+    def kind(self, output: str) -> Kind | None:
+        """Which phase the statement belongs to; None if it belongs to any."""
+        did = {(touch.space, touch.kind) for touch in self.touches}
+        if self.passes_barrier:
+            return "barrier"
+        if ("shared", "load") in did:
+            return "multiply"
+        if any(touch.array == output and touch.kind != "load" for touch in self.touches):
+            return "store"
+        if ("shared", "store") in did or ("global", "load") in did:
+            return "load"
+        return None
+
+
+def chunks(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
+    """The statements of some lanes, in the order in which they ran."""
+    current: list[Moment] = []
+    for moment in moments:
+        if isinstance(moment, Statement) and current:
+            yield from _chunk(current, lanes)
+            current = []
+        current.append(moment)
+    yield from _chunk(current, lanes)
+
+
+def _chunk(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
+    if not moments or not isinstance(moments[0], Statement):
+        return
+    here = np.intersect1d(moments[0].lanes, lanes)
+    if not here.size:
+        return
+    touches = tuple(only(each, lanes) for each in moments if isinstance(each, Touch))
+    flops = sum(
+        each.each * np.isin(each.lanes, lanes).sum()
+        for each in moments
+        if isinstance(each, Arithmetic)
+    )
+    synced = any(
+        isinstance(each, Passing | Arrival) and np.isin(each.lanes, lanes).any() for each in moments
+    )
+    yield Chunk(moments[0], tuple(each for each in touches if each.lanes.size), flops, synced, here)
+
+
+def only(touch: Touch, lanes: np.ndarray) -> Touch:
+    """The part of a memory operation that some lanes did."""
+    mine = np.isin(touch.lanes, lanes)
+    return Touch(
+        touch.kind,
+        touch.space,
+        touch.array,
+        touch.line,
+        touch.lanes[mine],
+        touch.indices[mine],
+        touch.values[mine],
+    )
+
+
+@dataclass(eq=False)
+class Stage:
+    """The block during one phase, and what it holds when the phase is over.
+
+    Attributes:
+        kind: which phase.
+        step: how many tiles have been loaded, this one included.
+        turn: in "multiply" the number of the multiply since the tile was loaded.
+        lines: the source lines that ran.
+        fetched: the elements of A and B that were loaded from global memory in this phase.
+        used: the cells of each shared array that were read in this phase.
+        filled: the cells of each shared array that were written in this phase.
+        shared: the contents of the shared arrays; NaN where nothing was written yet.
+        totals: each lane's running total; NaN where there is none.
+        stored: the elements of C written so far, with their values.
+        loaded, reads, flops: values loaded from global memory, reads from shared memory and
+            floating-point operations of the block so far.
+        products: the values that the followed lane read from shared memory in this phase.
+    """
+
+    kind: Kind
+    step: int = 0
+    turn: int = 0
+    lines: set[int] = field(default_factory=set)
+    fetched: dict[str, set[Cell]] = field(default_factory=dict)
+    used: dict[str, set[Cell]] = field(default_factory=dict)
+    filled: dict[str, set[Cell]] = field(default_factory=dict)
+    shared: dict[str, np.ndarray] = field(default_factory=dict)
+    totals: np.ndarray = field(default_factory=lambda: np.empty(0))
+    stored: dict[Cell, float] = field(default_factory=dict)
+    loaded: int = 0
+    reads: int = 0
+    flops: int = 0
+    products: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """One block's way along K.
+
+    Attributes:
+        stages: the phases in order; the first is the start, before anything happened.
+        owners: for each lane that stored an element of C, which one.
+        followed: the lane whose sum is written out, if any lane stored anything.
+        accumulator: the name of the running total in the kernel; "" if it could not be told.
+        lanes: the block's lanes.
+    """
+
+    stages: list[Stage]
+    owners: dict[int, Cell]
+    followed: int | None
+    accumulator: str
+    lanes: np.ndarray
+
+    @property
+    def steps(self) -> int:
+        """How many tiles were loaded along K."""
+        return max(stage.step for stage in self.stages)
+
+    def barrier_after(self, kind: Kind) -> bool:
+        """Whether a barrier ever follows a phase of this kind."""
+        pairs = zip(self.stages, self.stages[1:], strict=False)
+        return any(one.kind == kind and two.kind == "barrier" for one, two in pairs)
+
+
+def walk(run: Film, kernel: Kernel, block: tuple[int, int], shapes: dict[str, Cell]) -> Walk:
+    """The phases of one block of a film.
+
+    Args:
+        run: a film in lockstep.
+        kernel: what was filmed; its first three parameters are A, B and C.
+        block: which block, (x, y).
+        shapes: the shape of each shared array, by its name in the kernel.
+    """
+    output = kernel.parameters[2]
+    lanes = run.lanes_of(block)
+    parts = list(chunks(run.moments, lanes))
+    owners = _owners(parts, output)
+    followed = min(owners, default=None)
+    accumulator = _accumulator(kernel, output, run)
+    filming = _Filming(run, lanes, followed, accumulator, output, kernel.parameters[:2], shapes)
+    for number, part in enumerate(parts):
+        after = parts[number + 1].statement.variables if number + 1 < len(parts) else run.final
+        filming.add(part, after)
+    return Walk(filming.stages, owners, followed, accumulator, lanes)
+
+
+def _owners(parts: Sequence[Chunk], output: str) -> dict[int, Cell]:
+    owners = {}
+    for part in parts:
+        for touch in part.touches:
+            if touch.array == output and touch.kind == "store":
+                for lane, index in zip(touch.lanes, touch.indices, strict=True):
+                    owners[int(lane)] = tuple(int(i) for i in index)
+    return owners
+
+
+def _accumulator(kernel: Kernel, output: str, run: Film) -> str:
+    """The variable that is stored into C in the end: the running total."""
+    names = []
+    for node in ast.walk(kernel.tree):
+        if isinstance(node, ast.Assign) and _is_element_of(node.targets[0], output):
+            names += [each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)]
+    for name in names:
+        value = run.value(run.final, name)
+        if value is not None and value.dtype.kind == "f":
+            return name
+    return ""
+
+
+def _is_element_of(target: ast.expr, array: str) -> bool:
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == array
+    )
+
+
+class _Filming:
+    """Adds statement after statement to the stage that it belongs to."""
+
+    def __init__(
+        self,
+        run: Film,
+        lanes: np.ndarray,
+        followed: int | None,
+        accumulator: str,
+        output: str,
+        inputs: Sequence[str],
+        shapes: dict[str, Cell],
+    ) -> None:
+        self.run, self.lanes, self.followed = run, lanes, followed
+        self.accumulator, self.output, self.inputs = accumulator, output, inputs
+        empty = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+        self.stages = [Stage("start", shared=empty, totals=np.full(len(lanes), np.nan))]
+        self._lines_of_turn: set[int] = set()
+
+    def add(self, part: Chunk, after: dict) -> None:
+        kind = part.kind(self.output)
+        if kind is None:
+            self._take_totals(after)
+            return
+        stage = self.stages[-1]
+        again = kind == "multiply" and part.line in self._lines_of_turn
+        if kind != stage.kind or kind == "barrier" or again:
+            stage = self._next(kind)
+        self._lines_of_turn.add(part.line)
+        stage.lines.add(part.line)
+        stage.flops += int(part.flops)
+        for touch in part.touches:
+            self._take(stage, touch)
+        self._take_totals(after)
+
+    def _next(self, kind: Kind) -> Stage:
+        last = self.stages[-1]
+        self._lines_of_turn = set()
+        turn = last.turn + 1 if last.kind == "multiply" and kind == "multiply" else 0
+        stage = Stage(
+            kind,
+            last.step + (kind == "load"),
+            turn,
+            shared={name: held.copy() for name, held in last.shared.items()},
+            totals=last.totals.copy(),
+            stored=dict(last.stored),
+            loaded=last.loaded,
+            reads=last.reads,
+            flops=last.flops,
+        )
+        self.stages.append(stage)
+        return stage
+
+    def _take(self, stage: Stage, touch: Touch) -> None:
+        cells = [tuple(int(i) for i in index) for index in touch.indices]
+        if touch.space == "global" and touch.kind == "load" and touch.array in self.inputs:
+            stage.fetched.setdefault(touch.array, set()).update(cells)
+            stage.loaded += len(cells)
+        elif touch.array == self.output and touch.kind == "store":
+            stage.stored.update(zip(cells, touch.values.tolist(), strict=True))
+        elif touch.space == "shared" and touch.kind == "load":
+            stage.used.setdefault(touch.array, set()).update(cells)
+            stage.reads += len(cells)
+            mine = touch.lanes == self.followed
+            stage.products += touch.values[mine].tolist()
+        elif touch.space == "shared" and touch.kind == "store":
+            stage.filled.setdefault(touch.array, set()).update(cells)
+            for cell, value in zip(cells, touch.values, strict=True):
+                stage.shared[touch.array][cell] = value
+
+    def _take_totals(self, variables: dict) -> None:
+        value = self.run.value(variables, self.accumulator)
+        if value is not None:
+            self.stages[-1].totals = value[self.lanes].astype(float)

@@ -1,0 +1,77 @@
+"""Functions for kernels that Numba lacks: wide accesses, asynchronous copies, unrolled loops.
+
+| | what it does | from |
+|---|---|---|
+| `unroll(n)`, `@unrolled` | a loop written out | any GPU |
+| `load4(array, i)`, `store4(array, i, four)` | 16 bytes at once | any GPU |
+| `cp_async16`, `cp_async16_zfill` | start to copy 16 bytes from global to shared memory | 8.0 |
+| `cp_async4`, `cp_async4_zfill` | the same for one 32-bit element | 8.0 |
+| `cp_async_commit()`, `cp_async_wait(n)` | put copies into a group; wait for groups | 8.0 |
+| `ldmatrix_x4`, `ldmatrix_x2`, with `_trans` | shared memory into a tensor core's fragments | 7.5 |
+| `mma_m16n8k8_f16` | 16 x 8 sums of a warp, k = 8, float16 | 7.5 |
+| `mma_m16n8k16_f16`, `mma_m16n8k16_bf16`, `mma_m16n8k8_tf32` | the same in other formats | 8.0 |
+| `load_words`, `store_words`, `store2` | 16 bytes of 16-bit numbers; 8 bytes of float32 | any GPU |
+| `float_bits`, `to_tf32`, `bf16_bits` | a float32 in another format | any, 8.0, 8.0 |
+| `wgmma_m64n256k64_bf16`, `wgmma_wait`, `fence_async` | a warpgroup's product; no twin | 9.0 |
+
+Indices count elements from an array's first, whatever its axes, and are not checked. Each function
+has a twin in the emulator, where addresses, bounds and races are checked.
+"""
+
+from course_lib.intrinsics.copying import (
+    cp_async4,
+    cp_async4_zfill,
+    cp_async16,
+    cp_async16_zfill,
+    cp_async_commit,
+    cp_async_wait,
+)
+from course_lib.intrinsics.hopper import fence_async, wgmma_m64n256k64_bf16, wgmma_wait
+from course_lib.intrinsics.tensor_cores import (
+    bf16_bits,
+    float_bits,
+    ldmatrix_x2,
+    ldmatrix_x2_trans,
+    ldmatrix_x4,
+    ldmatrix_x4_trans,
+    load_words,
+    mma_m16n8k8_f16,
+    mma_m16n8k8_tf32,
+    mma_m16n8k16_bf16,
+    mma_m16n8k16_f16,
+    store2,
+    store_words,
+    to_tf32,
+)
+from course_lib.intrinsics.unrolling import unroll, unrolled
+from course_lib.intrinsics.wide import load4, store4
+
+__all__ = [
+    "bf16_bits",
+    "cp_async4",
+    "cp_async4_zfill",
+    "cp_async16",
+    "cp_async16_zfill",
+    "cp_async_commit",
+    "cp_async_wait",
+    "fence_async",
+    "float_bits",
+    "ldmatrix_x2",
+    "ldmatrix_x2_trans",
+    "ldmatrix_x4",
+    "ldmatrix_x4_trans",
+    "load4",
+    "load_words",
+    "mma_m16n8k8_f16",
+    "mma_m16n8k8_tf32",
+    "mma_m16n8k16_bf16",
+    "mma_m16n8k16_f16",
+    "store2",
+    "store4",
+    "store_words",
+    "to_tf32",
+    "unroll",
+    "unrolled",
+    "wgmma_m64n256k64_bf16",
+    "wgmma_wait",
+]

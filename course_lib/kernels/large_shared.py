@@ -1,0 +1,36 @@
+"""More than 48 KB of shared memory for a block: a permission that a kernel needs before its launch.
+
+CUDA C++ has `cudaFuncSetAttribute` for it. Numba has no name for it yet, but knows the compiled
+function, so the driver can be asked directly. Without it the launch fails with "invalid argument".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+WITHOUT_ASKING = 48 * 1024  # the CUDA Programming Guide's limit for kernels that don't ask
+
+
+def allow(kernel: Any, arguments: tuple[Any, ...], nbytes: int) -> None:
+    """Let a @cuda.jit kernel be launched with `nbytes` of dynamic shared memory on this GPU.
+
+    Compiles the kernel for these arguments if need be. Does nothing for up to 48 KB.
+
+    Raises:
+        RuntimeError: if the driver refuses, as it does for more than the GPU has.
+    """
+    if nbytes <= WITHOUT_ASKING:
+        return
+    from cuda.bindings import driver
+
+    compiled = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
+    function = compiled._codelibrary.get_cufunc()
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    handle = int(getattr(function.handle, "value", function.handle))
+    if hasattr(function, "kernel"):  # numba-cuda from 0.30 on: a kernel, not yet bound to a device
+        device = driver.CUdevice(function.device.id)
+        (error,) = driver.cuKernelSetAttribute(attribute, nbytes, driver.CUkernel(handle), device)
+    else:
+        (error,) = driver.cuFuncSetAttribute(driver.CUfunction(handle), attribute, nbytes)
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"No block gets {nbytes:,} bytes of shared memory here: {error.name}.")

@@ -1,0 +1,309 @@
+"""Read what `bench` measured: one JSON file per device, with its date, clocks and versions.
+
+`latest()` is the newest file of this folder, `load("H200")` that of a device. A file holds samples,
+and what follows from them (medians, speeds, shares) is worked out here, so the two cannot disagree.
+docs/bench.md describes the format. Numbers come from `python3 course.py bench --store` on a GPU and
+from nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+FOLDER = Path(__file__).resolve().parent
+SCHEMA = 1
+
+Precision = Literal["float32", "tf32", "float16", "bfloat16"]
+Kind = Literal["rung", "twin", "cuBLAS"]
+
+
+class UnreadableMeasurements(ValueError):
+    """A file that `bench` did not write, or another version of it."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One contestant at one size: either samples, or the reason why there are none.
+
+    Attributes:
+        size: edge of the square matrices.
+        samples_ms: milliseconds for one product, one value for each round.
+        launches: products in a sample, one after the other.
+        error: largest difference from float64, as a share of the root mean square of the result;
+            the inputs are taken as the contestant gets them.
+        accuracy: norm of the difference from the float64 product of the unrounded float32 inputs,
+            as a share of that product's norm: what the precision costs.
+        sm_clock_mhz: lowest, median and highest SM clock seen during the samples; or empty.
+        launch_bound: the GPU waited for the host, so this is no kernel time.
+        problem: why there are no samples; "" where there are.
+    """
+
+    size: int
+    samples_ms: tuple[float, ...] = ()
+    launches: int = 1
+    error: float | None = None
+    accuracy: float | None = None
+    sm_clock_mhz: tuple[int, ...] = ()
+    launch_bound: bool = False
+    problem: str = ""
+
+    @property
+    def median_ms(self) -> float:
+        return statistics.median(self.samples_ms)
+
+    @property
+    def quartiles_ms(self) -> tuple[float, float]:
+        """A quarter of the samples was faster than the first, a quarter slower than the second."""
+        if len(self.samples_ms) == 1:
+            return self.samples_ms[0], self.samples_ms[0]
+        low, _, high = statistics.quantiles(self.samples_ms, n=4, method="inclusive")
+        return low, high
+
+    @property
+    def gflops(self) -> float:
+        """GFLOP/s at the median: a product of n x n matrices is 2 n^3 FLOP."""
+        return 2 * self.size**3 / (self.median_ms * 1e-3) / 1e9
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One contestant: a rung in Python, its twin in C++, or cuBLAS.
+
+    Attributes:
+        name: of the rung ("tiled"), or "cuBLAS float32".
+        kind: who wrote it.
+        precision: of the inputs as they are multiplied.
+        cells: one for each size, smallest first.
+        tile: rows and columns of C for a block, and the steps along K; empty where unknown.
+        ceiling: the share of the FP32 peak that is possible at most; None where nobody can say.
+        binds: what stops it there.
+        source: the start of the SHA-256 of the kernel's file.
+    """
+
+    name: str
+    kind: Kind
+    precision: Precision
+    cells: tuple[Cell, ...] = ()
+    tile: tuple[int, ...] = ()
+    ceiling: float | None = None
+    binds: str = ""
+    source: str = ""
+
+    def cell(self, size: int) -> Cell | None:
+        """What was measured at a size; None if nothing was."""
+        found = [each for each in self.cells if each.size == size and each.samples_ms]
+        return found[0] if found else None
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """All that one run of `bench` found out.
+
+    Attributes:
+        device: as the driver names it.
+        short_name: as the course's data sheet names it; the file's name.
+        facts: compute capability, SMs, bytes of L2 and memory, driver.
+        date: when the run began, UTC.
+        commit: of the course; "" where Git could not tell.
+        versions: of Python, Numba, CuPy, cuBLAS and so on.
+        method: how it was measured.
+        peaks_gflops: the data sheet's, by precision.
+        measured_roofs: what can be reached there, "fp32_gflops" and "dram_gb_per_s".
+        entries: the contestants.
+        complete: False if the run was stopped before its end.
+    """
+
+    device: str
+    short_name: str
+    date: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    commit: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    method: Mapping[str, Any] = field(default_factory=dict)
+    peaks_gflops: Mapping[str, float] = field(default_factory=dict)
+    measured_roofs: Mapping[str, float] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = ()
+    complete: bool = True
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes at which something was measured."""
+        return tuple(sorted({c.size for e in self.entries for c in e.cells if c.samples_ms}))
+
+    @property
+    def label(self) -> str:
+        """What has to stand beside every one of these numbers: "NVIDIA H200, 2026-11-20"."""
+        return f"{self.device}, {self.date[:10]}"
+
+    def entry(self, name: str, kind: Kind = "rung") -> Entry | None:
+        """The contestant of a name; None if it did not take part."""
+        found = [each for each in self.entries if (each.name, each.kind) == (name, kind)]
+        return found[0] if found else None
+
+    def cublas(self, precision: str, size: int) -> Cell | None:
+        """The fastest of cuBLAS's products in this precision."""
+        return _fastest(self._cells("cuBLAS", size, precision))
+
+    def share_of_cublas(self, entry: Entry, size: int) -> float | None:
+        """How much of cuBLAS's speed in the same precision an entry reaches."""
+        ours, theirs = entry.cell(size), self.cublas(entry.precision, size)
+        return theirs.median_ms / ours.median_ms if ours and theirs else None
+
+    def share_of_peak(self, entry: Entry, size: int) -> float | None:
+        """How much of the data sheet's peak for its precision an entry reaches."""
+        ours, peak = entry.cell(size), self.peaks_gflops.get(entry.precision)
+        return ours.gflops / peak if ours and peak else None
+
+    def share_of_ceiling(self, entry: Entry, size: int) -> float | None:
+        """How much of its own ceiling an entry reaches."""
+        share = self.share_of_peak(entry, size)
+        return share / entry.ceiling if share and entry.ceiling else None
+
+    def share_of_twin(self, entry: Entry, size: int) -> float | None:
+        """How much of the speed of the same kernel in C++ a rung reaches.
+
+        Both ways of writing a rung, "tiled" and "tiled_while", have one twin.
+        """
+        twin = self.entry(entry.name.removesuffix("_while"), "twin")
+        ours, theirs = entry.cell(size), twin and twin.cell(size)
+        return theirs.median_ms / ours.median_ms if ours and theirs else None
+
+    def speeds(self, size: int = 4096, precisions: Iterable[str] = ("float32",)) -> Speeds:
+        """The rungs' speeds at one size, with the label that they must keep."""
+        wanted = set(precisions)
+        rungs = [e for e in self.entries if e.kind == "rung" and e.precision in wanted]
+        return Speeds(
+            label=f"{self.label}, {size} x {size} x {size}",
+            origin="measured",
+            gflops={e.name: c.gflops for e in rungs if (c := e.cell(size))},
+            of_cublas={e.name: s for e in rungs if (s := self.share_of_cublas(e, size))},
+        )
+
+    def _cells(self, kind: Kind, size: int, precision: str) -> Iterator[Cell]:
+        for each in self.entries:
+            cell = each.cell(size)
+            if each.kind == kind and each.precision == precision and cell:
+                yield cell
+
+    def as_json(self) -> str:
+        """The text of the file; `parse` reads it."""
+        plain = {"schema": SCHEMA, **asdict(self)}
+        return json.dumps(_rounded(plain), indent=1, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Speeds of rungs at one size, and what must be said beside them.
+
+    Attributes:
+        label: the device, the date, the size; for published speeds who published them.
+        origin: "measured" (by `bench`) or "published" (by others).
+        gflops: GFLOP/s by rung, from the bottom up.
+        of_cublas: the share of cuBLAS in the same precision, by rung.
+    """
+
+    label: str
+    origin: Literal["measured", "published"]
+    gflops: Mapping[str, float]
+    of_cublas: Mapping[str, float]
+
+    @property
+    def caption(self) -> str:
+        """One sentence that says where the numbers are from."""
+        if self.origin == "published":
+            return f"Published: {self.label}. Not measured by us."
+        return f"Measured by `course.py bench` on {self.label}."
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self.gflops), default=0)
+        rows = [self.caption]
+        for name, gflops in self.gflops.items():
+            share = self.of_cublas.get(name)
+            of_cublas = f"  {share:6.1%} of cuBLAS" if share else ""
+            rows.append(f"  {name:<{width}}  {gflops:>9,.0f} GFLOP/s{of_cublas}")
+        return "\n".join(rows)
+
+
+def _fastest(cells: Iterable[Cell]) -> Cell | None:
+    return min(cells, key=lambda cell: cell.median_ms, default=None)
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def devices(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The short names of the devices that there are measurements of."""
+    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+
+
+def load(device: str, folder: Path = FOLDER) -> Measurements:
+    """The stored measurements of a device: "H200".
+
+    Raises:
+        KeyError: with the devices that there are.
+        UnreadableMeasurements: if the file is not one of bench's.
+    """
+    known = {name.casefold(): name for name in devices(folder)}
+    if device.casefold() not in known:
+        there = ", ".join(known.values()) or "none"
+        raise KeyError(f"no measurements of {device!r}; there are: {there}")
+    path = folder / f"{known[device.casefold()]}.json"
+    return parse(path.read_text(encoding="utf-8"))
+
+
+def latest(folder: Path = FOLDER) -> Measurements | None:
+    """The newest measurements of any device; None while there are none."""
+    return max((load(name, folder) for name in devices(folder)), key=lambda m: m.date, default=None)
+
+
+def store(measured: Measurements, folder: Path = FOLDER) -> Path:
+    """Write measurements to the file of their device."""
+    path = folder / f"{measured.short_name}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(measured.as_json(), encoding="utf-8")
+    unfinished.replace(path)
+    return path
+
+
+def parse(text: str) -> Measurements:
+    """Measurements from the text of a file.
+
+    Raises:
+        UnreadableMeasurements: with the reason.
+    """
+    try:
+        plain = json.loads(text)
+        schema = plain.pop("schema")
+        if schema != SCHEMA:
+            raise ValueError(f"schema {schema!r}, and this course reads schema {SCHEMA}")
+        entries = tuple(_entry(each) for each in plain.pop("entries"))
+        return replace(Measurements(**plain), entries=entries)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise UnreadableMeasurements(f"no file of `course.py bench`: {problem}") from problem
+
+
+def _entry(plain: dict[str, Any]) -> Entry:
+    cells = tuple(_cell(each) for each in plain.pop("cells"))
+    return Entry(**{**plain, "tile": tuple(plain.get("tile", ())), "cells": cells})
+
+
+def _cell(plain: dict[str, Any]) -> Cell:
+    lists = {name: tuple(plain.get(name, ())) for name in ("samples_ms", "sm_clock_mhz")}
+    return Cell(**{**plain, **lists})
+
+
+def _rounded(value: Any) -> Any:
+    """Five figures are more than a clock gives."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    return value

@@ -1,0 +1,44 @@
+"""Find a quick check by its id; each lesson's questions are the data of one module here."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+
+from course_lib.questions.kinds import Question
+
+_MODULE = "lesson_"
+
+
+class UnknownQuestion(LookupError):
+    """No question has this id; the message names near ones."""
+
+
+def lessons() -> list[str]:
+    """The numbers of the lessons that have questions."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return [name.removeprefix(_MODULE) for name in names if name.startswith(_MODULE)]
+
+
+def of_lesson(number: str) -> dict[str, Question]:
+    """A lesson's questions by id, in the order of its module; empty if it has none."""
+    if number not in lessons():
+        return {}
+    module = importlib.import_module(f"{__name__}.{_MODULE}{number}")
+    return {question.id: question for question in module.QUESTIONS}
+
+
+def find(name: object) -> Question:
+    """The question with this id.
+
+    Raises:
+        UnknownQuestion: if there is none.
+    """
+    wanted = str(name).strip().casefold()
+    if found := of_lesson(wanted[:2]).get(wanted):
+        return found
+    every = [each for number in lessons() for each in of_lesson(number)]
+    near = difflib.get_close_matches(wanted, every, n=3) or list(of_lesson(wanted[:2]))
+    asked = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UnknownQuestion(f"There is no quick check {str(name)!r}.{asked}")

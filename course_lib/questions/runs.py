@@ -1,0 +1,45 @@
+"""Run the kernels of the questions on the emulator: for numbers, and as proof of wrong lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.emulator import Profile, emulate, load_program
+
+# What every listing may use without showing it; one line, so that only one is added.
+_ABOVE = "from numba import cuda, float32, float64, int32; import numpy as np\n"
+
+Dimensions = int | tuple[int, ...]
+
+
+def run(text: str, grid: Dimensions, block: Dimensions, *arguments: object) -> Profile:
+    """The profile of the last kernel in a listing, launched on the emulator."""
+    program = load_program(_ABOVE + text)
+    kernel = list(program.functions.values())[-1]
+    return emulate(kernel)[grid, block](*arguments)
+
+
+def line_of(profile: Profile, code: str) -> int:
+    """The line of the listing that the first finding with this code names."""
+    return next(found.line for found in profile.findings if found.code == code) - 1
+
+
+def sectors(addresses: Sequence[int]) -> int:
+    """How many boxes of 32 bytes a request for these addresses touches."""
+    return len({address // 32 for address in addresses})
+
+
+def ones(*shape: int) -> NDArray[np.float32]:
+    """An array of float32 ones."""
+    return np.ones(shape, dtype=np.float32)
+
+
+def line_examined(exercise: str, text: str, code: str) -> int:
+    """The line of the listing that the judge of an exercise names with this code."""
+    from course_lib.checking import examine_source  # only the tests ask for proofs
+
+    report = examine_source(exercise, _ABOVE + text)
+    return next(found.line for found in report.findings if found.code == code) - 1

@@ -1,0 +1,67 @@
+"""Ask a quick check in a notebook, and judge an answer in any front end.
+
+`ask("05-two-barriers")` shows the question as a card that judges by itself; `answer(...)` does the
+same in words, where no card can be shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from textwrap import fill
+
+from course_lib.questions import UnknownQuestion, find
+from course_lib.questions.card import html_of, text_of
+from course_lib.questions.judging import CannotRead, judge
+from course_lib.questions.kinds import Question
+
+WRONG_TRIES_BEFORE_HINT = 2
+_WIDTH = 88
+
+_wrong_tries: Counter[str] = Counter()  # of this session, by question
+
+
+@dataclass(frozen=True)
+class Card:
+    """A question, ready to be shown."""
+
+    question: Question
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/html": html_of(self.question), "text/plain": text_of(self.question)}
+
+    def __repr__(self) -> str:
+        return text_of(self.question)
+
+
+def ask(name: str) -> None:
+    """Show the quick check with this id, such as "05-two-barriers"."""
+    from IPython.display import display
+
+    try:
+        card = Card(find(name))
+    except UnknownQuestion as unknown:
+        print(unknown)
+        return
+    display(card)
+
+
+def answer(name: str, given: object) -> None:
+    """Print whether an answer is right, and why.
+
+    Args:
+        name: the id of the quick check.
+        given: a letter, the number of a line, a number, or words, as the question asks.
+    """
+    try:
+        question = find(name)
+        verdict = judge(question, given)
+    except (UnknownQuestion, CannotRead) as complaint:
+        print(fill(str(complaint), _WIDTH))
+        return
+    print(fill(f"{'Right.' if verdict.right else 'Not yet.'} {verdict.why}", _WIDTH))
+    if verdict.right:
+        return
+    _wrong_tries[question.id] += 1
+    if question.hint and _wrong_tries[question.id] >= WRONG_TRIES_BEFORE_HINT:
+        print(fill(f"Hint: {question.hint}", _WIDTH))

@@ -1,0 +1,162 @@
+"""`course.py bench`: what it prints and keeps, with a GPU that is made up and without one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from canned import entry
+from canned import measurements as canned
+
+from course_lib import machine_code, measurements, runtime
+from course_lib.bench import counts, libraries, session, twins
+from course_lib.bench.contestants import Contestant, precision_of, rungs
+from course_lib.commands import bench
+from course_lib.devices import device
+from course_lib.kernels import RUNG_KERNELS
+from course_lib.measurements import Cell, Entry
+
+
+@pytest.fixture
+def gpu(monkeypatch, tmp_path):
+    """A GPU on which one run has just ended."""
+    run = SimpleNamespace(measured=canned(), notes=["There is no nvcc here."], asked=None)
+
+    def measure(chosen, options, say, keep):
+        run.asked = (list(chosen), options)
+        say("4096: round 1 of 4, tiled", 61.0)
+        return run.measured, run.notes
+
+    monkeypatch.setattr(runtime, "on_gpu", lambda: True)
+    monkeypatch.setattr(session, "measure", measure)
+    monkeypatch.setattr(bench, "LAST_RUNS", tmp_path / "last")
+    monkeypatch.setattr(bench._store, "__defaults__", (tmp_path / "stored",))
+    run.folder = tmp_path
+    return run
+
+
+def test_prints_a_table_and_keeps_a_file(gpu, capsys):
+    given = ["--sizes", "4096,1024", "--rungs", "tiled,naive", "--rounds", "4"]
+    assert bench.main([*given, "--json", str(gpu.folder / "all.json")]) == 0
+    printed = capsys.readouterr().out
+    chosen, options = gpu.asked
+    assert chosen == ["naive", "tiled"] and options.sizes == (1024, 4096) and options.rounds == 4
+    (tiled,) = [line for line in printed.splitlines() if line.startswith("  tiled  ")][:1]
+    assert tiled.split()[:7] == ["tiled", "5", "(", "4.875", "5.25)", "429", "20.0%"]
+    assert "53.7%" in tiled and "90.0%" in tiled and "1950" in tiled and "2.0e-06" in tiled
+    assert "tiled in C++" in printed and "There is no nvcc here." in printed
+    assert "NVIDIA Example 1: 10 SMs" in printed and "201 MB" in printed and "L2 50 MB" in printed
+    text = (gpu.folder / "all.json").read_text(encoding="utf-8")
+    assert text == (gpu.folder / "last" / "Example-1.json").read_text(encoding="utf-8")
+    assert not (gpu.folder / "stored").exists()
+
+
+def test_the_line_of_progress_shows_a_bar_and_the_time_left(gpu, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr(bench.progress, "show", told.append)
+    line = bench._Line()
+    line("Checking tiled", None)
+    line._began -= 30.0
+    line("4096: round 3 of 20, tiled", 90.0)
+    assert told[0] == "Checking tiled"
+    assert told[1] == "[#####...............] about 2 min left · 4096: round 3 of 20, tiled"
+
+
+def test_a_stopped_run_does_not_replace_a_complete_one(gpu, capsys):
+    gpu.measured = replace(canned(), complete=False)
+    bench.main(["--store"])
+    assert measurements.devices(gpu.folder / "stored") == ("Example-1",)  # better than nothing
+    gpu.measured = canned()
+    bench.main(["--store"])
+    gpu.measured = replace(canned(), complete=False, date="2026-12-24T00:00:00+00:00")
+    bench.main(["--store"])
+    assert "Not stored" in capsys.readouterr().out
+    assert measurements.load("Example-1", gpu.folder / "stored").as_json() == canned().as_json()
+
+
+def test_a_wrong_rung_is_named_and_fails_the_command(gpu, capsys):
+    wrong = Entry("tiled", "rung", "float32", (Cell(1024, problem="Wrong: off by 0.5."),))
+    gpu.measured = canned(entries=(wrong, entry("naive", "rung", 50.0)))
+    assert bench.main([]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "tiled" in line]
+    assert line.split(maxsplit=1) == ["tiled", "Wrong: off by 0.5."]
+
+
+@pytest.mark.parametrize("given", [["--rungs", "tilde"], ["--sizes", "0"], ["--sizes", "x"]])
+def test_nonsense_is_refused_in_a_sentence(gpu, capsys, given):
+    if given[0] == "--sizes":
+        with pytest.raises(SystemExit):
+            bench.main(given)
+    else:
+        assert bench.main(given) == 1
+        assert "no rung 'tilde'; there are: naive" in capsys.readouterr().out
+
+
+# --- without a GPU -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    monkeypatch.setattr(runtime, "on_gpu", lambda: False)
+    monkeypatch.setattr(machine_code, "missing", lambda: "There is no compiler here.")
+
+
+def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
+    assert bench.main(["--rungs", "naive,tiled", "--sizes", "64,4096", "--store"]) == 0
+    printed = capsys.readouterr().out
+    naive, tiled = (line.split() for line in printed.splitlines() if "  64  " in line)
+    # Two loads of 4 bytes for each of 64**3 steps, and a store for each of 64**2 elements.
+    megabytes = (8 * 64**3 + 4 * 64**2) / 1e6
+    assert naive[:3] == ["naive", "64", f"{megabytes:.1f}"]
+    assert naive[6] == tiled[6] == f"{2 * 64**3:,}"
+    assert tiled[4] == f"{2 * 64**3 // 32 // 8:,}"  # each element once for each tile, 8 in a sector
+    assert "no compiler here" in printed and "Nothing was stored" in printed
+    assert "over 512 are left out" in printed
+    for word in (" ms", "GFLOP/s", "cuBLAS", "second"):
+        assert word not in printed
+
+
+def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
+    def refuse(rung, size):
+        raise runtime.PlainError("line 7: no such thing")
+
+    monkeypatch.setattr(counts, "count", refuse)
+    assert bench.main(["--rungs", "naive", "--sizes", "64"]) == 1
+    assert "naive at 64: line 7: no such thing" in capsys.readouterr().out
+
+
+# --- who takes part ----------------------------------------------------------------------------
+
+
+def test_old_gpus_are_spared_what_they_lack():
+    found = list(rungs(RUNG_KERNELS, (7, 5)))
+    names = [each.name for each in found if isinstance(each, Contestant)]
+    assert "tiled" in names and "cp_async" not in names
+    assert "cp_async needs compute capability 8.0; this GPU has 7.5." in found
+
+
+def test_precisions_and_peaks():
+    kinds = {"float32": "float32", "float16": "float16", "uint16": "bfloat16"}
+    for dtype, precision in kinds.items():
+        assert precision_of(SimpleNamespace(dtype=dtype, name="x")) == precision
+    assert precision_of(SimpleNamespace(dtype="float32", name="tensor_core_tf32")) == "tf32"
+    assert libraries.precisions((7, 5)) == ("float32", "float16")
+    assert session.peaks(device("T4")) == {"float32": 8100.0, "float16": 65000.0}
+    assert session.peaks(device("H200"))["bfloat16"] == 989_400 and session.peaks(None) == {}
+    assert session.short_name("NVIDIA H200") == "H200"
+    assert session.short_name("NVIDIA GeForce RTX 4070 Ti/x") == "GeForce-RTX-4070-Ti-x"
+
+
+def test_twins_say_why_they_are_missing(monkeypatch, tmp_path):
+    monkeypatch.setattr(twins, "find_tool", lambda name: None)
+    assert list(twins.twins(RUNG_KERNELS, tmp_path, (9, 0))) == [
+        "There is no nvcc here, so the C++ twins are left out."
+    ]
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\necho 'x.cu(3): error: expected a \";\"' >&2\nexit 1\n")
+    nvcc.chmod(0o755)
+    (tmp_path / "tiled.cu").write_text("")
+    with pytest.raises(twins.CannotBuild, match='expected a ";"'):
+        twins.build(str(nvcc), tmp_path / "tiled.cu", (9, 0))
+    assert (twins.target((7, 5)), twins.target((9, 0))) == ("sm_75", "sm_90a")

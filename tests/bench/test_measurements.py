@@ -1,0 +1,188 @@
+"""What bench writes and lessons read: the file, what follows from it, and its label."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from canned import measurements as canned
+
+from course_lib import bench, curriculum, figures, measurements, runtime
+from course_lib.bench import libraries
+from course_lib.bench.contestants import MOST_ERROR
+from course_lib.bench.matrices import as_float64, random_inputs, rounded
+from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_a_file_reads_back_as_it_was_written(tmp_path):
+    before = canned()
+    path = measurements.store(before, tmp_path)
+    assert path.name == "Example-1.json" and list(tmp_path.iterdir()) == [path]
+    after = measurements.load("example-1", tmp_path)
+    assert after == measurements.parse(before.as_json())
+    assert after.entries[1].ceiling == 0.2 and after.entries[1].tile == (32, 32, 32)
+    assert after.as_json() == before.as_json()
+
+
+def test_what_follows_from_the_samples():
+    found = canned()
+    tiled = found.entry("tiled")
+    assert tiled.cell(4096).median_ms == 320.0
+    assert tiled.cell(1024).quartiles_ms == pytest.approx((4.875, 5.25))
+    assert tiled.cell(1024).gflops == pytest.approx(2 * 1024**3 / 5e-3 / 1e9)
+    assert found.share_of_cublas(tiled, 1024) == pytest.approx(0.2)
+    assert found.share_of_twin(tiled, 1024) == pytest.approx(0.9)
+    assert found.share_of_twin(replace(tiled, name="tiled_while"), 1024) == pytest.approx(0.9)
+    assert found.share_of_peak(tiled, 1024) == pytest.approx(429.5 / 4000, rel=1e-3)
+    assert found.share_of_ceiling(tiled, 1024) == pytest.approx(429.5 / 800, rel=1e-3)
+    assert found.sizes == (1024, 4096)
+
+
+def test_the_faster_cublas_is_the_opponent():
+    found = canned()
+    bf16 = found.entry("tensor_core_bf16")
+    assert found.share_of_cublas(bf16, 1024) == pytest.approx(0.5)
+    assert found.share_of_twin(bf16, 1024) is None
+
+
+def test_who_has_no_samples_has_no_speed():
+    broken = Entry("broken", "rung", "float32", (Cell(4096, problem="Wrong: off by 1."),))
+    found = canned(entries=(*canned().entries, broken))
+    assert broken.cell(4096) is None and found.share_of_cublas(broken, 4096) is None
+    assert "broken" not in found.speeds(4096).gflops
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("no json", "Expecting value"),
+        ("3", "int"),
+        ('{"schema": 2, "entries": []}', "schema 2"),
+        ('{"schema": 1, "entries": []}', "missing"),
+        ('{"schema": 1, "entries": [], "colour": 3}', "colour"),
+    ],
+)
+def test_a_foreign_file_is_refused_with_the_reason(text, why):
+    with pytest.raises(UnreadableMeasurements, match=why):
+        measurements.parse(text)
+
+
+def test_the_newest_device_comes_first(tmp_path):
+    assert measurements.latest(tmp_path) is None
+    measurements.store(canned(), tmp_path)
+    newer = replace(canned(), short_name="Newer", date="2026-12-01T00:00:00+00:00")
+    measurements.store(newer, tmp_path)
+    assert measurements.latest(tmp_path).short_name == "Newer"
+    assert measurements.devices(tmp_path) == ("Example-1", "Newer")
+    with pytest.raises(KeyError, match="there are: Example-1, Newer"):
+        measurements.load("T4", tmp_path)
+
+
+def test_every_field_is_documented():
+    page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+    written = {each.name for kind in (Measurements, Entry, Cell) for each in fields(kind)}
+    assert named >= written | {"schema"}
+
+
+def test_stored_files_are_complete_and_hold_only_what_can_be(tmp_path):
+    for name in measurements.devices():
+        found = measurements.load(name)
+        assert found.complete and found.short_name == name and found.versions and found.facts
+        for each in found.entries:
+            for cell in each.cells:
+                assert cell.problem or min(cell.samples_ms) > 0
+                peak = found.peaks_gflops.get(each.precision)
+                assert cell.problem or not peak or cell.gflops <= 1.05 * peak
+        # Byte for byte what bench writes: nobody has been at it by hand.
+        path = measurements.FOLDER / f"{name}.json"
+        assert path.read_text(encoding="utf-8") == found.as_json()
+
+
+# --- what lessons show -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Where lessons look for files; no GPU."""
+    monkeypatch.setattr(runtime, "on_gpu", lambda: False)
+    monkeypatch.setattr(measurements.latest, "__defaults__", (tmp_path,))
+    return tmp_path
+
+
+def test_without_a_gpu_and_a_file_the_published_ladder_says_so(stored):
+    found = bench.speeds(["naive", "tiled"])
+    assert found.origin == "published" and set(found.gflops) == {"naive", "tiled"}
+    assert curriculum.PUBLISHED_ON in str(found) and "Not measured by us" in str(found)
+    assert "12.8%" in str(found)
+
+
+def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
+    measurements.store(canned(), stored)
+    found = bench.speeds(size=4096)
+    assert list(found.gflops) == ["naive", "tiled"]
+    assert "NVIDIA Example 1, 2026-11-20, 4096 x 4096 x 4096" in str(found)
+    both = bench.speeds(size=4096, precisions=("float32", "bfloat16"))
+    assert both.of_cublas["tensor_core_bf16"] == pytest.approx(0.5)
+    assert bench.speeds(size=3000).origin == "published"
+
+
+def test_the_ladder_shows_measured_speeds_with_their_label():
+    picture = figures.ladder("tiled", speeds=canned().speeds(4096))
+    assert "measured GFLOP/s on NVIDIA Example 1, 2026-11-20" in picture.alt
+    assert "tiled 429 (20.0%)" in picture.alt and "You are on the rung tiled" in picture.alt
+    assert figures.ladder(speeds=bench.published()).alt == figures.ladder().alt
+    with pytest.raises(ValueError, match="register_2d"):
+        figures.ladder("register_2d", speeds=canned().speeds(4096))
+
+
+def test_the_roofline_shows_what_blocks_request():
+    words = figures.measured_roofline(canned()).alt
+    assert "naive: 0.25 FLOP per requested byte" in words
+    assert "tiled: 8 FLOP per requested byte, 429 GFLOP/s" in words
+    assert "400 GB/s" in words and "tensor_core" not in words
+    with pytest.raises(ValueError, match="2048"):
+        figures.measured_roofline(canned(), 2048)
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def test_inputs_are_fresh_for_every_seed_and_use_all_bits():
+    a, b = random_inputs((40, 50, 30), seed=1)
+    assert a.shape == (40, 30) and b.shape == (30, 50) and a.dtype == b.dtype == np.float32
+    assert abs(a).max() <= 1 and a.min() < -0.9 < 0.9 < a.max()
+    assert not np.array_equal(a, random_inputs((40, 50, 30), seed=2)[0])
+    assert (as_float64(rounded(a, "bfloat16"), "bfloat16") != a).mean() > 0.9
+
+
+def test_bfloat16_rounds_to_nearest_even():
+    # One place of bfloat16 above 1 is 2**-7; halves go to the even neighbour.
+    values = np.float32([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -1.5, 0])
+    back = as_float64(rounded(values, "bfloat16"), "bfloat16")
+    assert back.tolist() == [1, 1, 1 + 2**-6, 1 + 2**-7, -1.5, 0]
+    assert json.dumps(rounded(values, "bfloat16").tolist()[:2]) == "[16256, 16256]"
+
+
+def test_one_element_too_few_shows():
+    a, b = random_inputs((1100, 40, 200), seed=3)
+    judge = libraries.NumpyOnly()
+    product = as_float64(a, "float32") @ as_float64(b, "float32")
+
+    def error(c: np.ndarray) -> float:
+        return judge.difference(SimpleNamespace(copy_to_host=lambda: c), "float32", product)[0]
+
+    right = a @ b
+    unwritten, short = right.copy(), right.copy()
+    unwritten[1050, 3] = np.nan
+    short[1099, 39] -= a[1099, 199] * b[199, 39]  # the last step of K was left out
+    assert error(right) < MOST_ERROR["float32"] < error(short)
+    assert math.isnan(error(unwritten))

@@ -1,0 +1,98 @@
+"""A page of the book: the notebook without what only a running notebook needs."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from course_lib.book import pages, site
+from course_lib.building.generated import badge, launch_cell, setup_cell
+from course_lib.building.notebook import BuildError, code, markdown, new, source
+from course_lib.building.project import Project, open_project
+from course_lib.curriculum import LESSONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = open_project(ROOT)
+WITH_ADDRESS = replace(PROJECT, repository="somebody/ladder")
+LESSON = next(each for each in LESSONS if each.exercises)
+
+
+def lesson_of(project: Project) -> dict:
+    picture = code("figures.ladder()", "figure")
+    picture["outputs"] = [
+        {
+            "output_type": "display_data",
+            "data": {"image/png": "aGVsbG8=", "text/plain": "a ladder"},
+            "metadata": {"image/png": {"alt": "a ladder"}},
+        }
+    ]
+    return new(
+        [
+            launch_cell(project, LESSON, "notebooks"),
+            setup_cell(project),
+            picture,
+            markdown(f"See [lesson 02](02_naive_matmul.ipynb) ([Colab]({project.colab('x')}))."),
+            code("print(1)"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("project", [PROJECT, WITH_ADDRESS], ids=["no address", "address"])
+def test_setup_badge_and_colab_links_are_left_out(project: Project) -> None:
+    notebook = lesson_of(project)
+    before = copy.deepcopy(notebook)
+    cells = pages.page(notebook)["cells"]
+    text = "\n".join(map(source, cells))
+    assert "course_lib.start()" not in text and "colab" not in text.lower()
+    assert "badge" not in text
+    assert text.startswith(f"# {LESSON.number} · {LESSON.title}\n")
+    assert "[lesson 02](02_naive_matmul.ipynb)." in text
+    assert len(cells) == len(before["cells"]) - 1
+    assert notebook == before, "the notebook itself must stay as it is"
+
+
+def test_the_badge_that_is_taken_out_is_the_one_that_is_put_in() -> None:
+    assert pages._BADGE.sub("", badge(PROJECT, "notebooks/x.ipynb") + "\n\nmore") == "more"
+
+
+def test_a_picture_keeps_its_words() -> None:
+    picture = pages.page(lesson_of(PROJECT))["cells"][1]
+    assert picture["metadata"]["mystnb"] == {"image": {"alt": "a ladder"}}
+    assert picture["metadata"]["tags"] == ["figure"]
+
+
+def test_the_front_page_leads_to_every_lesson_and_exercise() -> None:
+    front = pages.front_page(PROJECT, "![ladder](images/ladder.png)")
+    for lesson in PROJECT.lessons:
+        assert f"](notebooks/{lesson.stem}.ipynb)" in front
+        assert f"\nnotebooks/{lesson.stem}\n" in front
+        assert (f"\nexercises/{lesson.stem}\n" in front) == bool(lesson.exercises)
+    assert "git clone" not in front
+    assert "git clone https://github.com/somebody/ladder\ncd ladder\n" in pages.front_page(
+        WITH_ADDRESS, ""
+    )
+
+
+def test_sources_for_sphinx(tmp_path: Path) -> None:
+    site.write_sources(WITH_ADDRESS, tmp_path)
+    assert {path.stem for path in (tmp_path / "notebooks").iterdir()} == {
+        each.stem for each in LESSONS
+    }
+    options = site.theme_options(WITH_ADDRESS)
+    assert options["launch_buttons"]["colab_url"] and "launch_buttons" not in site.theme_options(
+        PROJECT
+    )
+    configuration: dict = {}
+    exec((tmp_path / "conf.py").read_text(), configuration)
+    assert configuration["html_theme_options"] == options
+    assert configuration["nb_execution_mode"] == "off"
+    assert "(images/ladder.png)" in (tmp_path / "index.md").read_text()
+
+
+def test_a_readme_without_the_ladder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("nothing here")
+    with pytest.raises(BuildError, match=r"README\.md does not show docs/images/ladder\.png"):
+        site._ladder(replace(PROJECT, root=tmp_path))

@@ -1,0 +1,38 @@
+"""Every lesson in JupyterLab: it runs, nothing is red, figures and quick checks respond."""
+
+from __future__ import annotations
+
+import pytest
+from cards import FIGURES, QUICK_CHECKS, answer, look, move_first_control, started
+from notebook_page import error_outputs, has_number, open_notebook, prompts, run_all
+
+from course_lib.curriculum import LESSONS
+
+BROKEN_PICTURES = """
+    () => [...document.querySelectorAll(".jp-OutputArea img")]
+        .filter(picture => !picture.complete || picture.naturalWidth === 0).length
+"""
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+def test_a_lesson_runs_and_responds(page, lab, lesson) -> None:
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    open_notebook(page, lab, f"notebooks/{lesson.stem}.ipynb")
+    run_all(page)
+    assert all(map(has_number, prompts(page))), prompts(page)
+    assert error_outputs(page) == []
+    assert page.locator(".jp-OutputArea img").count() > 0
+    assert page.evaluate(BROKEN_PICTURES) == 0
+    for figure in started(page, FIGURES):
+        before = look(figure)
+        move_first_control(figure)
+        after = look(figure)
+        title = figure.locator(".ml-title").inner_text()
+        assert after[0] != before[0], f"{title}: the picture stays as it is"
+        assert after[1] != before[1], f"{title}: the words stay as they are"
+    checks = started(page, QUICK_CHECKS)
+    assert len(checks) >= 4
+    for check in checks:
+        assert len(answer(check)) > 40, "a verdict needs a reason"
+    assert wrong == []

@@ -1,0 +1,40 @@
+"""A lesson without its quick checks is told what is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.building.notebook import code, new, source
+from course_lib.building.quick_checks import quiz_rules
+from course_lib.curriculum import lesson
+from course_lib.questions import of_lesson
+
+
+def asking(*names, tag="quiz"):
+    return [code(f'course_lib.quiz.ask("{name}")', tag, id=name) for name in names]
+
+
+WHOLE = asking(*of_lesson("03"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "complaints"),
+    [
+        (WHOLE, []),
+        ([*WHOLE, *asking("03-lane")], ["'03-lane' is asked 2 times"]),
+        ([*WHOLE, *asking("04-bk")], ["lesson 03 has no question '04-bk'"]),
+        ([code("\n".join(map(source, WHOLE)), "quiz", id="all")], []),
+        (WHOLE[1:], [f"{WHOLE[0]['id']!r} is written, and no cell asks it"]),
+        ([*WHOLE, code("x = 19", "quiz", id="x")], ["cell x: nothing but lines as"]),
+        ([*WHOLE[1:], *asking("03-lane", tag="")], ["not tagged `quiz`", "no cell asks it"]),
+    ],
+)
+def test_what_is_amiss_is_named(cells, complaints):
+    found = list(quiz_rules(new(cells), lesson("03")))
+    assert len(found) == len(complaints)
+    assert all(words in complaint for words, complaint in zip(complaints, found, strict=True))
+
+
+def test_three_are_too_few():
+    *_, last = quiz_rules(new(WHOLE[:3]), lesson("03"))
+    assert last == "3 quick checks; at least 4 are wanted"

@@ -1,0 +1,177 @@
+"""`blocks_per_sm`: every slip shows in the launches that are tried, and is told from the others."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import course_lib
+from course_lib.diagnosis import plain_function, resident_slips
+from course_lib.diagnosis.plain_function import EXAMPLES, launches
+from course_lib.diagnosis.resident_slips import Rules, all_slips, explain
+
+SEEDS = (0, 1, 7)
+
+
+def possible(seed: int):
+    return [
+        each
+        for each in launches(seed)
+        if each.threads <= each.sm.threads_per_block
+        and each.registers <= each.sm.registers_per_thread
+    ]
+
+
+def answers(slips, cases):
+    rules = Rules()
+    for slip in slips:
+        rules = slip.change(rules)
+    return [rules.answer(each) for each in cases]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_a_slip_the_rules_are_right(seed):
+    cases = possible(seed)
+    assert answers([], cases) == [each.blocks for each in cases]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_slip_shows(seed):
+    cases = possible(seed)
+    right = [each.blocks for each in cases]
+    hidden = [slip.says for slip in all_slips() if answers([slip], cases) == right]
+    assert not hidden
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_slip_is_recognised_by_its_numbers(seed):
+    """A reserve of 0 for every GPU is no reserve at all: these two are the same."""
+    cases = possible(seed)
+    for slip in all_slips():
+        [found] = explain(answers([slip], cases), cases)
+        assert found is slip or answers([found], cases) == answers([slip], cases)
+        assert found is slip or "shared_reserved_bytes" in slip.says
+
+
+def test_two_slips_are_recognised_together():
+    cases = possible(0)
+    drawn = random.Random(4)
+    pairs = drawn.sample(list(itertools.combinations(resident_slips._SLIPS, 2)), 25)
+    for pair in pairs:
+        numbers = answers(pair, cases)
+        found = explain(numbers, cases)
+        assert found, [slip.says for slip in pair]
+        assert len(found) <= 2
+        assert answers(found, cases) == pytest.approx(numbers)
+
+
+def test_the_same_seed_tries_the_same_launches():
+    assert launches(3) == launches(3)
+    assert launches(3) != launches(4)
+    assert len(launches(3)) > len(EXAMPLES) + 200
+
+
+ANSWER = """
+def blocks_per_sm(device, threads, registers, shared_bytes):
+    if threads > 1024 or registers > 255:
+        return 0
+    warps = -(-threads // 32)
+    per_warp = -(-registers * 32 // 256) * 256
+    shared = shared_bytes + device.shared_reserved_bytes
+    shared = -(-shared // device.shared_unit_bytes) * device.shared_unit_bytes
+    by_shared = device.shared_per_sm_bytes // shared if shared else 99
+    by_registers = 16384 // per_warp * 4 // warps
+    return min(device.warps_per_sm // warps, by_registers, by_shared, device.blocks_per_sm)
+"""
+ONE_FILE = ("16384 // per_warp * 4 // warps", "65536 // per_warp // warps")
+
+
+def test_a_right_answer_earns_everything():
+    report = course_lib.examine_source("blocks_per_sm", ANSWER, debug=True)
+    assert report.passed and report.points == report.max_points == 10
+    assert report.held == (f"right for {len(launches(0))} of {len(launches(0))} launches",)
+
+
+def test_a_wrong_answer_is_told_its_arithmetic():
+    report = course_lib.examine_source("blocks_per_sm", ANSWER.replace(*ONE_FILE), debug=True)
+    [found] = report.errors
+    assert (found.code, found.line) == ("wrong-formula", 10)
+    assert "On the A100-40 with 96 threads, 40 registers and 0 shared bytes" in found.message
+    assert "it returns 17, and right is 16" in found.message
+    assert "⌊16384 / 1280⌋ = 12 warps per sub-partition" in found.message
+    assert report.points == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_another_seed_comes_to_the_same_verdict(seed):
+    assert course_lib.examine_source("blocks_per_sm", ANSWER, seed=seed).passed
+    wrong = course_lib.examine_source("blocks_per_sm", ANSWER.replace(*ONE_FILE), seed=seed)
+    assert [each.code for each in wrong.errors] == ["wrong-formula"]
+
+
+def test_without_refusals_the_rest_still_counts():
+    text = ANSWER.replace("threads > 1024 or registers > 255", "threads < 1")
+    report = course_lib.examine_source("blocks_per_sm", text, debug=True)
+    assert [each.code for each in report.errors] == ["invalid-launch"] * 2
+    assert report.earned == {"right": 8, "refusals": 0}
+
+
+def blocks_per_sm(device, threads, registers, shared_bytes):
+    """A live function, which is read and not called: a call would stop here."""
+    if isinstance(device, object):
+        raise AssertionError("this was executed")
+    return 0
+
+
+def never_called(device, threads, registers, shared_bytes):
+    return 1
+
+
+def test_a_live_function_is_read_and_not_called():
+    report = course_lib.examine("blocks_per_sm", blocks_per_sm)
+    assert [each.code for each in report.findings] == ["unsupported"]  # isinstance
+    [found] = course_lib.examine("blocks_per_sm", never_called, debug=True).errors
+    assert found.code == "hardcoded-answer"
+    assert found.line == never_called.__code__.co_firstlineno + 1
+
+
+@pytest.mark.parametrize("nonsense", [None, 3, "text", {}, len, type])
+def test_what_is_no_function_is_reported(nonsense):
+    report = course_lib.examine("blocks_per_sm", nonsense)
+    assert not report.passed
+    assert report.errors[0].code == "missing-answer"
+
+
+HOSTILE = {
+    "while True:\n        pass": "timeout",
+    "return blocks_per_sm(device, threads, registers, shared_bytes)": "timeout",
+    "return 10 ** 10 ** 10": "not-allowed",
+    "return [0] * 10 ** 10": "not-allowed",
+    "return device.__class__": "not-allowed",
+    "device.warps_per_sm = 1\n    return 1": "not-allowed",
+    "yield 1": "unsupported",
+    "return device": "wrong-formula",
+    "return float('nan')": "wrong-formula",
+    "return [threads]": "wrong-formula",
+    "return threads * 10 ** 70": "wrong-result",
+}
+
+
+def test_all_launches_share_one_budget(monkeypatch):
+    """A loop that is just short enough for one launch would be long for three hundred."""
+    monkeypatch.setattr(plain_function, "STEPS", 100_000)
+    loop = "n = 0\n    for i in range(2000):\n        n += i % 7\n    return n"
+    text = f"def blocks_per_sm(device, threads, registers, shared_bytes):\n    {loop}\n"
+    [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors
+    assert (found.code, found.line) == ("timeout", 3)
+
+
+@pytest.mark.parametrize("body", HOSTILE)
+def test_no_answer_hangs_or_breaks_the_checker(body):
+    text = f"def blocks_per_sm(device, threads, registers, shared_bytes):\n    {body}\n"
+    report = course_lib.examine_source("blocks_per_sm", text, debug=True)
+    assert report.errors[0].code == HOSTILE[body]
+    assert report.points == 0
+    assert len(str(report).splitlines()) <= 15

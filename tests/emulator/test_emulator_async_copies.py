@@ -1,0 +1,357 @@
+"""Asynchronous copies: when their values land, and who may read them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+IMPORT = "from course_lib.intrinsics import *"
+SCHEDULES = ("lockstep", "warps", "shuffled")
+
+# Two groups of copies; each step may be left out or replaced.
+STEPS = """
+    s = cuda.shared.array((2, 256), float32, alignment=16)
+    i = cuda.threadIdx.x
+    cp_async16(s, 4 * i, A, 4 * i)  # first
+    {commit}
+    cp_async16(s, 256 + 4 * i, A, 256 + 4 * i)  # second
+    cp_async_commit()
+    {wait}
+    {meet}
+    out[0, i] = s[0, 255 - i]  # read
+    cp_async_wait(0)
+    cuda.syncthreads()
+    out[1, i] = s[1, 255 - i]
+"""
+RIGHT = {"commit": "cp_async_commit()", "wait": "cp_async_wait(1)", "meet": "cuda.syncthreads()"}
+
+
+def two_groups(schedule: str, **changed: str) -> tuple[str, object, np.ndarray]:
+    program = as_program(STEPS.format(**{**RIGHT, **changed}), "A, out", IMPORT)
+    A, out = np.arange(512, dtype=np.float32), np.zeros((2, 64), np.float32)
+    return program, launch(program, 1, 64, A, out, schedule=schedule), out
+
+
+def expected() -> np.ndarray:
+    return (np.arange(512, dtype=np.float32).reshape(2, 256)[:, ::-1])[:, :64]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_copies_land_when_they_are_waited_for(schedule: str) -> None:
+    program, profile, out = two_groups(schedule)
+    assert not profile.findings
+    assert np.array_equal(out, expected())
+    # Counted as a global load and a shared store, once.
+    first = profile.lines[line_of(program, "# first")]
+    assert (first.global_load_requests, first.global_load_sectors) == (2, 32)
+    assert (first.shared_store_wavefronts, first.shared_store_bytes) == (8, 1024)
+    assert first.shared_load_requests == 0
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"wait": "pass"},
+        {"wait": "cp_async_wait(2)"},
+        {"commit": "pass"},  # then both copies are in one group, the newest
+    ],
+)
+def test_reading_what_was_not_waited_for(schedule: str, changed: dict[str, str]) -> None:
+    program, profile, out = two_groups(schedule, **changed)
+    assert codes(profile) == ["race-read-after-write"]
+    (found,) = profile.errors
+    assert (found.line, found.other_line) == (
+        line_of(program, "# read"),
+        line_of(program, "# first"),
+    )
+    assert "not been waited for" in found.message
+    assert np.isnan(out[0]).all()  # the wrong value shows, too
+    assert np.array_equal(out[1], expected()[1])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    "changed", [{"meet": "pass"}, {"wait": "cuda.syncthreads()", "meet": "cp_async_wait(1)"}]
+)
+def test_reading_what_others_copied_without_a_barrier_after_the_wait(
+    schedule: str, changed: dict[str, str]
+) -> None:
+    program, profile, _ = two_groups(schedule, **changed)
+    found = profile.errors[0]
+    assert found.code == "race-read-after-write"
+    assert (found.line, found.other_line) == (
+        line_of(program, "# read"),
+        line_of(program, "# first"),
+    )
+
+
+def test_a_wait_without_commit_waits_for_nothing() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        cp_async16(s, 4 * i, A, 4 * i)
+        cp_async_wait(0)
+        out[i] = s[4 * i]
+    """
+    A, out = np.zeros(128, np.float32), np.zeros(32, np.float32)
+    profile = run(body, 1, 32, A, out, parameters="A, out", before=IMPORT)
+    assert codes(profile) == ["race-read-after-write"]
+
+
+def test_own_values_need_no_barrier() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        cp_async16(s, 4 * i, A, 4 * i)
+        cp_async_commit()
+        cp_async_wait(0)
+        out[i] = s[4 * i + 3]
+    """
+    out = np.zeros(32, np.float32)
+    A = np.arange(128, dtype=np.float32)
+    assert not run(body, 1, 32, A, out, parameters="A, out", before=IMPORT).findings
+    assert np.array_equal(out, A[3::4])
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("s[4 * i] = float32(0)", "race-write-after-write"),
+        ("cp_async16(s, 4 * i, A, 0)", "race-write-after-write"),
+        ("x = s[4 * i + 2]", "race-read-after-write"),
+        ("x = load4(s, 4 * i)[0]", "race-read-after-write"),
+    ],
+)
+def test_touching_a_cell_under_way(statement: str, code: str) -> None:
+    body = f"""
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        cp_async16(s, 4 * i, A, 4 * i)
+        cp_async_commit()
+        {statement}
+        cp_async_wait(0)
+    """
+    A = np.zeros(128, np.float32)
+    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT)) == [code]
+
+
+# A double buffer as in the rungs; `barrier` may be left out.
+PIPELINE = """
+    s = cuda.shared.array((2, 256), float32, alignment=16)
+    i = cuda.threadIdx.x
+    acc = float32(0)
+    cp_async16(s, 4 * i, A, 4 * i)
+    cp_async_commit()
+    for t in range(4):
+        cp_async_wait(0)
+        {barrier}
+        if t < 3:
+            cp_async16(s, 256 * ((t + 1) % 2) + 4 * i, A, 256 * (t + 1) + 4 * i)  # fill
+            cp_async_commit()
+        for k in range(4):
+            acc += s[t % 2, 255 - 4 * i - k]  # use
+    out[i] = acc
+"""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_double_buffer(schedule: str) -> None:
+    program = as_program(PIPELINE.format(barrier="cuda.syncthreads()"), "A, out", IMPORT)
+    A, out = np.random.default_rng(0).random(1024, np.float32), np.zeros(64, np.float32)
+    profile = launch(program, 1, 64, A, out, schedule=schedule)
+    assert not profile.findings
+    expected = A.reshape(4, 64, 4).sum(axis=(0, 2))[::-1]
+    assert np.allclose(out, expected, rtol=1e-5)
+
+
+def test_a_buffer_that_is_filled_while_others_read_it() -> None:
+    program = as_program(PIPELINE.format(barrier="pass"), "A, out", IMPORT)
+    A, out = np.random.default_rng(0).random(1024, np.float32), np.zeros(64, np.float32)
+    profile = launch(program, 1, 64, A, out, schedule="warps")
+    lines = {(each.code, each.other_line, each.line) for each in profile.errors}
+    fill, use = line_of(program, "# fill"), line_of(program, "# use")
+    assert ("race-write-after-read", use, fill) in lines
+    assert ("race-read-after-write", fill, use) in lines
+    assert not np.allclose(out, A.reshape(4, 64, 4).sum(axis=(0, 2))[::-1], rtol=1e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(["float16", "float32", "uint16", "float64", "uint8"]),
+    st.integers(1, 3),
+    st.integers(0, 2**16),
+    st.sampled_from(SCHEDULES),
+)
+def test_any_subset_of_threads_and_validity(
+    dtype: str, blocks: int, seed: int, schedule: str
+) -> None:
+    """Values arrive where they belong, zeros where nothing is valid, and nothing elsewhere."""
+    random = np.random.default_rng(seed)
+    size = 16 // np.dtype(dtype).itemsize
+    order, on, valid = random.permutation(64), random.random(64) < 0.7, random.random(64) < 0.7
+    A = random.integers(1, 99, 64 * size).astype(dtype)
+    out = np.zeros((blocks, 64 * size), dtype)
+    body = f"""
+        s = cuda.shared.array({64 * size}, np.{dtype}, alignment=16)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        for j in range({size}):
+            s[{size} * i + j] = 7
+        cuda.syncthreads()
+        if on[i]:
+            source = {size} * i if valid[i] else -1000
+            cp_async16_zfill(s, {size} * order[i], A, source, valid[i])
+        cp_async_commit()
+        cp_async_wait(0)
+        cuda.syncthreads()
+        for j in range({size}):
+            out[b, {size} * i + j] = s[{size} * i + j]
+    """
+    program = as_program(body, "order, on, valid, A, out", IMPORT)
+    profile = launch(program, blocks, 64, order, on, valid, A, out, schedule=schedule)
+    assert not profile.errors
+    cells = np.full((64, size), 7, dtype)
+    cells[order[on]] = np.where(valid[on, None], A.reshape(64, size)[on], 0)
+    assert np.array_equal(out, np.tile(cells.reshape(-1), (blocks, 1)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("cp_async16(s, 4 * i, A, 4 * i + 4)", "out-of-bounds-read"),
+        ("cp_async16(s, 4 * i + 4, A, 4 * i)", "out-of-bounds-write"),
+        ("cp_async16(s, 4 * i, A, 2 * i)", "wrong-index"),
+        ("cp_async16(s, i, A, 4 * i)", "wrong-index"),
+        ("cp_async16(loose, 4 * i, A, 4 * i)", "wrong-index"),
+    ],
+)
+def test_faults_of_copies(statement: str, code: str) -> None:
+    body = f"""
+        loose = cuda.shared.array(128, float32)
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        {statement}
+    """
+    A = np.zeros(128, np.float32)
+    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT))[:1] == [code]
+
+
+def test_copies_of_one_element_transpose_on_the_way() -> None:
+    body = """
+        s = cuda.shared.array((8, 9), float32, alignment=16)
+        i = cuda.threadIdx.x
+        cp_async4_zfill(s, i % 8 * 9 + i // 8, A, i, i < 60)  # fetch
+        cp_async_commit()
+        early = load4(s, 0)[0]  # early
+        cp_async_wait(0)
+        cuda.syncthreads()
+        out[i] = s[i // 8, i % 8]
+    """
+    A, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    program = as_program(body, "A, out", IMPORT)
+    profile = launch(program, 1, 64, A, out)
+    kept = np.where(A < 60, A, 0).reshape(8, 8)
+    assert np.array_equal(out.reshape(8, 8), kept.T)
+    (early,) = profile.errors
+    lines = line_of(program, "# early"), line_of(program, "# fetch")
+    assert (early.code, early.line, early.other_line) == ("race-read-after-write", *lines)
+    fetch = profile.lines[lines[1]]
+    assert (fetch.global_load_sectors, fetch.global_load_bytes) == (8, 240)
+    assert fetch.shared_store_bytes == 256
+    beyond = as_program(body.replace("i < 60", "i < 99"), "A, out", IMPORT)
+    messages = [each.message for each in launch(beyond, 1, 64, A[:63].copy(), out).errors]
+    assert any("reads A at flat index 63, but its elements end at 62" in m for m in messages)
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("cp_async4(s16, 0, H, 0)", "compile-error"),
+        ("cp_async16(s, 0, D, 0)", "compile-error"),
+        ("cp_async16(s, 0, A.T, 0)", "compile-error"),
+        ("cp_async16(s, 0.5, A, 0)", "compile-error"),
+        ("cp_async16(s, 0, A, 0, True)", "compile-error"),
+        ("cp_async16_zfill(s, 0, A, 0, 1)", "compile-error"),
+        ("cp_async_wait()", "compile-error"),
+        ("cp_async_wait(-1)", "compile-error"),
+        ("cp_async_wait(A.size)", "compile-error"),
+        ("cp_async_commit(0)", "compile-error"),
+        ("cp_async16(A, 0, A, 0)", "unsupported"),
+        ("cp_async16(s, 0, s, 0)", "unsupported"),
+    ],
+)
+def test_what_is_refused(statement: str, code: str) -> None:
+    body = f"""
+        s = cuda.shared.array((4, 4), float32, alignment=16)
+        s16 = cuda.shared.array((4, 4), np.float16, alignment=16)
+        {statement}
+    """
+    program = as_program(body, "A, D, H", IMPORT)
+    arguments = np.zeros((4, 4), np.float32), np.zeros(4), np.zeros(8, np.float16)
+    assert rejection_codes(program, *arguments) == [code]
+
+
+# Several tiles on their way: of `stages` buffers one is read while the others are filled.
+STAGES = """
+    s = cuda.shared.array(({stages}, 128), float32, alignment=16)
+    i = cuda.threadIdx.x
+    for t in range({stages} - 1):
+        cp_async16(s, 128 * t + 4 * i, A, 128 * t + 4 * i)
+        cp_async_commit()
+    acc = float32(0)
+    for t in range(6):
+        cp_async_wait({pending})
+        cuda.syncthreads()
+        coming = t + {stages} - 1
+        if coming < 6:
+            cp_async16(s, 128 * (coming % {stages}) + 4 * i, A, 128 * coming + 4 * i)
+        cp_async_commit()
+        for k in range(4):
+            acc += s[t % {stages}, 127 - 4 * i - k]
+    out[i] = acc
+"""
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("pending", [0, 1, 2, 3])
+def test_how_many_groups_may_be_pending(stages: int, pending: int) -> None:
+    body = STAGES.format(stages=stages, pending=pending)
+    A, out = np.random.default_rng(1).random(768, np.float32), np.zeros(32, np.float32)
+    profile = run(body, 1, 32, A, out, parameters="A, out", before=IMPORT)
+    right = pending <= stages - 2
+    assert bool(profile.errors) != right
+    assert np.allclose(out, A.reshape(6, 32, 4).sum(axis=(0, 2))[::-1], rtol=1e-5) == right
+
+
+def test_each_thread_has_its_own_groups() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        cp_async16(s, 4 * i, A, 4 * i)
+        if i < 20:
+            cp_async_commit()
+        cp_async_wait(0)
+        out[i] = s[4 * i]
+    """
+    A, out = np.ones(128, np.float32), np.zeros(32, np.float32)
+    profile = run(body, 1, 32, A, out, parameters="A, out", before=IMPORT)
+    assert profile.errors[0].threads == ((20, 0, 0),)
+    assert np.array_equal(np.isnan(out), np.arange(32) >= 20)
+
+
+def test_each_block_has_its_own_copies() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        if b == 0:
+            cp_async16(s, 4 * i, A, 4 * i)
+        else:
+            s[4 * i] = b
+            out[b, i] = s[4 * i]
+    """
+    A, out = np.zeros(128, np.float32), np.zeros((3, 32), np.float32)
+    assert not run(body, 3, 32, A, out, parameters="A, out", before=IMPORT).errors
+    assert out[:, 0].tolist() == [0, 1, 2]

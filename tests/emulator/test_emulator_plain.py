@@ -1,0 +1,464 @@
+"""Plain functions: what the walk returns is what Python returns, and no text can harm."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.emulator import Budget, KernelRejected, Record, load_program
+from course_lib.emulator.parse import plain_from
+from course_lib.emulator.plain import call as call_plain
+
+
+def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:
+    return load_program(textwrap.dedent(text)).call(name, *arguments, budget=budget)
+
+
+def by_python(text: str, *arguments: object, name: str = "f") -> object:
+    """The same text run by Python; only for texts that stand in this file or are drawn here."""
+    names: dict[str, object] = {}
+    exec(textwrap.dedent(text), names)
+    return names[name](*arguments)  # type: ignore[operator]
+
+
+def refused(text: str, *arguments: object, budget: Budget | None = None):
+    with pytest.raises(KernelRejected) as stop:
+        walked(text, *arguments, budget=budget)
+    [found] = stop.value.findings
+    return found
+
+
+def same(left: object, right: object) -> bool:
+    """Equal, of the same type, in every part; NaN is NaN."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, (tuple, list)):
+        return len(left) == len(right) and all(map(same, left, right))
+    return left == right or (isinstance(left, float) and math.isnan(left) and math.isnan(right))
+
+
+# --- texts that Python runs, too -------------------------------------------------------------
+
+PROGRAMS = {
+    "ceiling division and ternary": """
+        def f(n):
+            return -(-n // 4) if n > 0 else 0
+    """,
+    "helpers, defaults, names": """
+        UNIT = 256
+        def up(number, unit=8):
+            return -(-number // unit) * unit
+        def f(n):
+            return up(n), up(n, UNIT), up(unit=3, number=n)
+    """,
+    "while, break, continue, else": """
+        def f(n):
+            odd = 0
+            i = 0
+            while i < n:
+                i += 1
+                if i % 2 == 0:
+                    continue
+                if i > 7:
+                    break
+                odd += i
+            else:
+                odd = -odd
+            return odd
+    """,
+    "for over a tuple and a range": """
+        def f(n):
+            total = 0
+            for each in (1, 2.5, n):
+                for step in range(0, n, 2):
+                    total += each * step
+            return total
+    """,
+    "lists and comprehensions": """
+        def f(n):
+            limits = []
+            for i in range(n):
+                limits.append(i * i)
+            pairs = [(i, j) for i in range(3) for j in limits if i < j]
+            few = limits[0:1] + [-1]
+            few[1] += 5
+            few[0] = 2
+            total = sum(x for x in limits if x % 2)
+            return tuple(limits), tuple(pairs), total, min([n, 4]), max(limits + few), len(few)
+    """,
+    "unpacking and exchange": """
+        def f(n):
+            a, (b, c) = n, (n + 1, n + 2)
+            a, b = b, a
+            [d, e] = range(2)
+            return a, b, c, d, e
+    """,
+    "short circuits give values": """
+        def f(n):
+            return n or "none", n and 7, not n, n > 3 > 1, 0 < n <= 5 != 4
+    """,
+    "functions of math": """
+        import math
+        from math import floor as down
+        def f(n):
+            from math import ceil
+            import math as m
+            return ceil(n / 3), down(n / 3), math.sqrt(n), m.pi, math.gcd(n, 12), math.isqrt(n)
+    """,
+    "nested function and lambda": """
+        def f(n):
+            scale = 3
+            def inner(x):
+                return x * scale
+            twice = lambda x: 2 * x
+            scale = 4
+            return inner(n), twice(n)
+    """,
+    "texts": """
+        def f(n):
+            label = f"{n} blocks, {n / 3:.2f} each, {'few' if n < 3 else 'many'}"
+            print(label, end="")
+            return label + "!" * 3, label[0], "b" in label, str(n) + str(n / 2)
+    """,
+    "recursion that ends": """
+        def gcd(a, b):
+            return a if b == 0 else gcd(b, a % b)
+        def f(n):
+            return gcd(n, 12)
+    """,
+    "docstring, annotation, assert, pass": '''
+        def f(n: int) -> int:
+            """Say something."""
+            bound: int = n + 1
+            assert bound > n, "never"
+            if bound:
+                pass
+            return round(bound), round(bound / 3, 2), int(bound / 2), float(bound), abs(-bound)
+    ''',
+    "nothing is returned": """
+        def f(n):
+            n + 1
+    """,
+    "any, all, sorted, zip, enumerate, reversed": """
+        def f(n):
+            numbers = sorted((3, n, 1))
+            table = tuple(zip(numbers, reversed(numbers)))
+            for place, each in enumerate(numbers, 1):
+                if each == n:
+                    return place, table, any(x > 2 for x in numbers), all([1, n]), divmod(n, 3)
+    """,
+    "a lazy generator stops in time": """
+        def f(n):
+            return any(1 / (2 - i) < 0 or i == 1 for i in range(n + 2))
+    """,
+    "comprehension variables stay inside": """
+        def f(n):
+            i = 100
+            squares = [i * i for i in range(n)]
+            return i, tuple(squares)
+    """,
+    "None and True": """
+        def f(n):
+            nothing = None
+            return nothing is None, nothing is not None, True + n, 3 == 3.0, None == 0
+    """,
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize("number", [1, 2, 5, 9])
+def test_programs_give_what_python_gives(text, number, capsys):
+    assert same(walked(text, number), by_python(text, number))
+
+
+# --- texts that are drawn --------------------------------------------------------------------
+
+names = st.sampled_from(["a", "b", "c"])
+literals = st.one_of(
+    st.integers(-20, 300).map(str),
+    st.sampled_from(["0.5", "2.0", "-1.25", "True", "False", "1e3"]),
+)
+BINARY = ["+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^"]
+CALLS = ["abs", "int", "float", "round", "bool", "math.ceil", "math.floor", "math.fabs"]
+COMPARE = ["<", "<=", ">", ">=", "==", "!="]
+
+
+def combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("({} ** {})".format, inner, st.sampled_from(["0", "1", "2", "3", "0.5"])),
+        st.builds("({}{})".format, st.sampled_from(["-", "+", "not "]), inner),
+        st.builds("({0} {3} {1} {4} {2})".format, inner, inner, inner,
+                  st.sampled_from(COMPARE), st.sampled_from(COMPARE)),
+        st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner),
+        st.builds("({} if {} else {})".format, inner, inner, inner),
+        st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner),
+        st.builds("{}({})".format, st.sampled_from(CALLS), inner),
+        st.builds("sum(({}, {}))".format, inner, inner),
+        st.builds("({}, {})[{}]".format, inner, inner, st.sampled_from(["0", "1", "-1", "a"])),
+    )  # fmt: skip
+
+
+expressions = st.recursive(st.one_of(names, literals), combined, max_leaves=12)
+
+
+def inside(body: str) -> str:
+    return textwrap.indent(body, "    ")
+
+
+def nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    body = inner.map(inside)
+    loop = "while c > 0 and a != b:\n    c = c // 2 - 1\n{}"
+    return st.one_of(
+        st.builds("{}\n{}".format, inner, inner),
+        st.builds("if {}:\n{}\nelse:\n{}".format, expressions, body, body),
+        st.builds("for {} in range({}):\n{}".format, names, st.integers(0, 4), body),
+        st.builds(loop.format, body),
+    )
+
+
+assignments = st.one_of(
+    st.builds("{} = {}".format, names, expressions),
+    st.builds("{} {}= {}".format, names, st.sampled_from(["+", "-", "*", "//"]), expressions),
+    st.builds("{}, {} = {}, {}".format, names, names, expressions, expressions),
+)
+statements = st.recursive(assignments, nested, max_leaves=6)
+numbers = st.one_of(st.integers(-5, 40), st.sampled_from([0.25, 3.5, True]))
+
+# What Python raises, and the finding that says so.
+AS_FINDING = {
+    ZeroDivisionError: {"wrong-formula"},
+    TypeError: {"wrong-formula", "unsupported"},  # a complex number is met here before Python minds
+    ValueError: {"wrong-formula"},
+    OverflowError: {"numerical-overflow", "not-allowed"},
+    IndexError: {"out-of-bounds-read"},
+}
+
+
+def assert_walk_is_python(text: str, arguments: tuple[object, ...]) -> None:
+    """The same value, or a finding where Python raises; what grows too far is refused."""
+    try:
+        found = walked(text, *arguments, budget=Budget(steps=20_000))
+    except KernelRejected as stop:
+        code = stop.findings[0].code
+        if code in ("not-allowed", "unsupported", "timeout"):
+            return  # beyond the bounds, or a complex number
+        with pytest.raises(tuple(AS_FINDING)) as raised:
+            by_python(text, *arguments)
+        assert code in AS_FINDING[raised.type]
+        return
+    assert same(found, by_python(text, *arguments))
+
+
+@given(expressions, numbers, numbers, numbers)
+def test_drawn_expressions_give_what_python_gives(expression, a, b, c):
+    assert_walk_is_python(f"import math\ndef f(a, b, c):\n    return {expression}", (a, b, c))
+
+
+@given(statements, numbers, numbers, numbers)
+def test_drawn_programs_give_what_python_gives(body, a, b, c):
+    text = "import math\ndef f(a, b, c):\n" + textwrap.indent(body, "    ") + "\n    return a, b, c"
+    assert_walk_is_python(text, (a, b, c))
+
+
+# --- what an answer is handed, and what it is not -----------------------------------------------
+
+DEVICE = Record("device", {"warps": 48, "name": "A6000"})
+
+
+def test_a_record_is_a_table_of_names():
+    assert walked("def f(d): return d.warps * 2, d.name", DEVICE) == (96, "A6000")
+    found = refused("def f(d):\n    return d.warp", DEVICE)
+    assert (found.code, found.line) == ("wrong-formula", 2)
+    assert found.hint == "Did you mean warps?"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "d.__class__", "d.values", "d._values", "d.__init__.__globals__", "().__class__",
+        "f.__globals__", "f.__code__", "math.__loader__", "'{0.__class__}'.format(d)",
+        "f'{d}'", "f'{d.__class__}'", "str(d)", "d.warps.__class__", "type(d)", "vars(d)",
+        "getattr(d, 'warps')", "__import__('os')", "open('x')", "eval('1')", "exec('1')",
+        "globals()", "__builtins__", "compile('1', '', 'eval')", "(lambda: 0).__closure__",
+        "print.__self__", "min.__self__", "[].__class__.__mro__", "input()", "breakpoint()",
+        "course_lib.start()", "device('A6000')", "os.getcwd()", "d.warps.real.__class__",
+    ],
+)  # fmt: skip
+def test_there_is_no_way_to_an_object(expression):
+    head = "import math\nimport course_lib\nfrom course_lib.devices import device\n"
+    found = refused(f"{head}def f(d):\n    return {expression}\n", DEVICE)
+    assert found.code in ("not-allowed", "unsupported", "wrong-formula", "uninitialised-read")
+    if "open" in expression or "__" in expression:
+        assert found.code in ("not-allowed", "unsupported")
+
+
+def test_a_record_holds_plain_values_only():
+    with pytest.raises(ValueError, match=r"device\.cls is no plain number"):
+        Record("device", {"cls": int})
+    with pytest.raises(ValueError, match="no argument for a plain function"):
+        walked("def f(x): return x", object())
+    with pytest.raises(ValueError, match="no argument for a plain function"):
+        walked("def f(x): return x", [1])
+
+
+BOMBS = {
+    "power": "10 ** 10 ** 10",
+    "power of a negative number": "(-3) ** 10 ** 9",
+    "pow": "pow(7, 10 ** 9)",
+    "shift": "1 << 10 ** 10",
+    "square of squares": "[n for n in [2 ** 200] for _ in range(3) if n ** 2]",
+    "text": "'x' * 10 ** 10",
+    "text from the right": "10 ** 10 * 'x'",
+    "list": "[0] * 10 ** 10",
+    "tuple": "(0,) * 10 ** 9",
+    "tuple of tuples": "((0,) * 5000,) * 5000",
+    "list of a range": "list(range(10 ** 12))",
+    "sorted range": "sorted(range(10 ** 12))",
+    "sum of a range": "sum(range(10 ** 12))",
+    "max of a range": "max(range(10 ** 12))",
+    "all of a range": "all(range(1, 10 ** 12))",
+    "fraction in a range": "0.5 in range(10 ** 15)",
+    "rounding": "round(5, -(10 ** 9))",
+    "width of a format": "f'{1:>1000000000}'",
+    "precision of a format": "f'{1.0:.999999999}'",
+    "format by the student": "f'{1:{10 ** 9}}'",
+    "percent": "'%1000000000d' % 1",
+    "nested comprehension": "[a for a in range(10**4) for b in range(10**4) for c in range(10**4)]",
+    "range of everything": "[0 for _ in range(10 ** 18)]",
+    "number from a text": "int('9' * 5000)",
+    "large fraction as a number": "int(1e300)",
+    "deep recursion": "f(0)",
+    "mutual recursion": "g(1)",
+    "recursion in a default": "(lambda x: x(x))(lambda x: x(x))",
+}
+
+
+@pytest.mark.parametrize("expression", BOMBS.values(), ids=BOMBS)
+def test_no_text_can_exhaust_the_machine(expression):
+    text = f"def g(n):\n    return f(n) + 1\ndef f(n):\n    return {expression}\n"
+    started = time.monotonic()
+    found = refused(text, 0, budget=Budget(steps=100_000))
+    assert found.code in ("not-allowed", "unsupported", "timeout", "wrong-formula")
+    assert found.line in (2, 4)
+    assert time.monotonic() - started < 10
+
+
+LOOPS = {
+    "doubling a tuple": "t = (1,)\nwhile True:\n    t = t + t",
+    "nesting a tuple": "t = ()\nwhile True:\n    t = (t, t)",
+    "appending": "t = []\nwhile True:\n    t.append(1)",
+    "appending what one walks": "t = [1]\nfor each in t:\n    t.append(each)",
+    "a list in itself": "t = []\nt.append(t)",
+    "doubling a text": "t = 'x'\nwhile True:\n    t += t",
+    "squaring": "t = 3\nwhile True:\n    t = t * t",
+    "comparing long tuples": "t = tuple(range(9000))\nwhile True:\n    t == t",
+    "adding long tuples": "t = tuple(range(4000))\nwhile True:\n    t + t",
+}
+
+
+@pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
+def test_no_loop_can_exhaust_the_machine(body):
+    started = time.monotonic()
+    found = refused("def f():\n" + inside(body), budget=Budget(steps=100_000))
+    assert found.code in ("not-allowed", "unsupported", "timeout")
+    assert time.monotonic() - started < 10
+
+
+def test_a_loop_without_end_is_named():
+    found = refused(
+        """
+        def f(n):
+            total = 0
+            while n > 0:
+                for i in range(3):
+                    total += i
+            return total
+        """,
+        1,
+        budget=Budget(steps=10_000),
+    )
+    assert (found.code, found.line) == ("timeout", 4)
+    assert "line 4" in found.message
+
+
+def test_the_budget_of_steps_is_the_callers():
+    text = "def f(n):\n    while n > 0:\n        n = n - 1\n    return n"
+    assert walked(text, 1000) == 0
+    assert refused(text, 1000, budget=Budget(steps=500)).code == "timeout"
+
+
+def test_deep_nesting_of_a_text_is_refused():
+    for deep in ("-" * 500 + "1", "(" * 150 + "1" + ",)" * 150, "1 + " * 300 + "1"):
+        assert refused(f"def f():\n    return {deep}").code in ("not-allowed", "timeout")
+
+
+@pytest.mark.parametrize(
+    "line, code",
+    [
+        ("return 1 // 0", "wrong-formula"),
+        ("return (1, 2)[2]", "out-of-bounds-read"),
+        ("return [1, 2]['a']", "wrong-formula"),
+        ("return undefined + 1", "uninitialised-read"),
+        ("return math.exp(1000)", "numerical-overflow"),
+        ("return len(3)", "wrong-formula"),
+        ("return 'a' + 1", "wrong-formula"),
+        ("return 3(4)", "wrong-formula"),
+        ("return g(1, 2)", "wrong-formula"),
+        ("return min(3)", "wrong-formula"),
+        ("a, b = (1, 2, 3)", "wrong-formula"),
+        ("raise ValueError", "wrong-formula"),
+        ("assert False", "wrong-formula"),
+        ("later = later + 1", "uninitialised-read"),
+        ("n.warps = 3", "not-allowed"),
+        ("import os", "not-allowed"),
+        ("return {1: 2}", "unsupported"),
+        ("return {1, 2}", "unsupported"),
+        ("return 1j", "unsupported"),
+        ("return b'x'", "unsupported"),
+        ("return (-8) ** 0.5", "unsupported"),
+        ("return np.ceil(0.5)", "unsupported"),
+        ("return LIST[0]", "unsupported"),
+        ("return max([1], key=abs)", "unsupported"),
+        ("return 'a'.upper()", "unsupported"),
+        ("global x", "unsupported"),
+        ("with n: pass", "unsupported"),
+        ("try: pass\n    except ValueError: pass", "unsupported"),
+        ("yield 1", "unsupported"),
+        ("del n", "unsupported"),
+        ("class A: pass", "unsupported"),
+        ("return (x := 3)", "unsupported"),
+        ("return max(*[1, 2])", "unsupported"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_found_at_its_line(line, code):
+    text = "import math\nimport numpy as np\nLIST = [1, 2]\ndef g(x):\n    return x\n"
+    found = refused(f"{text}def f(n):\n    {line}\n", 1)
+    assert (found.code, found.line) == (code, 7)
+    assert found.severity == "error"
+
+
+def test_a_missing_function_is_named():
+    assert refused("def g(): return 1").code == "missing-answer"
+
+
+# --- functions of this very file, read where they stand -------------------------------------------
+
+SCALE = 3
+
+
+def helper(number: int) -> int:
+    return number * SCALE
+
+
+def uses_its_surroundings(number: int) -> int:
+    return helper(number) + math.ceil(number / 2)
+
+
+def test_a_live_function_is_read_with_its_helpers():
+    assert call_plain(plain_from(uses_its_surroundings), [5]) == uses_its_surroundings(5) == 18

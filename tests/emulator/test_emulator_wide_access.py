@@ -1,0 +1,363 @@
+"""Accesses of 16 bytes: values, bounds, alignment, cost, and what Numba's compiler refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.emulator import emulate, load_program
+
+IMPORT = "from course_lib.intrinsics import *"
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+# --- however it is imported ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [
+        ("from course_lib.intrinsics import load4", "load4"),
+        ("from course_lib.intrinsics import load4 as wide", "wide"),
+        ("from course_lib.intrinsics.wide import load4", "load4"),
+        ("import course_lib.intrinsics as ci", "ci.load4"),
+        ("from course_lib import intrinsics", "intrinsics.load4"),
+        ("import course_lib.intrinsics", "course_lib.intrinsics.load4"),
+        (IMPORT, "load4"),
+    ],
+)
+def test_known_however_imported(before: str, name: str) -> None:
+    out = np.zeros(8, np.float32)
+    body = f"i = cuda.threadIdx.x\nx, y, z, w = {name}(A, 4 * i)\nout[i] = x + y + z + w"
+    run_clean(body, 1, 8, numbers(32), out, parameters="A, out", before=before)
+    assert np.array_equal(out, numbers(8, 4).sum(axis=1))
+
+
+def test_known_in_a_live_function() -> None:
+    from course_lib import intrinsics as ci
+    from course_lib.intrinsics import load4, unroll, unrolled
+
+    turns = 4
+
+    @unrolled
+    def kernel(A, out):
+        four = load4(A, 0)
+        for k in unroll(turns):
+            out[turns - 1 - k] = four[k]
+        ci.store4(out, 4, four)
+
+    out = np.zeros(8, np.float32)
+    assert not emulate(kernel)[1, 1](numbers(4), out).findings
+    assert out.tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(["float32", "int32", "uint32"]),
+    st.sampled_from([(64,), (4, 16), (2, 4, 8)]),
+    st.integers(0, 99),
+    st.sampled_from(["lockstep", "warps"]),
+)
+def test_a_permutation_through_shared_and_local_memory(
+    dtype: str, shape: tuple[int, ...], seed: int, schedule: str
+) -> None:
+    order = np.random.default_rng(seed).permutation(16)
+    source, out = np.arange(64, dtype=dtype).reshape(shape), np.zeros(64, dtype)
+    body = f"""
+        s = cuda.shared.array({shape}, {dtype}, alignment=16)
+        mine = cuda.local.array(8, {dtype}, 16)
+        i = cuda.threadIdx.x
+        store4(s, order[i] * 4, load4(A, i * 4))
+        cuda.syncthreads()
+        store4(mine, uint32(4), load4(s, i * 4))
+        store4(out, i * 4, load4(mine, 4))
+    """
+    run_clean(
+        body,
+        1,
+        16,
+        order,
+        source,
+        out,
+        parameters="order, A, out",
+        before=IMPORT,
+        schedule=schedule,
+    )
+    expected = np.zeros((16, 4), dtype)
+    expected[order] = source.reshape(16, 4)
+    assert np.array_equal(out.reshape(16, 4), expected)
+
+
+def test_words_of_16_bit_numbers() -> None:
+    body = """
+        words = load_words(A, 8)
+        out[0] = words[1]
+        store_words(B, 0, (words[3], words[2], words[1], words[0]))
+        store2(C, 2, (C[1], C[0]))
+    """
+    A, B = np.arange(16, dtype=np.float16), np.zeros(8, np.float16)
+    out, C = np.zeros(1, np.uint32), numbers(4)
+    run_clean(body, 1, 1, A, B, C, out, parameters="A, B, C, out", before=IMPORT)
+    assert out[0] == int(A[10:12].view(np.uint32)[0])
+    assert B.tolist() == [14, 15, 12, 13, 10, 11, 8, 9]
+    assert C.tolist() == [0, 1, 1, 0]
+
+
+def test_a_tuple_under_a_branch_keeps_its_other_lanes() -> None:
+    body = """
+        i = cuda.threadIdx.x
+        four = load4(A, 4 * i)
+        k = 0
+        while k < 3:
+            if i % 2 == 0:
+                four = (four[1], four[2], four[3], four[0])
+            k += 1
+        chosen = four if i < 2 else (float32(7), four[0], four[0], four[0])
+        store4(out, 4 * i, chosen)
+    """
+    out = np.zeros((4, 4), np.float32)
+    run_clean(body, 1, 4, numbers(4, 4), out, parameters="A, out", before=IMPORT)
+    assert out.tolist() == [[3, 0, 1, 2], [4, 5, 6, 7], [7, 11, 11, 11], [7, 12, 12, 12]]
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("x = load4(A, 4 * (i % 8) + 1)[0]", "wrong-index"),
+        ("x = load4(A, 4 * i + 4)[0]", "out-of-bounds-read"),
+        ("x = load4(A, 4 * i - 4)[0]", "out-of-bounds-read"),
+        ("store4(A, 4 * i + 8, (one, one, one, one))", "out-of-bounds-write"),
+        ("store4(A, 2 * i, (one, one, one, one))", "wrong-index"),
+        ("x = load4(A[1:], 4 * (i % 8))[0]", "wrong-index"),
+        ("x = load4(A[4:], 4 * i)[0]", "out-of-bounds-read"),
+        ("x = load4(cuda.shared.array(128, float32), 4 * i)[0]", "wrong-index"),
+        ("store2(A, i, (one, one))", "wrong-index"),
+        ("store4(A, 4 * (i // 2), (one, one, one, one))", "race-write-after-write"),
+    ],
+)
+def test_faults(statement: str, code: str) -> None:
+    body = f"i = cuda.threadIdx.x\none = float32(1)\n{statement}"
+    program = as_program(body, "A", IMPORT)
+    A = numbers(128)
+    profile = launch(program, 1, 32, A)
+    assert codes(profile) == [code]
+    assert profile.findings[0].line == line_of(program, statement)
+
+
+def test_one_of_four_was_never_written() -> None:
+    body = """
+        s = cuda.shared.array(4, float32, alignment=16)
+        for k in range(4):
+            if k != 2:
+                s[k] = 1
+        out[0] = load4(s, 0)[0]
+    """
+    profile = run(body, 1, 1, np.zeros(1, np.float32), before=IMPORT)
+    assert [(each.code, each.cell) for each in profile.errors] == [("uninitialised-read", "s[2]")]
+
+
+def test_the_last_four_of_an_odd_length() -> None:
+    profile = run("x = load4(A, 4)[0]", 1, 1, numbers(7), parameters="A", before=IMPORT)
+    assert codes(profile) == ["out-of-bounds-read"]
+    assert "4 elements of A" in profile.findings[0].message
+    assert "end at 6" in profile.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "load4(A.T, 0)",
+        "load4(A[:, 0], 0)",
+        "load4(A[1:, 1:], 0)",
+        "load4(D, 0)",
+        "load4(A, 0.0)",
+        "load4(A)",
+        "x = load4(A, 0)[4]",
+        "x, y = load4(A, 0)",
+        "store4(A, 0, (0.0, 0.0, 0.0, 0.0))",
+        "store4(A, 0, (A[0, 0], A[0, 0]))",
+        "load_words(A, 0)",
+        "load4(A, 0)[0] = 1",
+        "A[0, 0] = load4(A, 0)",
+        "cuda.shared.array(4, float32, alignment=4)",
+        "cuda.shared.array(4, float32, alignment=A.size)",
+    ],
+)
+def test_what_the_compiler_refuses(statement: str) -> None:
+    program = as_program(statement, "A, D", IMPORT)
+    assert rejection_codes(program, numbers(4, 4), np.zeros(4)) == ["compile-error"]
+
+
+@pytest.mark.parametrize("statement", ["load4(A[1], 0)", "load4(A[1:3], 0)", "load4(A[1, 0:], 0)"])
+def test_parts_that_stay_contiguous(statement: str) -> None:
+    program = as_program(statement, "A, D", IMPORT)
+    assert rejection_codes(program, numbers(4, 4), np.zeros(4)) == []
+
+
+def test_fortran_order_is_refused() -> None:
+    program = as_program("load4(A, 0)", "A", IMPORT)
+    assert rejection_codes(program, np.asfortranarray(numbers(4, 4))) == ["compile-error"]
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+def test_cost_of_16_bytes_a_lane() -> None:
+    body = """
+        s = cuda.shared.array(1024, float32, alignment=16)
+        i = cuda.threadIdx.x
+        store4(s, 4 * i, load4(A, 4 * i))
+        cuda.syncthreads()
+        x = load4(s, 32 * (i % 32))[0]
+        y = load4(s, 0)[0]
+        store4(A, 16 * i, (x, y, x, y))
+    """
+    program = as_program(body, "A", IMPORT)
+    profile = launch(program, 1, 64, numbers(1024))
+    read = profile.lines[line_of(program, "load4(A, 4 * i)")]
+    # 64 lanes of 16 bytes: 2 requests, 32 sectors; 4 phases a warp without conflicts.
+    assert (read.global_load_requests, read.global_load_sectors) == (2, 32)
+    assert read.global_load_bytes == 1024
+    assert (read.shared_store_wavefronts, read.shared_store_bank_conflicts) == (8, 0)
+    # 32 words apart, all lanes of a phase ask the same banks.
+    strided = profile.lines[line_of(program, "load4(s, 32")]
+    assert (strided.shared_load_wavefronts, strided.shared_load_bank_conflicts) == (64, 56)
+    # One address for all: half the phases (measured).
+    assert profile.lines[line_of(program, "load4(s, 0)")].shared_load_wavefronts == 4
+    assert profile.lines[line_of(program, "store4(A")].global_store_sectors == 64
+    traffic = profile.arrays["A"]
+    assert (traffic.loaded_elements, traffic.distinct_elements_loaded) == (256, 256)
+    assert traffic.stored_elements == 256
+
+
+def test_the_trace_and_the_stream_hold_all_elements() -> None:
+    program = as_program("x = load4(A, 4 * cuda.threadIdx.x)[0]", "A", IMPORT)
+    profile = launch(program, 1, 16, numbers(8, 8), trace=True, stream=True)
+    (access,) = profile.trace
+    indices, threads = access.all_indices((8, 8))
+    assert [tuple(each) for each in indices] == list(np.ndindex(8, 8))
+    assert threads[:, 5].tolist() == np.repeat(np.arange(16), 4).tolist()
+    assert profile.stream.lines.tolist() == [0, 1]
+    assert profile.stream.sectors.tolist() == [15, 15]
+
+
+def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        store4(s, 4 * i, load4(A, 4 * i))
+        s[4 * i] = 0
+    """
+    program = as_program(body, "A", IMPORT)
+    profile = launch(program, 1, 32, numbers(128))
+    for fragment, conflicts in (("store4(s", 0), ("s[4 * i] = 0", 3)):
+        assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
+
+
+def test_races_on_the_last_of_four() -> None:
+    within = """
+        s = cuda.shared.array(4, float32, alignment=16)
+        i = cuda.threadIdx.x
+        if i == 1:
+            s[3] = 1
+        if i == 2:
+            x = load4(s, 0)[0]
+    """
+    profile = run(within, 1, 32, numbers(4), before=IMPORT)
+    assert [each.cell for each in profile.errors] == ["s[3]"]
+    between = """
+        if cuda.blockIdx.x == 0:
+            store4(out, 0, load4(A, 0))
+        else:
+            out[3] = 1
+    """
+    arguments = numbers(4), numbers(4)
+    profile = run(between, 2, 1, *arguments, parameters="A, out", before=IMPORT)
+    assert [each.cell for each in profile.errors] == ["out[3]"]
+
+
+# --- loops that are written out ------------------------------------------------------------------
+
+LOOP = """
+import numpy as np
+from numba import cuda, float32
+from course_lib.intrinsics import load4, unroll, unrolled
+
+TURNS = 4
+HALF = 2.0
+
+{decorators}
+def kernel(A, out):
+    acc = float32(0)
+    four = load4(A, 0)
+    {loop}
+    out[0] = acc
+"""
+RIGHT = "@cuda.jit\n@unrolled"
+
+
+def unrolled_program(loop: str, decorators: str = RIGHT) -> str:
+    return LOOP.format(loop=loop.replace("\n", "\n    "), decorators=decorators)
+
+
+@pytest.mark.parametrize("count", ["4", "TURNS"])
+def test_a_loop_over_unroll(count: str) -> None:
+    program = unrolled_program(f"for k in unroll({count}):\n    acc += four[k]")
+    out = np.zeros(1, np.float32)
+    profile = launch(program, 1, 32, numbers(4), out)
+    assert out[0] == 6
+    assert profile.flops == 4 * 32
+    assert profile.branches == 0  # there is no loop any more
+
+
+@pytest.mark.parametrize(
+    ("loop", "decorators"),
+    [
+        ("for k in unroll(4):\n    acc += four[k]", "@cuda.jit"),
+        ("for k in unroll(4):\n    acc += four[k]", "@unrolled\n@cuda.jit"),
+        ("for k in unroll(A.size):\n    acc += 1", RIGHT),
+        ("for k in unroll(TURNS // 2):\n    acc += 1", RIGHT),
+        ("for k in unroll(HALF):\n    acc += 1", RIGHT),
+        ("for k in unroll(0):\n    acc += 1", RIGHT),
+        ("for k in unroll(257):\n    acc += 1", RIGHT),
+        ("n = 4\nfor k in unroll(n):\n    acc += 1", RIGHT),
+        ("for k in unroll(4):\n    if acc > 1:\n        break\n    acc += 1", RIGHT),
+        ("for k in unroll(4):\n    k += 1", RIGHT),
+        ("for k in unroll(4):\n    acc += 1\nelse:\n    acc += 1", RIGHT),
+        ("for k in unroll(4, 8):\n    acc += 1", RIGHT),
+        ("turns = unroll(4)\nfor k in turns:\n    acc += 1", RIGHT),
+    ],
+)
+def test_loops_that_cannot_be_written_out(loop: str, decorators: str) -> None:
+    program = unrolled_program(loop, decorators)
+    arguments = numbers(4), np.zeros(1, np.float32)
+    assert rejection_codes(program, *arguments) == ["compile-error"]
+
+
+def test_what_runs_on_a_gpu_only() -> None:
+    program = as_program(
+        "wgmma_m64n64k16(out)",
+        before="from course_lib.intrinsics import *\n"
+        "from course_lib.intrinsics import wgmma_m64n64k16",
+    )
+    assert rejection_codes(program, np.zeros(1)) == ["unsupported"]
+
+
+def test_dynamic_shared_memory_beyond_the_usual_limit() -> None:
+    program = as_program("s = cuda.shared.array(0, float32)\ns[0] = 1\nout[0] = s[0]")
+    out = np.zeros(1, np.float32)
+    kernel = load_program(program).kernel("kernel")
+    emulate(kernel, max_dynamic_shared=99 * 1024)[1, 1, 0, 90_000](out)
+    assert out[0] == 1

@@ -1,0 +1,189 @@
+"""The figure on banks agrees with the emulator's counts, for made-up tiles and for launches."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+from test_gallery import look_at
+
+from course_lib import figures
+from course_lib.emulator import emulate
+from course_lib.emulator.cost import shared_cost
+from course_lib.figures.bank_passes import phases_of
+from course_lib.figures.explore.bank_board import passes_of
+from course_lib.figures.explore.banks import CURES, ROW_LENGTHS, WALKS, WIDTHS, tile_phases
+
+# FACTS §3.3: conflict degree of a 4-byte access of this stride.
+DEGREES = {1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 17: 1, 24: 8, 31: 1, 32: 32, 33: 1, 64: 32,
+           128: 32, 129: 1, 132: 4}  # fmt: skip
+COLUMN, ROWS, ONE, HALVES = range(len(WALKS))
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    return figures.explore_banks()
+
+
+def transpose(A, C):
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = A[y, x]
+    cuda.syncthreads()
+    if y < 3:
+        C[y, x] = tile[x, y]
+
+
+def copy(A, C):
+    C[cuda.threadIdx.x, 0] = A[cuda.threadIdx.x, 0]
+
+
+def unsolved(A, C):
+    """Nothing yet."""
+
+
+def launched(kernel, **options):
+    A, C = np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32)
+    return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](A, C)
+
+
+@pytest.mark.parametrize(("stride", "degree"), DEGREES.items())
+def test_degree_of_a_stride(stride, degree):
+    assert passes_of(tile_phases(COLUMN, stride, "none", 4)) == degree == gcd(stride, 32)
+
+
+@pytest.mark.parametrize(
+    ("cure", "degree"),
+    {"none": 32, "+1 column": 1, "XOR row & 7": 4, "XOR row & 15": 2, "XOR row & 31": 1}.items(),
+)
+def test_cures_of_a_column(cure, degree):
+    assert passes_of(tile_phases(COLUMN, 32, cure, 4)) == degree
+    for width in WIDTHS:  # no swizzle spoils the way along the rows
+        if cure != "+1 column":
+            phases = tile_phases(ROWS, 32, cure, width)
+            assert passes_of(phases) == len(phases)
+
+
+def test_what_padding_spoils_and_what_wide_lanes_need():
+    for length in (8, 16):  # FACTS §3.3: +1 makes the plain store of a small tile 2-way
+        assert passes_of(tile_phases(ROWS, length, "none", 4)) == 1
+        assert passes_of(tile_phases(ROWS, length, "+1 column", 4)) == 2
+    assert passes_of(tile_phases(COLUMN, 32, "none", 16)) == 32
+    assert passes_of(tile_phases(COLUMN, 32, "+1 column", 16)) == 4  # 128 -> 132 floats
+    assert passes_of(tile_phases(COLUMN, 8, "XOR row & 7", 16)) == 4  # 8 chunks in 128 bytes
+    assert passes_of(tile_phases(ONE, 32, "none", 16)) == 2
+    assert passes_of(tile_phases(HALVES, 16, "none", 4)) == 1
+    assert passes_of(tile_phases(HALVES, 32, "none", 4)) == 2
+
+
+def test_passes_are_those_that_the_emulator_counts():
+    chance = np.random.default_rng(4)
+    for width in (1, 2, 4, 8, 16):
+        for _ in range(60):
+            addresses = width * chance.integers(0, chance.choice([3, 60, 900]), (1, 32))
+            if chance.random() < 0.3:
+                addresses = np.repeat(addresses[:, ::2], 2, axis=1)
+            active = chance.random((1, 32)) < chance.choice([0.2, 1.0])
+            lanes = np.flatnonzero(active[0])
+            phases = phases_of(addresses[0][lanes], lanes, width)
+            cost = shared_cost(addresses, active, width)
+            assert passes_of(phases) == cost.wavefronts
+            assert passes_of(phases) - len(phases) == cost.bank_conflicts
+            served = [lane for phase in phases for each in phase.served for lane in each.lanes]
+            assert sorted(served) == lanes.tolist()
+
+
+def test_no_cell_of_the_board_is_taken_twice():
+    for width in WIDTHS:
+        for walk in range(len(WALKS)):
+            for phase in tile_phases(walk, 24, "none", width):
+                cells = [
+                    (each.turn, each.bank + part)
+                    for each in phase.served
+                    for part in range(each.banks)
+                ]
+                assert len(set(cells)) == len(cells)
+                assert all(bank < 32 for _, bank in cells)
+
+
+def test_made_up_tile_in_numbers_and_words(made_up):
+    assert made_up.size_bytes < 200_000
+    start = made_up.state()
+    assert start["number"]["text"].startswith("32 passes")
+    assert "32-way bank conflict" in made_up.sentence()
+    cured = {"cure": CURES.index("+1 column")}
+    assert made_up.state(**cured)["number"]["text"].startswith("1 pass ")
+    assert "no conflict" in made_up.sentence(**cured)
+    small = {"cure": CURES.index("XOR row & 31"), "length": ROW_LENGTHS.index(8)}
+    assert "nothing is changed" in made_up.sentence(**small)
+    assert made_up.state(**small)["formula"]["text"] == "i × 8"
+    look_at(made_up.still)
+
+
+def test_a_lane_stands_in_its_bank_and_its_pass(made_up):
+    length = ROW_LENGTHS.index(2)
+    state = made_up.state(length=length)
+    places = [
+        (state[f"lane{lane}"]["transform"], state[f"down{lane}"]["transform"])
+        for lane in (0, 15, 16, 31)
+    ]
+    # Stride 2: lane 16 comes back to the bank of lane 0, one pass later.
+    assert places[0][0] == places[2][0] and places[1][0] == places[3][0] != places[0][0]
+    assert places[0][1] == places[1][1] != places[2][1] == places[3][1]
+    assert "dashed" in state["box16"]["class"] and "dashed" not in state["box0"]["class"]
+
+
+def test_it_starts_where_one_asks():
+    figure = figures.explore_banks(row_length=100, width=16, cure="+1 column")
+    assert figure.state()["formula"]["text"] == "i × 101"
+    assert "16 bytes a lane" in figure.sentence()
+    for wrong in ({"row_length": 0}, {"width": 2}, {"cure": "hope"}):
+        with pytest.raises(ValueError, match="A tile has rows"):
+            figures.explore_banks(**wrong)
+
+
+def test_own_kernel_line_by_line():
+    profile = launched(transpose)
+    figure = figures.explore_banks(profile)
+    assert [control.label for control in figure.controls] == ["access", "warp", "visit"]
+    assert len(figure.controls[0].values) == 2
+    assert figure.state(place=0)["number"]["text"].startswith("1 pass ")
+    assert figure.state(place=1)["number"]["text"].startswith("32 passes")
+    assert "read tile[0, 0], tile[1, 0], tile[2, 0]" in figure.sentence(place=1)
+    line = profile.lines[figure_line(figure, 1)]
+    assert f"{line.shared_load_wavefronts:,} wavefronts" in figure.sentence(place=1)
+    assert "first 8 of 32 warps" in figure.sentence()
+    assert "does not come" in figure.sentence(place=1, warp=5)
+    assert figure.state(place=1, warp=5)["number"]["text"] == "–"
+    assert figure.size_bytes < 100_000
+    assert "32 wavefronts" in figure.still.alt
+    look_at(figure.still)
+
+
+def figure_line(figure, place):
+    """The line number that a position of the first control names."""
+    return int(figure.controls[0].values[place].split(",")[0].removeprefix("line "))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda: transpose, "This is no launch"),
+        (lambda: np.ones((3, 3)), "This is no launch"),  # arrays have a trace, too
+        (lambda: launched(transpose, trace=False), "was not traced"),
+        (lambda: launched(unsolved), "touches no memory yet"),
+        (lambda: launched(copy), "neither loads from nor stores to shared memory"),
+    ],
+)
+def test_a_sentence_where_there_is_nothing_to_draw(given, words):
+    figure = figures.explore_banks(given())
+    assert words in figure.sentence() and words in figure.still.alt
+    assert not figure.controls
+    look_at(figure.still)
+
+
+def test_a_block_that_does_not_exist():
+    figure = figures.explore_banks(launched(transpose), block=(4, 4))
+    assert "Block (4, 4)" in figure.sentence() and "1 × 1 × 1" in figure.sentence()

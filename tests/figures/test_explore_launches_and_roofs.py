@@ -1,0 +1,255 @@
+"""Figures on roofline, occupancy and thread tiles say what the data sheet and the formulas say."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from test_gallery import look_at
+
+from course_lib import figures
+from course_lib.devices import DEVICES, device, occupancy
+from course_lib.figures.interactive import Interactive
+from course_lib.roofline import Point, tile_intensity
+
+POINTS = (
+    Point("naive", 0.25, 309.0, "requested", "published: somewhere"),
+    Point("at most", 3.0, None, "DRAM"),
+)
+
+
+@pytest.fixture(scope="module")
+def roofs() -> Interactive:
+    return figures.explore_roofline("A6000", POINTS)
+
+
+@pytest.fixture(scope="module")
+def launches() -> Interactive:
+    return figures.explore_occupancy()
+
+
+@pytest.fixture(scope="module")
+def thread_tile() -> Interactive:
+    return figures.explore_register_tile()
+
+
+def at(figure: Interactive, **shown: str) -> dict[str, int]:
+    """The positions at which controls show these values."""
+    keys = {control.key: list(control.values) for control in figure.controls}
+    return {
+        key: next(n for n, value in enumerate(keys[key]) if value.split(" (")[0] == wanted)
+        for key, wanted in shown.items()
+    }
+
+
+def texts(figure: Interactive, **shown: str) -> dict[str, str]:
+    state = figure.state(**at(figure, **shown))
+    return {name: patch["text"] for name, patch in state.items() if "text" in patch}
+
+
+# --- what holds for each --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["roofs", "launches", "thread_tile"])
+def test_a_figure_is_small_and_its_still_stands_alone(name, request):
+    figure = request.getfixturevalue(name)
+    assert figure.size_bytes < 150_000
+    look_at(figure.still)
+
+
+@pytest.mark.parametrize("name", ["roofs", "launches", "thread_tile"])
+def test_words_stay_within_the_picture(name, request):
+    figure = request.getfixturevalue(name)
+    random.seed(name)
+    for _ in range(60):
+        state = figure.state(**{c.key: random.randrange(len(c.values)) for c in figure.controls})
+        for element in figure.scene.all_elements():
+            if element.tag == "text" and element.name != "slope name":
+                looks = element.attributes | state.get(element.name, {})
+                words = looks.get("text", element.text)
+                size = 12 if "small" in str(looks.get("class")) else 13.5
+                width = 0.57 * size * len(words)
+                left = looks["x"] - {"middle": width / 2, "end": width}.get(
+                    looks.get("text-anchor"), 0
+                )
+                assert left > -4 and left + width < figure.scene.width + 4, words
+
+
+# --- roofline -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gpu", "kind", "ridge"),
+    [("H100", "FP32", "20"), ("H100", "TF32", "148"), ("H100", "FP16/BF16", "295"),
+     ("T4", "FP32", "25.3"), ("A100-80", "FP32", "9.56"), ("L4", "FP16/BF16", "403")],
+)  # fmt: skip
+def test_each_ridge_has_its_data_type(roofs, gpu, kind, ridge):
+    assert texts(roofs, gpu=gpu, type=kind)["ridge name"] == f"ridge {ridge}"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "tile", "allowed"),
+    [("A6000", "1 × 1", "192 GFLOP/s"), ("A6000", "32 × 32", "6.14 TFLOP/s"),
+     ("A6000", "128 × 256", "32.8 TFLOP/s"), ("H100", "32 × 32", "26.8 TFLOP/s"),
+     ("H100", "128 × 128", "66.9 TFLOP/s")],
+)  # fmt: skip
+def test_the_roof_over_a_tile(roofs, gpu, tile, allowed):
+    assert texts(roofs, gpu=gpu, tile=tile)["roof value"] == f"at most {allowed}"
+
+
+def test_the_verdict_is_the_side_of_the_ridge(roofs):
+    for gpu, row in DEVICES.items():
+        for tile in ("8 × 8", "32 × 32", "64 × 64", "128 × 128", "256 × 256"):
+            edge = int(tile.split()[0])
+            for kind, ridge, size in (
+                ("FP32", row.ridge_fp32, 4),
+                ("FP16/BF16", row.ridge_fp16, 2),
+            ):
+                said = texts(roofs, gpu=gpu, tile=tile, type=kind)["verdict note"]
+                left = tile_intensity(edge, itemsize=size) < ridge
+                assert said.startswith("memory-bound" if left else "compute-bound")
+
+
+def test_bk_sets_shared_memory_and_nothing_else(roofs):
+    shallow, deep = (texts(roofs, tile="128 × 128", depth=depth) for depth in ("8", "64"))
+    differ = {name for name in shallow if shallow[name] != deep[name]}
+    assert differ == {"shared value", "shared note"}
+    assert shallow["shared value"] == "8 KiB: ✓ fits"
+    assert deep["shared value"] == "64 KiB: ✓ fits, on request"
+    too_large = texts(roofs, gpu="T4", tile="256 × 256", depth="64")
+    assert too_large["shared value"] == "128 KiB: ✗ more than 64 KiB"
+
+
+def test_one_thread_for_each_output_ends_at_1024(roofs):
+    assert texts(roofs, tile="32 × 32")["threads value"] == "1,024: ✓ can launch"
+    assert texts(roofs, tile="64 × 64")["threads value"] == "4,096: ✗ cannot launch"
+
+
+def test_a_type_that_a_gpu_lacks_has_no_roof(roofs):
+    positions = at(roofs, gpu="T4", type="TF32")
+    assert roofs.state(**positions)["point"]["display"] == "none"
+    assert "T4 has no TF32" in roofs.sentence(**positions)
+
+
+def test_own_points_are_measured_on_one_gpu_only(roofs):
+    here, there = roofs.state(), roofs.state(**at(roofs, gpu="T4"))
+    assert here["own 0"]["display"] is None and there["own 0"]["display"] == "none"
+    assert there["own 1"]["display"] is None  # a bound holds anywhere, at its own height
+    assert here["dot 1"]["cy"] != there["dot 1"]["cy"]
+    assert here["legend 1"]["text"].startswith("at most: 3 FLOP per DRAM byte, at most 2.3 TFLOP/s")
+
+
+def test_which_bytes_are_meant_is_always_said(roofs):
+    random.seed(4)
+    for _ in range(20):
+        positions = {c.key: random.randrange(len(c.values)) for c in roofs.controls}
+        assert "requested byte" in roofs.sentence(**positions)
+        assert "caches answer" in roofs.sentence(**positions)
+
+
+def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
+    own = figures.explore_roofline("3090", tile=(48, 96))
+    assert texts(own)["chosen"] == "Tile 48 × 96, FP32"
+    assert own.state()["intensity value"]["text"].startswith("16 FLOP")
+    with pytest.raises(ValueError, match="at least one"):
+        figures.explore_roofline(tile=(0, 4))
+    with pytest.raises(ValueError, match="At most 8"):
+        figures.explore_roofline(points=POINTS * 5)
+
+
+# --- occupancy ------------------------------------------------------------------------------------
+
+
+def test_the_published_example_is_the_start(launches):
+    said = texts(launches)
+    assert said["result"] == "1 block × 32 warps = 32 of 48 warps: 66.7%"
+    numbers = [
+        said[f"{limit} number"] for limit in ("warps", "registers", "shared memory", "blocks")
+    ]
+    assert numbers == ["1 block", "1 block", "11 blocks", "16 blocks"]
+    assert "Limited by warp slots and registers." in launches.sentence()
+
+
+def test_every_state_is_the_calculators(launches):
+    random.seed(5)
+    values = {control.key: control.values for control in launches.controls}
+    for _ in range(300):
+        positions = {key: random.randrange(len(each)) for key, each in values.items()}
+        gpu, threads, registers, shared = (values[key][place] for key, place in positions.items())
+        found = occupancy(
+            gpu.split(" (")[0], int(threads), int(registers), int(shared.split(" KiB")[0]) * 1024
+        )
+        state = launches.state(**positions)
+        for limit, blocks in found.limits.items():
+            assert state[f"{limit} number"]["text"].split()[0] == str(blocks)
+            assert (state[f"{limit} binds"]["display"] is None) == (limit in found.limiters)
+        if found.launches:
+            assert f"{found.warps} of {found.max_warps} warps" in state["result"]["text"]
+            slots = sum(float(w) + 3 for w in re.findall(r"h(\d[\d.]*)v", state["resident"]["d"]))
+            assert round(slots / 21.6) == found.warps
+        else:
+            assert state["result"]["text"] == "✗ The launch fails."
+            assert found.why_not in launches.sentence(**positions)
+
+
+def test_an_own_launch_is_the_start_and_among_the_values():
+    own = figures.explore_occupancy("3090", 200, 43, 5000)
+    shown = {control.key: control.values[control.start] for control in own.controls}
+    assert shown == {
+        "gpu": "3090 (cc 8.6)",
+        "threads": "200",
+        "registers": "43",
+        "shared": "5,000 B",
+    }
+    found = occupancy("3090", 200, 43, 5000)
+    assert f"{found.warps} of {found.max_warps} warps" in own.sentence()
+    with pytest.raises(ValueError):
+        figures.explore_occupancy(threads=0)
+
+
+def test_a_launch_that_cannot_be_says_why():
+    failing = figures.explore_occupancy("T4", 1024, 65, 0)
+    assert occupancy("T4", 1024, 65, 0).why_not in failing.sentence()
+    look_at(failing.still)
+
+
+# --- thread tiles ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tm", "tn", "ratio", "share"),
+    [("1", "1", "= 2", "12.5%"), ("8", "1", "= 1.125", "22.2%"), ("8", "8", "= 0.25", "100.0%"),
+     ("4", "4", "= 0.5", "50.0%")],
+)  # fmt: skip
+def test_loads_for_each_multiply_add(thread_tile, tm, tn, ratio, share):
+    said = texts(thread_tile, tm=tm, tn=tn, gpu="A6000")
+    assert said["ratio value"].endswith(ratio)
+    assert said["share value"] == share
+
+
+def test_a_column_of_eight_loads_nine(thread_tile):
+    assert "9 values for 8 multiply-adds: 9:8." in thread_tile.sentence()
+    square = thread_tile.sentence(**at(thread_tile, tm="8", tn="8"))
+    assert "16 values for 64 multiply-adds: 16:64 = 1:4." in square
+
+
+def test_too_many_totals_do_not_stay_in_registers(thread_tile):
+    said = texts(thread_tile, tm="16", tn="16")
+    assert said["registers"].endswith("288 of 255: ✗ too many")
+
+
+def test_steps_load_a_then_b_then_multiply(thread_tile):
+    shown = [thread_tile.state(step=step) for step in range(4)]
+    seen = [
+        tuple(state[name]["display"] is None for name in ("A cells", "B cells", "C cells"))
+        for state in shown
+    ]
+    assert seen == [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)]
+    assert shown[2]["loads"]["text"] == "9 of 9 (8 + 1)"
+
+
+def test_a_gpu_with_slower_shared_memory_is_held_lower(thread_tile):
+    assert device("T4").shared_bytes_per_clock == 64
+    assert texts(thread_tile, tm="4", tn="4", gpu="T4")["share value"] == "50.0%"
+    assert texts(thread_tile, tm="4", tn="4", gpu="A100-40")["share value"] == "100.0%"

@@ -1,0 +1,174 @@
+"""The figure on sectors agrees with FACTS' table and with the emulator's counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import cuda, float32, float64
+from test_gallery import look_at
+
+from course_lib import figures
+from course_lib.emulator import emulate
+from course_lib.emulator.cost import global_cost
+from course_lib.figures.explore.sector_map import footprint_of, percent
+from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
+
+NAMES = list(PATTERNS)
+STRIDES = {1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}
+
+# FACTS §3.1: pattern, bytes a lane, shift -> sectors, lines, percent of the bytes used.
+TABLE = [
+    ("neighbours: x[i]", 4, 0, 4, 1, "100 %"),
+    *(("neighbours: x[i]", 4, shift, 5, 2, "80 %") for shift in range(1, 8)),
+    ("stride 2: x[2·i]", 4, 0, 8, 2, "50 %"),
+    ("stride 3: x[3·i]", 4, 0, 12, 3, "33.3 %"),
+    ("stride 4: x[4·i]", 4, 0, 16, 4, "25 %"),
+    ("stride 8: x[8·i]", 4, 0, 32, 8, "12.5 %"),
+    ("stride 32: x[32·i]", 4, 0, 32, 32, "12.5 %"),
+    ("a column, rows of 64: X[i, 0]", 4, 0, 32, 32, "12.5 %"),
+    ("all the same: x[0]", 4, 0, 1, 1, "12.5 %"),
+    ("reversed: x[31 - i]", 4, 0, 4, 1, "100 %"),
+    ("rows of 16: X[i // 16, i % 16]", 4, 0, 4, 2, "100 %"),
+    ("rows of 8: X[i // 8, i % 8]", 4, 0, 4, 4, "100 %"),
+    ("rows of 4: X[i // 4, i % 4]", 4, 0, 8, 8, "50 %"),
+    ("neighbours: x[i]", 8, 0, 8, 2, "100 %"),
+    ("neighbours: x[i]", 16, 0, 16, 4, "100 %"),
+]
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    return figures.explore_sectors()
+
+
+def strided(A, B, C):
+    row, column = cuda.grid(2)
+    total = float32(0)
+    for k in range(A.shape[1]):
+        total += A[row, k] * B[k, column]
+    C[row, column] = total
+
+
+def doubles(A, B, C):
+    i = cuda.threadIdx.x
+    if cuda.threadIdx.y == 0 and i < 20:
+        B[0, i] = A[0, i] + float64(1)
+
+
+def unsolved(A, B, C):
+    """Nothing yet."""
+
+
+def launched(kernel, dtype=np.float32, **options):
+    matrices = [np.ones((32, 32), dtype) for _ in range(3)]
+    return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](*matrices)
+
+
+@pytest.mark.parametrize(("pattern", "width", "shift", "sectors", "lines", "used"), TABLE)
+def test_the_table(patterns, pattern, width, shift, sectors, lines, used):
+    found = pattern_footprint(pattern, width, shift)
+    assert (len(found.sectors), len(found.lines), percent(found)) == (sectors, lines, used)
+    at = {"pattern": NAMES.index(pattern), "width": (4, 8, 16).index(width), "offset": shift}
+    state = patterns.state(**at)
+    assert state["number"]["text"].split()[0] == str(sectors)
+    assert f"{sectors} sector" in patterns.sentence(**at)
+    shown = sum(state[f"sector{number}"].get("display") != "none" for number in range(32))
+    assert shown == sectors
+    assert sum(state[f"line{number}"].get("display") != "none" for number in range(32)) == lines
+
+
+@pytest.mark.parametrize(("stride", "sectors"), STRIDES.items())
+def test_strides(stride, sectors):
+    found = footprint_of([4 * stride * lane for lane in range(32)], range(32), 4)
+    assert len(found.sectors) == sectors
+
+
+def test_footprints_are_what_the_emulator_counts():
+    chance = np.random.default_rng(5)
+    for width in (1, 2, 4, 8, 16):
+        for _ in range(40):
+            addresses = width * chance.integers(0, chance.choice([9, 90, 9000]), 32)
+            lanes = np.flatnonzero(chance.random(32) < chance.choice([0.3, 1.0]))
+            active = np.isin(np.arange(32), lanes)[None, :]
+            found = footprint_of(addresses[lanes], lanes, width)
+            assert len(found.sectors) == global_cost(addresses[None, :], active, width).sectors
+            assert found.used_bytes <= found.moved_bytes
+
+
+def test_a_sector_names_its_lanes(patterns):
+    start = patterns.state()
+    assert [start[f"who{number}"]["text"] for number in range(4)] == [
+        "0–7",
+        "8–15",
+        "16–23",
+        "24–31",
+    ]
+    back = patterns.state(pattern=NAMES.index("reversed: x[31 - i]"))
+    assert back["who0"]["text"] == "24–31"
+    one = patterns.state(pattern=NAMES.index("all the same: x[0]"))
+    assert one["who0"]["text"] == "0–31"
+    assert "broadcast" in patterns.sentence(pattern=NAMES.index("all the same: x[0]"))
+
+
+def test_the_formula_and_the_size(patterns):
+    assert patterns.size_bytes < 200_000
+    assert patterns.state(offset=3)["formula"]["text"] == "x[i + 3]"
+    column = NAMES.index("a column, rows of 64: X[i, 0]")
+    assert patterns.state(pattern=column, offset=3)["formula"]["text"] == "X[i, 3]"
+    look_at(patterns.still)
+    with pytest.raises(ValueError, match="Choose one of"):
+        figures.explore_sectors(pattern="by luck")
+
+
+def test_own_kernel_line_by_line():
+    profile = launched(strided)
+    figure = figures.explore_sectors(profile)
+    assert [each.split(", ")[1] for each in figure.controls[0].values] == [
+        "load of A", "load of B", "store of C"
+    ]  # fmt: skip
+    texts = [figure.state(place=place)["number"]["text"] for place in range(3)]
+    assert [text.split()[0] for text in texts] == ["32", "1", "32"]
+    assert "read A[0, 0], A[1, 0], A[2, 0]" in figure.sentence(place=0)
+    assert "A[0, 4]" in figure.sentence(place=0, visit=4)
+    assert "read one element, B[2, 0]." in figure.sentence(place=1, visit=2)
+    assert f"{profile.global_load_sectors:,} sectors" in figure.sentence(place=0)
+    assert "first 8 of 32 warps and the first 10 of 32 visits" in figure.sentence()
+    assert figure.size_bytes < 200_000
+    assert "32 sectors for 32 lanes" in figure.still.alt
+    look_at(figure.still)
+
+
+def test_lanes_that_take_no_part_are_pale():
+    figure = figures.explore_sectors(launched(doubles, np.float64))
+    state = figure.state()
+    assert "lane19" not in state and state["lane20"]["class"] == "cell"
+    assert state["mark20"]["display"] == "none" and "display" not in state["mark19"]
+    assert state["number"]["text"].startswith("5 sectors")
+    assert "20 lanes" in figure.sentence()
+
+
+def many_visits(A, B, C):
+    i = cuda.threadIdx.x
+    for k in range(1000):
+        B[0, i] = A[k % 32, i]
+
+
+def test_a_thousand_visits_are_cut_and_said_to_be():
+    A = np.ones((32, 32), np.float32)
+    figure = figures.explore_sectors(emulate(many_visits, trace=True)[1, 32](A, A.copy(), A))
+    assert "of 1000 visits" in figure.sentence()
+    assert figure.size_bytes < 200_000
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda: strided, "This is no launch"),
+        (lambda: launched(strided, trace=False), "was not traced"),
+        (lambda: launched(unsolved), "touches no memory yet"),
+    ],
+)
+def test_a_sentence_where_there_is_nothing_to_draw(given, words):
+    figure = figures.explore_sectors(given())
+    assert words in figure.sentence()
+    look_at(figure.still)

@@ -1,0 +1,261 @@
+"""The mechanism of figures to play with: states that are complete, small, safe and the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import IPython.display
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from course_lib import figures
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene, arrow_path
+from course_lib.figures.interactive.layers import DIGITS, Column
+from course_lib.web import read_beside
+
+STILL = figures.Picture(Figure(), "a still that stands alone")
+
+
+def scene() -> Scene:
+    drawing = Scene(200, 100)
+    drawing.rect(0, 0, 10, 10, css="cell", name="box", label="the box & more")
+    drawing.text(5, 50, "at rest", name="note")
+    drawing.line(0, 0, 9, 9, name="line")
+    return drawing
+
+
+def controls() -> list[Control]:
+    return [Control("step", "step", ("0", "1", "2"), start=1, kind="steps"),
+            Control("gpu", "GPU", ("T4", "L4"), kind="choice")]  # fmt: skip
+
+
+def box_moves(step: int) -> dict:
+    return {"box": {"x": 10 * step, "class": "lit"}} if step else {}
+
+
+def note_says(step: int, gpu: int) -> dict:
+    return {"note": {"text": f"{step} on {'T4 L4'.split()[gpu]} </script>"}}
+
+
+WORDS = (Layer(["step"], lambda step: f"Step {step}." if step else ""),
+         Layer([], {(): "Always <b>."}))  # fmt: skip
+
+
+def figure(**changes) -> Interactive:
+    parts = {
+        "title": "A demo", "scene": scene(), "controls": controls(),
+        "layers": [Layer(["step"], box_moves), Layer(["step", "gpu"], note_says)],
+        "words": WORDS, "still": STILL, "alt": "a box that moves",
+        "clicks": {"box": ("step", 2)},
+    }  # fmt: skip
+    return Interactive(**{**parts, **changes})
+
+
+@pytest.fixture(scope="module")
+def demo() -> Interactive:
+    return figure()
+
+
+def data_of(html: str) -> dict:
+    return json.loads(re.search(r'class="ml-data">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def look_up(column: list, row: int):
+    """What player.js does with a packed column."""
+    _, _, values, width, codes, *paged = column
+
+    def number(text: str, size: int, at: int) -> int:
+        total = 0
+        for digit in text[at * size : (at + 1) * size]:
+            total = total * len(DIGITS) + DIGITS.index(digit)
+        return total
+
+    if paged:
+        page, size, pages = paged
+        row = number(pages, size, row // page) * page + row % page
+    return values[number(codes, width, row)]
+
+
+# --- states ---------------------------------------------------------------------------------------
+
+
+def test_what_a_state_leaves_unsaid_is_as_drawn(demo):
+    assert demo.state(step=2)["box"] == {"x": 20, "class": "lit"}
+    assert demo.state(step=0)["box"] == {"x": 0, "class": "cell"}
+    assert demo.state(step=0, gpu=1)["note"] == {"text": "0 on L4 </script>"}
+
+
+def test_sentences_are_joined_and_empty_ones_left_out(demo):
+    assert demo.sentence() == "Step 1. Always <b>."
+    assert demo.sentence(step=0) == "Always <b>."
+
+
+def test_hidden_and_whole_numbers_and_tenths():
+    layer = Layer(
+        ["step"], lambda step: {"line": {"hidden": step == 1, "x2": np.float32(step / 3)}}
+    )
+    found = figure(layers=[layer])
+    assert found.state(step=1)["line"] == {"display": "none", "x2": 0.3}
+    assert found.state(step=0)["line"] == {"display": None, "x2": 0}
+
+
+@pytest.mark.parametrize(("count", "page"), [(1, 1), (60, 5), (300, 7), (5000, 4)])
+def test_a_packed_column_holds_every_value(count, page):
+    random.seed(count)
+    values = tuple(random.choice(range(count // 3 + 1)) for _ in range(page * count))
+    packed = json.loads(json.dumps(Column("box", "x", values).packed(page)))
+    assert [look_up(packed, row) for row in range(len(values))] == list(values)
+
+
+def test_stretches_that_repeat_are_kept_once():
+    values = tuple(str(n % 12) for n in range(12_000))
+    packed = Column("box", "text", values).packed(12)
+    assert len(json.dumps(packed)) < 2000
+    assert [look_up(packed, row) for row in range(12_000)] == list(values)
+
+
+def test_the_page_holds_the_states_that_python_computed(demo):
+    data = data_of(demo.html())
+    for step in range(3):
+        for gpu in range(2):
+            rows = {(0,): step, (0, 1): step * 2 + gpu, (): 0}
+            for layer in data["layers"]:
+                row = rows[tuple(layer["controls"])]
+                for column in layer["columns"]:
+                    expected = demo.state(step=step, gpu=gpu)[column[0]][column[1]]
+                    assert look_up(column, row) == expected
+            said = [look_up(w["columns"][0], rows[tuple(w["controls"])]) for w in data["words"]]
+            assert " ".join(filter(None, said)) == demo.sentence(step=step, gpu=gpu)
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_without_javascript_the_start_state_is_there(demo):
+    svg = demo.html().split("<svg")[1].split("</svg>")[0]
+    assert 'class="lit"' in svg and 'x="10"' in svg and "1 on T4 &lt;/script&gt;" in svg
+    assert '<div class="ml-controls" hidden>' in demo.html()
+    assert "Step 1. Always &lt;b&gt;.</p>" in demo.html()
+
+
+def test_the_html_is_self_contained_safe_and_the_same(demo):
+    html = demo.html()
+    assert html == figure().html()
+    assert not re.search(r"https?:|src=|@import|innerHTML|insertAdjacent|fetch\(|\beval\(", html)
+    assert html.lower().count("</script") == 2
+    assert demo.size_bytes == len(html.encode()) < 30_000
+
+
+def test_controls_are_native_and_named(demo):
+    html = demo.html()
+    assert 'type="range" min="0" max="2" step="1" value="1"' in html
+    assert 'aria-label="step" aria-valuetext="1"' in html
+    assert "<option selected>T4</option><option>L4</option>" in html
+    assert html.count('<button type="button"') == 3
+    assert 'aria-live="polite"' in html
+    assert 'aria-label="the box &amp; more"' in html and "<title>the box &amp; more</title>" in html
+
+
+def test_the_picture_has_a_name_and_is_no_image_where_it_can_be_clicked(demo):
+    assert 'role="group" aria-label="a box that moves"' in demo.html()
+    assert 'role="img" aria-label="a box that moves"' in figure(clicks={}).html()
+
+
+def test_patterns_come_along_where_they_are_used():
+    assert "<pattern" not in figure().html()
+    layer = Layer(["step"], lambda step: {"box": {"class": "hatch" if step == 2 else "cell"}})
+    html = figure(layers=[layer]).html()
+    assert html.count("<pattern") == 1
+    assert re.search(r"--hatch:url\(#(ml-\w+-hatch)\)", html)[1] in html.split("<defs>")[1]
+
+
+def test_a_cell_shows_the_still_first(demo, monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        IPython.display, "display", lambda data, metadata=None, raw=False: shown.append(data)
+    )
+    demo._ipython_display_()
+    assert "image/png" in shown[0] and "text/html" in shown[-1]
+    assert shown[-1]["text/plain"] == 'Interactive figure "A demo". Controls: step; GPU.'
+
+
+def test_saving_makes_a_page(demo, tmp_path):
+    text = demo.save(tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>") and demo.html() in text
+
+
+def test_rules_reach_nothing_but_figures():
+    css = re.sub(r"/\*.*?\*/", "", read_beside("course_lib.figures.interactive", "player.css"),
+                 flags=re.DOTALL)  # fmt: skip
+    selectors = [each.strip() for each in re.findall(r"([^{}]+)\{", css)]
+    assert all(each.startswith((".ml-figure ", "@media")) for each in selectors)
+
+
+def test_motion_is_only_for_those_who_do_not_mind():
+    css = read_beside("course_lib.figures.interactive", "player.css")
+    before, after = css.split("@media (prefers-reduced-motion: no-preference)")
+    assert "transition:" not in before.replace("transition: none", "") and "transition:" in after
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+REFUSED = {
+    "has no state": {"layers": [Layer(["step"], {(0,): {}, (1,): {}})]},
+    "no such positions": {"layers": [Layer(["gpu"], {(n,): {} for n in range(3)})]},
+    "which is no control": {"layers": [Layer(["tile"], {})]},
+    "no such element": {"layers": [Layer([], {(): {"bxo": {"x": 1}}})]},
+    "not 'onclick'": {"layers": [Layer([], {(): {"box": {"onclick": "x"}}})]},
+    "is no text": {"layers": [Layer([], {(): {"box": {"text": "x"}}})]},
+    "does not know the class 'yellow'": {"layers": [Layer([], {(): {"box": {"class": "yellow"}}})]},
+    "finite number": {"layers": [Layer([], {(): {"box": {"x": float("nan")}}})]},
+    "One line of text": {"layers": [Layer([], {(): {"note": {"text": "a\nb"}}})]},
+    "Two layers change 'class' of 'box'": {"layers": [Layer(["step"], box_moves)] * 2},
+    "same key": {"controls": [controls()[0], controls()[0]]},
+    "one control of steps": {
+        "controls": [*controls(), Control("again", "again", ("0", "1"), kind="steps")]
+    },
+    "to be clicked": {"clicks": {"bxo": ("step", 0)}},
+    "does not exist": {"clicks": {"box": ("step", 3)}},
+    "more than 300,000": {"words": Layer(["step"], lambda step: f"{step}" * 100_000)},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_mistake_is_named_when_the_figure_is_made(message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        figure(**REFUSED[message])
+
+
+@pytest.mark.parametrize(
+    ("values", "start", "kind"), [((), 0, "slider"), (("1",), 1, "slider"), (("1",), 0, "dial")]
+)
+def test_a_control_that_cannot_be_is_refused(values, start, kind):
+    with pytest.raises(ValueError):
+        Control("step", "step", values, start, kind)
+
+
+def test_two_elements_of_one_name_are_refused():
+    drawing = scene()
+    with pytest.raises(ValueError, match="'box'"):
+        drawing.circle(1, 1, 1, name="box")
+
+
+def test_positions_that_do_not_exist_are_refused(demo):
+    for positions in ({"step": 3}, {"stpe": 0}, {"step": -1}):
+        with pytest.raises(ValueError):
+            demo.state(**positions)
+
+
+def test_groups_hold_their_parts_and_arrows_point():
+    drawing = Scene()
+    with drawing.group("pair", transform="translate(1 2)"):
+        drawing.circle(1, 2, 3, css="a")
+    drawing.arrow(0, 0, 10, 0, css="b")
+    markup = drawing.markup({"pair": {"display": "none"}})
+    assert markup.startswith(
+        '<g transform="translate(1 2)" display="none" data-name="pair"><circle'
+    )
+    assert arrow_path(0, 0, 10, 0) in markup and "L10 0" in arrow_path(0, 0, 10, 0)

@@ -1,0 +1,106 @@
+"""The race: which read goes wrong in which order of the warps, and what becomes of C."""
+
+from __future__ import annotations
+
+import pytest
+from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, flat, kernel
+
+from course_lib.figures import watch_race
+from course_lib.figures.interactive import Interactive
+from course_lib.figures.watch import NothingToDraw
+
+IN_STEP, ONE_BY_ONE = 0, 1
+BOTH, NO_FIRST, NO_SECOND, NONE = range(4)
+
+
+@pytest.fixture(scope="module")
+def ours() -> Interactive:
+    return watch_race()
+
+
+def told(figure: Interactive, barriers: int, order: int) -> list[str]:
+    last = len(figure.controls[2].values)
+    return [figure.sentence(barriers=barriers, order=order, at=at) for at in range(last)]
+
+
+def test_with_both_barriers_no_order_goes_wrong(ours: Interactive) -> None:
+    for order in range(4):
+        everything = " ".join(told(ours, BOTH, order))
+        assert "✗" not in everything and "every element of C is right" in everything
+        assert "finds no race" in everything
+
+
+def test_without_the_first_a_warp_reads_what_another_has_not_written(ours: Interactive) -> None:
+    second = told(ours, NO_FIRST, ONE_BY_ONE)[2]
+    assert second.startswith("Warp 0 multiplies")
+    assert "thread (0, 0) of warp 0 reads sB[4, 0]" in second
+    assert "nothing defined (NaN) instead of" in second
+    assert "thread (0, 4) of warp 1 writes that cell only later" in second
+    assert (
+        "32 of 64 elements of C are wrong, 32 of them NaN" in told(ours, NO_FIRST, ONE_BY_ONE)[-1]
+    )
+    state = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=2)
+    assert state["word1.0"]["text"] == "✗ mult" and state["whytext"]["text"] == "written too late"
+
+
+def test_without_the_second_the_numbers_are_plausible(ours: Interactive) -> None:
+    sentences = told(ours, NO_SECOND, ONE_BY_ONE)
+    wrong = next(each for each in sentences if "✗" in each)
+    assert wrong.startswith("Warp 1 multiplies") and "has overwritten it already" in wrong
+    assert "none looks broken" in sentences[-1]
+
+
+def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Interactive) -> None:
+    for barriers in (NO_FIRST, NO_SECOND, NONE):
+        sentences = told(ours, barriers, IN_STEP)
+        assert not any("✗" in each for each in sentences)
+        assert "right. But only this time. In every order the emulator reports" in sentences[-1]
+
+
+def test_the_cross_and_the_result_are_not_told_in_advance(ours: Interactive) -> None:
+    before = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=1)
+    assert before["word1.0"]["text"] == "multiply" and before["result"]["text"] == "not done yet"
+    assert before["wrong"]["display"] == "none"
+
+
+def test_the_pointers_stay_at_a_barrier_until_their_warp_goes_on(ours: Interactive) -> None:
+    rows = [
+        ours.state(barriers=BOTH, order=ONE_BY_ONE, at=at)["pc0"].get("y") for at in range(1, 4)
+    ]
+    assert rows[0] == rows[1] != rows[2]  # at the first barrier, still there, then multiplied
+    assert ours.state(barriers=BOTH, order=ONE_BY_ONE, at=1)["pc1"]["display"] == "none"
+
+
+def test_the_still_shows_both_races_and_the_file_is_small(ours: Interactive) -> None:
+    assert "before it is written" in ours.still.alt and "after it was over" in ours.still.alt
+    assert ours.size_bytes < 100_000
+
+
+def test_the_students_kernel_with_its_own_lines_and_a_flat_block() -> None:
+    figure = watch_race(flat())
+    assert "(line 14)" in figure.controls[0].values[1]
+    assert "sB[ty, tx] = B[start + ty, col]" in figure.html()
+    assert "thread 32 reads" in told(figure, NO_FIRST, IN_STEP)[-1]
+
+
+def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
+    figure = watch_race(kernel(TILED, ("cuda.syncthreads()  # first", "pass")))
+    assert figure.controls[0].values[0] == "as it is" and figure.controls[0].start == 0
+    assert any("✗" in each for each in told(figure, 0, ONE_BY_ONE))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kernel": kernel(EMPTY)}, "still empty"),
+        ({"kernel": kernel(PLAIN)}, "no shared array"),
+        ({"kernel": kernel(LITERAL)}, "TILE = 16"),
+        ({"kernel": kernel(TILED, ("+= sA", "-= sA"))}, "another mistake than a race"),
+        ({"tile": 4}, "two to four warps"),
+        ({"launch": ((2, 1), (8, 8))}, "one block"),
+        ({"more": (1,)}, "more="),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:
+    with pytest.raises(NothingToDraw, match=words):
+        watch_race(**given)

@@ -1,0 +1,66 @@
+"""The tensor-core rungs on the emulator: right at odd shapes, without a finding; accuracy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_lib import runtime
+from course_lib.errors import LaunchRefused
+from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
+
+# Rows beyond a tile, columns that end within one, an odd and an even number of tiles along K.
+SHAPES = {
+    "tensor_core_f16": (130, 136, 96),
+    "tensor_core_bf16": (130, 264, 128),
+    "tensor_core_tf32": (130, 260, 48),
+}
+FORMAT_OF = {made.rung: name for name, made in accuracy.FORMATS.items()}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_products(name: str) -> None:
+    rung, (M, N, K) = RUNG_KERNELS[name], SHAPES[name]
+    made = accuracy.FORMATS[FORMAT_OF[name]]
+    generator = np.random.default_rng(1)
+    A, B = (made.encode(generator.standard_normal(s).astype("f4")) for s in ((M, K), (K, N)))
+    C = np.full((M, N), np.nan, np.float32)
+    grid, block = rung.grid_and_block(M, N, K)
+    emulated = runtime.emulate(rung.kernel, max_dynamic_shared=max(rung.dynamic_shared, 49_152))
+    profile = emulated[grid, block, 0, rung.dynamic_shared](A, B, C)
+    assert profile.findings == []
+    exact = made.value(A).astype(np.float64) @ made.value(B).astype(np.float64)
+    assert np.abs(C - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_accuracy_is_that_of_the_format() -> None:
+    found = {name: accuracy.measure(name, 64, 64, 64) for name in ("tf32", "float16", "bfloat16")}
+    # A rounding is off by a quarter of a last digit on average: 11 digits, 11 and 8; tf32 is cut.
+    assert 2e-4 < found["float16"].total < 4e-4
+    assert 6e-4 < found["tf32"].total < 9e-4
+    assert 1.8e-3 < found["bfloat16"].total < 3e-3
+    assert all(each.sums < 1e-6 for each in found.values())
+
+
+def test_conversions() -> None:
+    tie, above = 1 + 2**-8, np.nextafter(np.float32(1 + 2**-8), np.float32(2))
+    numbers = np.array([1, tie, above, 1 + 3 * 2**-8, -2.5], np.float32)
+    values = accuracy.from_bf16(accuracy.bits_of_bf16(numbers))
+    assert values.tolist() == [1, 1, 1 + 2**-7, 1 + 2**-6, -2.5]  # to even in the middle
+    assert accuracy.cut_to_tf32(np.array([1 + 2**-10 + 2**-11], "f4")).tolist() == [1 + 2**-10]
+
+
+def test_what_they_refuse() -> None:
+    A, B, C = (np.zeros(shape, np.uint16) for shape in ((8, 40), (40, 8), (8, 8)))
+    with pytest.raises(InputsRefused, match=r"K = 40 is no multiple of 32: .* zeros to 64"):
+        RUNG_KERNELS["tensor_core_bf16"].check_inputs(A, B, C.astype(np.float32))
+    with pytest.raises(InputsRefused, match="A is uint16: convert it"):
+        RUNG_KERNELS["tensor_core_f16"].check_inputs(A, B, C)
+
+
+def test_wgmma_has_no_emulation() -> None:
+    A, B, C = np.zeros((8, 64), "u2"), np.zeros((64, 8), "u2"), np.zeros((8, 8), "f4")
+    with pytest.raises(LaunchRefused, match=r"wgmma_m64n256k64_bf16|fence_async"):
+        runtime.emulate(RUNG_KERNELS["wgmma"].kernel, max_dynamic_shared=196_608)[
+            (1, 1), 256, 0, 196_608
+        ](A, B, C)

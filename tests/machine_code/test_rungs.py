@@ -1,0 +1,140 @@
+"""Each fp32 rung in machine code: registers, widths, share of multiply-adds, and its C++ twin."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import pytest
+import twins_of_the_rungs as twins
+
+from course_lib.machine_code import CompileReport, compile_report, compile_reports, compiler
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("numba_cuda") is None,
+        reason="shared arrays aligned to 16 bytes need numba-cuda; Numba alone has none",
+    ),
+]
+
+SIGNATURE = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
+CAPABILITIES = twins.CAPABILITIES
+
+# rung: most registers, shared bytes, least share of FFMA, loads of shared and of global memory a
+# trip by their bits, and the most instructions for a multiply-add, as a multiple of the twin's
+ROWS: dict[str, tuple[int, int, float, dict[int, int], dict[int, int], float | None]] = {
+    "naive": (48, 0, 0.02, {}, {32: 8}, None),
+    "naive_while": (40, 0, 0.12, {}, {32: 8}, 1.5),
+    "coalesced": (48, 0, 0.02, {}, {32: 8}, None),
+    "coalesced_while": (64, 0, 0.15, {}, {32: 32}, 1.25),
+    "tiled": (64, 8192, 0.22, {32: 32, 128: 8}, {32: 2}, 1.45),
+    "tiled_while": (64, 8192, 0.28, {32: 32, 128: 8}, {32: 2}, 1.12),
+    "register_1d": (80, 4096, 0.54, {32: 8, 128: 16}, {32: 2}, 1.15),
+    "register_2d": (128, 8192, 0.85, {128: 32}, {32: 8}, 1.08),
+    "vectorised": (128, 8320, 0.88, {128: 32}, {128: 2}, 1.08),
+    "warp_tiled": (255, 16640, 0.91, {128: 96}, {128: 8}, 1.08),
+    "double_buffered": (128, 16640, 0.86, {128: 32}, {128: 2}, 1.08),
+    "cp_async": (255, 24832, 0.90, {128: 48}, {}, 1.08),
+}
+CASES = [(name, cc) for name in ROWS for cc in CAPABILITIES if (name, cc) != ("cp_async", "7.5")]
+
+
+class Row(NamedTuple):
+    """What is asked of a report; a report itself can't travel between processes."""
+
+    registers: int
+    shared: int
+    in_local_memory: int
+    instructions: int
+    ffma: int
+    lds: dict[int, int]
+    ldg: dict[int, int]
+    opcodes: dict[str, int]
+
+
+def row_of(report: CompileReport) -> Row:
+    mix = report.mix
+    assert mix is not None, report.note
+    return Row(
+        report.registers,
+        report.static_shared_bytes,
+        report.stack_bytes + report.spill_store_bytes + report.spill_load_bytes,
+        mix.total,
+        mix.ffma,
+        dict(mix.lds),
+        dict(mix.ldg),
+        dict(mix.opcodes),
+    )
+
+
+def rows_of(name: str) -> dict[tuple[str, str], Row]:
+    from course_lib.kernels import RUNG_KERNELS
+
+    ccs = [cc for each, cc in CASES if each == name]
+    reports = compile_reports(RUNG_KERNELS[name].kernel, SIGNATURE, ccs)
+    return {(name, cc): row_of(report) for cc, report in reports.items()}
+
+
+@pytest.fixture(scope="module")
+def rows(corpus) -> dict[tuple[str, str], Row]:
+    """All of them at once, the slowest first."""
+    with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        found = pool.map(rows_of, reversed(list(ROWS)))
+        return {case: row for some in found for case, row in some.items()}
+
+
+@pytest.mark.parametrize(("name", "cc"), CASES)
+def test_row(rows, name, cc):
+    row = rows[name, cc]
+    registers, shared, share, lds, ldg, most = ROWS[name]
+    assert row.registers <= registers
+    assert row.shared == shared
+    assert row.in_local_memory == 0
+    assert row.ffma / row.instructions >= share
+    assert row.ldg == ldg
+    # Narrow loads beside the wide ones are of numbers put away, such as an address: three at most.
+    if 32 not in lds:
+        assert row.lds.pop(32, 0) <= 3
+    assert row.lds == lds
+    if most is not None:
+        twin = json.loads(twins.KEPT.read_text())[name.removesuffix("_while")][cc]
+        assert row.instructions / row.ffma <= most * twin["instructions"] / twin["ffma"]
+
+
+def test_compiled_for_one_gpu_alone_the_counts_are_the_same(rows):
+    from course_lib.kernels import RUNG_KERNELS
+
+    for name in ("register_2d", "vectorised"):
+        alone = row_of(compile_report(RUNG_KERNELS[name].kernel, SIGNATURE, "9.0"))
+        together = rows[name, "9.0"]
+        assert (alone.ffma, alone.lds, alone.ldg) == (together.ffma, together.lds, together.ldg)
+        assert alone.instructions == pytest.approx(together.instructions, rel=0.02)
+
+
+@pytest.mark.parametrize("cc", ("8.0", "9.0"))
+def test_cp_async_copies_without_registers(rows, cc):
+    opcodes = rows["cp_async", cc].opcodes
+    copies = {opcode: count for opcode, count in opcodes.items() if opcode.startswith("LDGSTS")}
+    assert sum(copies.values()) == 6  # 4 of one element of A, 2 of four of B
+    assert sum(count for opcode, count in copies.items() if "BYPASS.128" in opcode) == 2
+    assert not [opcode for opcode in opcodes if opcode.startswith("STS")]
+
+
+@pytest.mark.parametrize("name", twins.NAMES)
+def test_the_kept_numbers_are_of_this_twin(name):
+    kept = json.loads(twins.KEPT.read_text())
+    assert kept[name]["source"] == twins.fingerprint(name), f"run {twins.__file__}"
+
+
+def test_nvcc_still_makes_the_same_of_a_twin():
+    if compiler.find_tool("nvcc") is None:
+        pytest.skip("nvcc is not here")
+    kept = json.loads(twins.KEPT.read_text())
+    for name, found in twins.compiled(["register_2d", "cp_async"], ("9.0",)).items():
+        assert found["9.0"]["ffma"] == kept[name]["9.0"]["ffma"]
+        near = kept[name]["9.0"]["instructions"]
+        assert found["9.0"]["instructions"] == pytest.approx(near, rel=0.05)

@@ -1,0 +1,24 @@
+from numba import cuda, float32
+
+RUN = 64
+
+
+@cuda.jit
+def block_scan(x, y):
+    s = cuda.shared.array(RUN, float32)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * RUN + t
+    n = x.shape[0]
+    if i < n:
+        s[t] = x[i]
+    else:
+        s[t] = 0
+    cuda.syncthreads()
+    stride = 1
+    while stride < RUN:
+        if t >= stride:
+            s[t] += s[t - stride]  # <- race-write-after-read, race-read-after-write
+        cuda.syncthreads()
+        stride *= 2
+    if i < n:
+        y[i] = s[t]

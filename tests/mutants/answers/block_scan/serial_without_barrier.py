@@ -1,0 +1,17 @@
+from numba import cuda, float32
+
+RUN = 64
+
+
+@cuda.jit
+def block_scan(x, y):
+    s = cuda.shared.array(RUN, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = x[i] if i < x.size else float32(0)  # <- race-read-after-write
+    if t == 0:
+        for k in range(1, RUN):
+            s[k] += s[k - 1]  # <- race-read-after-write
+    cuda.syncthreads()
+    if i < x.size:
+        y[i] = s[t]

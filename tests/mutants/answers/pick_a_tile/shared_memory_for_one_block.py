@@ -1,0 +1,5 @@
+BM = 128
+BN = 128
+BK = 128  # <- not-used
+TM = 8
+TN = 8

@@ -1,0 +1,123 @@
+"""Reading answers: numbers as people write them, letters, lines, words; and kind complaints."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.questions.judging import CannotRead, judge, number_from
+from course_lib.questions.kinds import (
+    Choice,
+    Choose,
+    FillIn,
+    Misread,
+    Number,
+    Slip,
+    Suspect,
+    WhichLine,
+)
+
+BYTES = Number(
+    id="99-bytes",
+    asks="How many?",
+    value=lambda: 1024,
+    unit="bytes",
+    why="It is {answer}.",
+    other="Count them.",
+    within=0.01,
+    slips=(Slip(lambda: 256, "Those are floats."),),
+)
+LETTER = Choose(
+    id="99-letter",
+    asks="Which?",
+    choices=(Choice("one", "First."), Choice("two", "Second.", right=True)),
+)
+WORD = FillIn(
+    id="99-word",
+    asks="What?",
+    accepts=("cuda.syncthreads()",),
+    why="All wait.",
+    other="Look again.",
+    misread=(Misread(("cuda.syncwarp()",), "A warp waits."),),
+)
+LINE = WhichLine(
+    id="99-line",
+    asks="Which?",
+    code="a = 1\n\nb = 2\nc = 3\n",
+    line="b =",
+    why="It is b.",
+    innocent="Not this one.",
+    suspects=(Suspect("c =", "It looks like it."),),
+    proof=lambda: 3,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1024", 1024), ("1,024", 1024), ("1 024", 1024), ("1_024", 1024), ("12,345", 12345),
+        ("0.25", 0.25), ("0,25", 0.25), ("1,5", 1.5), (".5", 0.5), ("-3", -3), ("1e9", 1e9),
+        ("1/4", 0.25), ("1 / 4", 0.25), ("8 bytes", 8), ("8bytes", 8),
+        (" 8 ", 8), ("1,234.5", 1234.5),
+    ],
+)  # fmt: skip
+def test_a_number_is_read_as_people_write_it(text, number):
+    assert number_from(text, "bytes") == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "8 KiB", "1/0", "1/", "nan", "inf", "1e999", "3 x", "1/2/3"]
+)
+def test_what_is_no_number_is_not_guessed(text):
+    assert number_from(text, "bytes") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "right", "why"),
+    [
+        (BYTES, 1024, True, "It is 1,024."),
+        (BYTES, 1030.0, True, "It is 1,024."),
+        (BYTES, "1,024 bytes", True, "It is 1,024."),
+        (BYTES, 256, False, "Those are floats."),
+        (BYTES, 1050, False, "Count them."),
+        (LETTER, "b", True, "Second."),
+        (LETTER, " (B) ", True, "Second."),
+        (LETTER, "a", False, "First."),
+        (WORD, "CUDA.syncthreads ();", True, "All wait."),
+        (WORD, "`cuda.syncwarp()`", False, "A warp waits."),
+        (WORD, "sleep", False, "Look again."),
+        (WORD, 3, False, "Look again."),
+        (LINE, 3, True, "It is b."),
+        (LINE, "line 3", True, "It is b."),
+        (LINE, 4, False, "It looks like it."),
+        (LINE, 1, False, "Not this one."),
+    ],
+)
+def test_a_verdict_has_the_reason_of_its_answer(question, given, right, why):
+    verdict = judge(question, given)
+    assert (verdict.right, verdict.why) == (right, why)
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "said"),
+    [
+        (BYTES, "many", "'many' is not a number"),
+        (BYTES, None, "in bytes"),
+        (BYTES, True, "not a number"),
+        (BYTES, float("nan"), "not a number"),
+        (BYTES, ..., "in place of the three dots"),
+        (LETTER, "c", "There are: a, b"),
+        (LETTER, 7, "no choice '7'"),
+        (WORD, "", "quotation marks"),
+        (LINE, 2, "There are: 1, 3, 4 (blank lines"),
+        (LINE, "the third", "no line 'the third'"),
+    ],
+)
+def test_what_is_no_answer_is_said_kindly(question, given, said):
+    with pytest.raises(CannotRead) as complaint:
+        judge(question, given)
+    assert said in str(complaint.value)
+
+
+def test_a_part_that_two_lines_hold_names_none():
+    with pytest.raises(ValueError, match="stands in 3 lines"):
+        LINE.number_of("=")

@@ -1,0 +1,118 @@
+"""Every quick check of every lesson: computed, proved, with a reason for each answer."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from course_lib.questions import lessons, of_lesson
+from course_lib.questions.judging import judge
+from course_lib.questions.kinds import Choose, FillIn, Number, WhichLine, shown
+from course_lib.questions.lesson_05 import WARP_BARRIER
+from course_lib.questions.runs import ones, run
+
+EVERY = {name: question for number in lessons() for name, question in of_lesson(number).items()}
+_LOWER_WORD = re.compile(r"(?!float|gcd|int)[a-z]{2}")  # a sentence may begin with x or float32
+NUMBERS = [name for name, each in EVERY.items() if isinstance(each, Number)]
+
+# Worked out apart from the course, so that a formula cannot vouch for itself.
+ROW_1, COLUMN_1 = (5, 6, 7, 8), (2, 0, 2, 0)
+WORKED_OUT = {
+    "00-my-number": np.arange(5 * 64).reshape(5, 64)[3, 10],
+    "00-blocks-in-x": len(range(0, 50, 16)),
+    "00-bytes-for-a-flop": (4 + 4 + 4) / 2,
+    "01-on-the-road": 300,
+    "01-roof": 320 / 4,
+    "01-boxes": 32 * len({4 * 4 * i // 32 for i in range(1024)}),
+    "02-uses": 30,
+    "02-float64": 2 / (8 + 8),
+    "03-lane": np.tile(np.arange(32), 8).reshape(16, 16)[5, 3],
+    "03-reversed": len({4 * (31 - lane) // 32 for lane in range(32)}),
+    "03-float64": len({8 * lane // 32 for lane in range(32)}),
+    "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
+    "04-strip": 16 * 2 * 4,
+    "04-how-often": 12 / 4,
+    "05-loads-of-a-thread": 2 * 96 / 32,
+}
+
+
+def test_every_lesson_so_far_has_questions_of_several_kinds():
+    assert {"00", "01", "02", "03", "04", "05"} <= set(lessons())
+    for number in lessons():
+        kinds = {type(question) for question in of_lesson(number).values()}
+        assert len(of_lesson(number)) >= 4 and len(kinds) >= 2, number
+        assert len(of_lesson(number)) == len(_written(number)), f"two of {number} share an id"
+
+
+def _written(number):
+    from importlib import import_module
+
+    return import_module(f"course_lib.questions.lesson_{number}").QUESTIONS
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_question_is_whole(name):
+    question = EVERY[name]
+    assert re.fullmatch(r"\d\d(-[a-z0-9]+)+", name)
+    rows = question.rows()
+    reasons = [why for _, _, why in rows]
+    assert sum(right for _, right, _ in rows) == 1
+    if isinstance(question, Choose):
+        assert 3 <= len(rows) <= 5 and len(set(reasons)) == len(rows)
+    else:
+        reasons += [question.otherwise(), question.hint]
+        assert question.hint and (question.otherwise() or isinstance(question, WhichLine))
+    for text in (question.asks, *reasons):
+        assert not text or (len(text) > 15 and text.count("`") % 2 == 0), text
+        assert not text or not _LOWER_WORD.match(text), f"{text!r} stands after 'Right.'"
+        assert "  " not in text and "{" not in text, text
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_told_from_its_slips(name):
+    question = EVERY[name]
+    value = question.value()
+    assert math.isfinite(value) and judge(question, float(value)).right
+    assert judge(question, shown(value)).right, "as the reason prints it, it must count as right"
+    for slip in question.slips:
+        verdict = judge(question, float(slip.value()))
+        assert not verdict.right and verdict.why == slip.why
+    assert shown(value) not in re.findall(r"[\d.,]*\d", question.hint)
+
+
+@pytest.mark.parametrize("name", WORKED_OUT)
+def test_a_number_is_what_it_should_be(name):
+    assert EVERY[name].value() == pytest.approx(WORKED_OUT[name])
+
+
+def test_no_number_of_the_first_lessons_is_left_out():
+    assert {name for name in NUMBERS if name < "06"} == set(WORKED_OUT)
+
+
+@pytest.mark.parametrize("name", [n for n, q in EVERY.items() if isinstance(q, WhichLine)])
+def test_the_emulator_names_the_wrong_line(name):
+    question = EVERY[name]
+    assert question.number_of(question.line) == str(question.proof())
+    assert judge(question, question.proof()).right
+
+
+@pytest.mark.parametrize("name", [n for n, q in EVERY.items() if isinstance(q, FillIn)])
+def test_words_are_told_apart(name):
+    question = EVERY[name]
+    for spelling in question.accepts:
+        assert judge(question, spelling.upper()).right, spelling
+    for misread in question.misread:
+        for spelling in misread.spellings:
+            assert judge(question, spelling).why == misread.why, spelling
+    assert judge(question, "something else").why == question.other
+
+
+def test_with_a_warp_barrier_only_the_tile_of_b_is_in_danger():
+    """What 05-which-barrier claims: with whole rows as warps, sA is safe and sB is not."""
+    kernel = WARP_BARRIER.replace("16", "32")
+    profile = run(kernel, (2, 2), (32, 32), ones(64, 64), ones(64, 64), ones(64, 64))
+    read_too_early = {f.cell[:2] for f in profile.findings if f.code == "race-read-after-write"}
+    assert read_too_early == {"sB"}

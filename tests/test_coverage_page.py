@@ -1,0 +1,61 @@
+"""docs/coverage.md: where each of the 101 teaching elements of the sources is, or why it is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from course_lib.curriculum import LESSONS
+
+pytestmark = pytest.mark.workshop
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (\d{3}-\d{2}) \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTILINE)
+# How many elements each of the five source documents has.
+ELEMENTS = {"000": 19, "001": 19, "002": 20, "003": 33, "004": 10}
+PLACE = re.compile(r"\[(\d\d)\]\(\.\./((?:notebooks|exercises)/[\w]+\.ipynb)\) `([\w-]+)`")
+LATER = re.compile(r"lesson (08|09|10|11)\b")
+
+
+def cell_ids(path: Path) -> set[str]:
+    return {cell["id"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
+
+
+def test_every_element_has_one_row() -> None:
+    expected = [f"{file}-{n:02}" for file, count in ELEMENTS.items() for n in range(1, count + 1)]
+    assert [element for element, _, _ in ROWS] == expected
+    assert sum(ELEMENTS.values()) == 101
+
+
+@pytest.mark.parametrize(("element", "what", "where"), ROWS, ids=[row[0] for row in ROWS])
+def test_an_element_is_where_the_page_says(element: str, what: str, where: str) -> None:
+    places = PLACE.findall(where)
+    for number, file, cell in places:
+        path = ROOT / file
+        assert path.exists(), f"{element}: there is no {file}"
+        assert path.name.startswith(number), f"{element}: {file} is not lesson {number}"
+        assert cell in cell_ids(path), f"{element}: {file} has no cell {cell}"
+    written = {each.number for each in LESSONS}
+    later = [number for number in LATER.findall(where) if number not in written]
+    left_out = where.startswith("left out: ") and len(where) > 30
+    assert places or later or left_out, f"{element}: no place, and no reason"
+    assert len(what) > 10
+
+
+def test_the_summary_counts_what_the_table_says() -> None:
+    found = Counter(
+        "placed" if PLACE.search(where) else "left out" if "left out" in where else "later"
+        for _, _, where in ROWS
+    )
+    said = re.search(r"\*\*(\d+) placed, (\d+) to come, (\d+) left out\.\*\*", PAGE)
+    assert said, "the page has no summary"
+    assert [int(number) for number in said.groups()] == [
+        found["placed"],
+        found["later"],
+        found["left out"],
+    ]
