@@ -69,7 +69,12 @@ CODE = ["course.py", "course_lib", "tests", "benchmarks"]
 NOTEBOOKS = ["notebooks", "solutions"]
 # Enough to see that the compiler is found and driven rightly; the rest is about newer versions.
 ON_COLAB = "quote or helper or launch"
+LESSONS_PASS = "test_a_lesson_passes"  # the browser runs lessons, too, so nbval does it only once
 BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what others share
+# What could differ with older versions of NumPy, Numba, matplotlib and IPython.
+ON_COLAB_TOO = ["emulator", "figures", "kernels", "intrinsics", "test_quiz.py", "test_runtime.py"]
+ON_COLAB_TOO += ["test_checking.py", "test_host_api.py", "test_probe.py", "test_timing.py"]
+ON_COLAB_TOO = [f"tests/{name}" for name in ON_COLAB_TOO]
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 
@@ -86,7 +91,8 @@ def slow_steps() -> Iterator[Step]:
     yield Step("notebooks: lint", [PYTHON, "-m", "ruff", "check", *NOTEBOOKS])
     yield Step("notebooks: format", [PYTHON, "-m", "ruff", "format", "--check", *NOTEBOOKS])
     yield Step("notebooks: form", _pytest(PYTHON, "tests/test_notebooks.py", "-m", FAST))
-    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow and not alone", *in_parallel()))
+    slow = ["tests", "-m", "slow and not alone", "-k", f"not {LESSONS_PASS}"]
+    yield Step("slow tests", _pytest(PYTHON, *slow, *in_parallel()))
     yield Step("timed tests", _pytest(PYTHON, "tests", "-m", "alone"))
 
 
@@ -101,6 +107,9 @@ def all_others() -> Iterator[Step]:
 def long_steps() -> Iterator[Step]:
     """More cases of what --all has tried: for a release, or when a check has changed."""
     yield Step("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
+    lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
+    yield _browser_step("browser, more", "long")
+    yield Step("lessons, newest versions", _pytest(PYTHON, *lessons, *in_parallel()))
 
 
 def book_steps() -> Iterator[Step]:
@@ -112,7 +121,14 @@ def book_steps() -> Iterator[Step]:
         return [python, "-m", "course_lib.cli", "book", "--out", str(book)]
 
     yield Step("book", build)
-    yield Step("browser", lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *in_parallel()))
+    yield _browser_step("browser", "not long")
+
+
+def _browser_step(name: str, marks: str) -> Step:
+    return Step(
+        name,
+        lambda: _pytest(_environment("browser"), *BROWSER_TESTS, "-m", marks, *in_parallel()),
+    )
 
 
 def compiler_steps() -> Iterator[Step]:
@@ -135,10 +151,10 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     def tests(*arguments: str) -> Callable[[], Command]:
         return lambda: _pytest(str(colab.make(freeze)), *arguments)
 
-    # Wrong answers are interpreted, never compiled: what could differ there, tests/emulator shows.
-    fast = [*FAST_TESTS[:-1], f"{FAST} and not workshop", "--ignore=tests/mutants"]
+    fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
-    yield Step("Colab: notebooks", tests("tests/test_notebooks.py", "-m", "slow", *in_parallel()))
+    lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
+    yield Step("Colab: lessons", tests(*lessons, *in_parallel()))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 

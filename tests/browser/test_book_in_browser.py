@@ -48,7 +48,13 @@ def requests(page, address) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+PAGES = [
+    each if each.number in ("05", "07") else pytest.param(each, marks=pytest.mark.long)
+    for each in LESSONS
+]
+
+
+@pytest.mark.parametrize("lesson", PAGES, ids=lambda each: each.number)
 def test_a_page_of_the_book_is_alive(page, address, requests, lesson) -> None:
     page.goto(f"{address}/notebooks/{lesson.stem}.html")
     for figure in started(page, FIGURES):

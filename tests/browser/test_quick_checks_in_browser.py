@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Locator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,7 @@ def wrong_words(card: str, sheet: dict[str, Any], shown: Locator) -> Iterator[st
             yield f"{card}: {match} gets {said!r} instead of {expected!r}"
 
 
+@pytest.mark.long
 def test_each_answer_gets_its_reason(browser: Browser) -> None:
     cards = stored_cards()
     assert len(cards) >= 30

@@ -166,15 +166,13 @@ def cases(which: str) -> Iterator[Case]:
 def answers(which: str) -> list[Path]:
     """The right answers to all exercises that ask for a kernel ("every"), or "some".
 
-    Some: two of each exercise that takes the simulator long, with its Python thread for each of
+    Some: one of each exercise that takes the simulator long, with its Python thread for each of
     ours, and all of the others.
     """
     paths = [path for path in sorted(STYLES.glob("*/*.py")) if path.parent.name in PROBLEMS]
     if which == "every":
         return paths
-    few = [
-        path for name in SLOW for path in [each for each in paths if each.parent.name == name][:2]
-    ]
+    few = [next(path for path in paths if path.parent.name == name) for name in SLOW]
     return [path for path in paths if path.parent.name not in SLOW or path in few]
 
 

@@ -10,10 +10,9 @@ from expectations import Mutant, all_mutants
 import course_lib
 
 MUTANTS = all_mutants()
-# Every so many wrong answers are in the fast set, and `--all` tries the others; of those that take
-# longest, it tries every so many, and `--long` the others.
+# Every so many wrong answers are in the fast set, more are in that of `--all`; `--long` tries all.
 FAST_ONE_IN = 12
-SLOW_ONE_IN = {"matmul_1d": 3, "matmul_2d": 3, "attention": 3}
+SLOW_ONE_IN = 3
 AT_LEAST = {
     "mat_add": 10,
     "matmul_naive": 10,
@@ -34,18 +33,17 @@ def _cases(is_warning: bool) -> list[object]:
         pytest.param(
             mutant,
             id=f"{mutant.exercise}-{mutant.name}",
-            marks=_marks(mutant.exercise, number),
+            marks=_marks(number),
         )
         for number, mutant in enumerate(MUTANTS)
         if mutant.is_warning is is_warning
     ]
 
 
-def _marks(exercise: str, number: int) -> list[pytest.MarkDecorator]:
+def _marks(number: int) -> list[pytest.MarkDecorator]:
     if number % FAST_ONE_IN == 0:
         return []
-    slow = number % SLOW_ONE_IN.get(exercise, 1) == 0
-    return [pytest.mark.slow if slow else pytest.mark.long]
+    return [pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow]
 
 
 @pytest.mark.parametrize("mutant", _cases(is_warning=False))
