@@ -241,7 +241,7 @@ def slow_or_long(path: Path) -> Any:
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize("path", map(slow_or_long, of_folder("exercises")), ids=name)
+@pytest.mark.parametrize("path", [slow_or_long(path) for path in of_folder("exercises")], ids=name)
 def test_an_unsolved_exercise_fails_exactly_at_its_checks(tmp_path, path):
     said = nbval(tmp_path, path)
     assert said.failed == cells_of([path], checks_only=True), said.text

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 try:
-    from playwright.sync_api import Browser, Page, sync_playwright
+    from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 except ImportError:  # other environments collect this folder, too; the tests are not meant for them
     collect_ignore_glob = ["test_*.py"]
 
@@ -81,14 +81,21 @@ def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     raise AssertionError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')}")
 
 
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One user's browser: JupyterLab's own files are fetched once."""
+    user = browser.new_context(viewport={"width": 1280, "height": 1000})
+    yield user
+    user.close()
+
+
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh window; what it shows at the end is kept as a picture in executed/browser."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
     window = context.new_page()
     window.set_default_timeout(30_000)
     yield window
     SHOTS.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"\W+", "_", request.node.name).strip("_")
     window.screenshot(path=SHOTS / f"{name}.png")
-    context.close()
+    window.close()
