@@ -226,22 +226,24 @@ def test_a_lesson_passes(tmp_path, path):
     passes(tmp_path, path)
 
 
-@pytest.mark.slow
+def slow_or_long(folder: str, slow: tuple[str, ...]) -> list[Any]:
+    """Some notebooks of a folder for `--all`, the others for `--long`."""
+    return [
+        pytest.param(path, marks=pytest.mark.slow if path.name[:2] in slow else pytest.mark.long)
+        for path in of_folder(folder)
+    ]
+
+
 @pytest.mark.notebook
-@pytest.mark.parametrize("path", of_folder("solutions"), ids=name)
+@pytest.mark.parametrize(
+    "path", slow_or_long("solutions", ("05", "06", "07", "08", "11")), ids=name
+)
 def test_a_solution_passes(tmp_path, path):
     passes(tmp_path, path)
 
 
-def slow_or_long(path: Path) -> Any:
-    """Two exercise notebooks for `--all`, the others for `--long`."""
-    return pytest.param(
-        path, marks=pytest.mark.slow if path.name[:2] in ("05", "06") else pytest.mark.long
-    )
-
-
 @pytest.mark.notebook
-@pytest.mark.parametrize("path", [slow_or_long(path) for path in of_folder("exercises")], ids=name)
+@pytest.mark.parametrize("path", slow_or_long("exercises", ("05", "06")), ids=name)
 def test_an_unsolved_exercise_fails_exactly_at_its_checks(tmp_path, path):
     said = nbval(tmp_path, path)
     assert said.failed == cells_of([path], checks_only=True), said.text
