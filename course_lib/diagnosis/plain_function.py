@@ -322,7 +322,9 @@ def _accepted(refused: Sequence[Tried], source: _Source) -> Iterator[Finding]:
         "registers": lambda launch: launch.registers > launch.sm.registers_per_thread,
     }
     for what, applies in too_many.items():
-        shown = next((each for each in refused if applies(each.launch) and not each.right), None)
+        # 0.0 refuses it as well; that it should be an int is said of the other launches.
+        accepted = (each for each in refused if each.number != each.launch.blocks)
+        shown = next((each for each in accepted if applies(each.launch)), None)
         if shown is None:
             continue
         if shown.stopped:

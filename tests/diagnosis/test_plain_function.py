@@ -175,3 +175,16 @@ def test_no_answer_hangs_or_breaks_the_checker(body):
     assert report.errors[0].code == HOSTILE[body]
     assert report.points == 0
     assert len(str(report).splitlines()) <= 15
+
+
+def test_a_refusal_by_a_fraction_is_not_called_accepted() -> None:
+    """0.0 is no launch either; what is wrong with it is that it is no int."""
+    text = (
+        "def blocks_per_sm(device, threads, registers, shared_bytes):\n"
+        "    if threads > 1024 or registers > 255:\n"
+        "        return 0.0\n"
+        "    return 1.0\n"
+    )
+    report = course_lib.examine_source("blocks_per_sm", text)
+    assert not report.passed
+    assert "invalid-launch" not in {each.code for each in report.findings}
