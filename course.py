@@ -43,9 +43,11 @@ COMMANDS = {
     "bench": ("time the ladder's kernels on this GPU, beside cuBLAS", "lab"),
     "build": ("maintainers: exercises, canonical notebooks, outputs, links", "test"),
     "book": ("build the lessons into a static site to read", "book"),
+    "grade": ("instructors: from a folder of submissions to a gradebook", "grade"),
+    "release": ("instructors: the course for students, without the solutions", None),
     "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
 }
-CONTAINS = {"test": ("lab",)}  # every package of the second is in the first
+CONTAINS = {"test": ("lab", "grade")}  # every package of the second is in the first
 GPU_SWITCH = "MATMUL_LADDER_GPU"  # "off", or the group to use whatever the driver says
 
 

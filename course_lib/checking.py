@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,13 +19,18 @@ from dataclasses import replace
 from course_lib import runtime
 from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.diagnosis import plain_function, tile_choice
-from course_lib.diagnosis.cases import PROBLEMS
 from course_lib.diagnosis.examination import Answer, Examination
+from course_lib.diagnosis.generic import can_be_judged
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import KernelRejected, kernel_from, load_program
+from course_lib.emulator import KernelRejected, kernel_from, load_program, names_around
 from course_lib.emulator.parse import plain_from
+from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.errors import PlainError
-from course_lib.findings import CODES, by_importance, finding
+from course_lib.findings import CODES, Finding, by_importance, finding
+
+LONGEST_SENTENCE = 800  # characters
+MOST_FINDINGS = 100
+_LINE_AROUND = re.compile(r"\blines? 1\d{6}\b")
 
 
 class CheckFailed(PlainError):
@@ -65,16 +71,27 @@ def examine_source(
     block: Sequence[int] | None = None,
     seed: int = 0,
     debug: bool = False,
+    context: str = "",
 ) -> Report:
-    """Judge an answer's source text, which is never executed. Otherwise as `examine`."""
+    """Judge an answer's source text, which is never executed. Otherwise as `examine`.
+
+    Args:
+        exercise_id: such as "matmul_tiled".
+        text: the answer; the lines of the findings are its lines.
+        block: as for `examine`.
+        seed: as for `examine`.
+        debug: as for `examine`.
+        context: the source around the answer, such as the notebook's imports. What names mean
+            there they mean in the answer, too, unless it says otherwise. It answers nothing.
+    """
 
     def judge(exercise: Exercise) -> Report:
-        program = load_program(text)
+        program = load_program(text, surroundings=names_around(context))
         if exercise.kind == "function":
             return plain_function.examine(exercise, program.kernel(exercise_id), seed)
         if exercise.kind == "constants":
             return tile_choice.examine(exercise, tile_choice.from_program(program))
-        answer = Answer(program.kernel(exercise_id), program.constants)
+        answer = Answer(program.kernel(exercise_id), program.constants_in_reach)
         return Examination(exercise, answer, block, seed).report()
 
     return _shielded(exercise_id, judge, debug)
@@ -132,12 +149,15 @@ def _answer_of_object(kernel: object) -> Answer:
 def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
     exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
-    if exercise is None or not _can_be_judged(exercise):
+    if exercise is None or not can_be_judged(exercise):
         return _no_such_exercise(exercise_id)
     try:
-        return judge(exercise)
+        return _fit_to_print(judge(exercise))
     except KernelRejected as rejected:
-        return make_report(exercise, rejected.findings)
+        return _fit_to_print(make_report(exercise, rejected.findings))
+    except RecursionError:
+        message = "Expressions, blocks or calls lie in each other too deeply."
+        return make_report(exercise, [finding("not-allowed", message)])
     except Exception as error:  # the checker's own mistake must not cost a student anything
         if debug:
             raise
@@ -147,12 +167,41 @@ def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool
         return replace(report, needs_review=True)
 
 
-def _can_be_judged(exercise: Exercise) -> bool:
-    return exercise.kind != "kernel" or exercise.id in PROBLEMS
+def _fit_to_print(report: Report) -> Report:
+    """The report without lines of the notebook around the answer, and without what is endless.
+
+    Names and texts of an answer stand in the sentences, and they can be as long and as strange as
+    the answer's author likes.
+    """
+    return replace(report, findings=tuple(map(_fit_sentence, report.findings[:MOST_FINDINGS])))
+
+
+def _fit_sentence(each: Finding) -> Finding:
+    line, other = (
+        number if number is None or number < AROUND else None
+        for number in (each.line, each.other_line)
+    )
+    message = _LINE_AROUND.sub("a line of the notebook", each.message)
+    return replace(
+        each,
+        line=line,
+        other_line=other,
+        message=_shortened(message),
+        hint=_shortened(each.hint),
+        cell=_shortened(each.cell),
+    )
+
+
+def _shortened(text: str) -> str:
+    """The text in printable characters, its middle left out where it is long."""
+    if len(text) > LONGEST_SENTENCE:
+        half = LONGEST_SENTENCE // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def _no_such_exercise(exercise_id: object) -> Report:
-    known = [name for name, exercise in EXERCISES.items() if _can_be_judged(exercise)]
+    known = [name for name, exercise in EXERCISES.items() if can_be_judged(exercise)]
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
     message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
     return Report(str(exercise_id), (finding("missing-answer", message),))

@@ -18,6 +18,8 @@ COMMANDS = {
     "bench": "course_lib.commands.bench",
     "build": "course_lib.build",
     "book": "course_lib.commands.book",
+    "grade": "course_lib.commands.grade",
+    "release": "course_lib.commands.release",
     "lock": "course_lib.commands.lock",
 }
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
-# What an answer is judged by. "right" comes first: without it, nothing else earns points.
+# What an answer is judged by. "right" comes first; what can be earned without it, and when,
+# diagnosis/points.py says.
 PROPERTIES: Mapping[str, str] = MappingProxyType(
     {
         "right": "the result is right on every shape that is tried",
@@ -94,6 +95,11 @@ class Exercise:
         rung: the rung of the ladder that its solution stands on, if any.
         kind: a kernel that is launched, a plain function that is called, or constants (those of
             `parameters`) that are looked at. What is said of launches is for kernels alone.
+        reference: what a kernel of its own kind computes, as a function of its inputs as NumPy
+            arrays of float64. With it and `shapes`, the entry is all that the checks need.
+        shapes: the axes of each parameter as letters, "M,N"; equal letters are equal sizes, and ""
+            stands for a number. The output comes last, and has one or two axes.
+        formula: the same as a student writes it, "B = s * A".
     """
 
     id: str
@@ -108,6 +114,9 @@ class Exercise:
     constants: Mapping[str, int] = field(default_factory=dict)
     rung: str | None = None
     kind: Literal["kernel", "function", "constants"] = "kernel"
+    reference: Callable[..., Any] | None = None
+    shapes: tuple[str, ...] = ()
+    formula: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))

@@ -77,7 +77,7 @@ def test_the_kernels_are_right_and_free_of_findings(benchmark, size: int) -> Non
         assert len(benchmark.run_ours(row)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_quick_benchmark_runs_side_by_side() -> None:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--quick"],
@@ -110,7 +110,7 @@ def test_a_large_product_stays_under_a_gibibyte() -> None:
     assert 3 * 1024**2 * 4 < run["peak"] < 1 << 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_growth_benchmark_runs() -> None:
     done = subprocess.run(
         [sys.executable, str(GROWTH), "--quick"], capture_output=True, text=True, timeout=300

@@ -153,7 +153,7 @@ def test_a_partial_tile_left_out_is_told_in_full() -> None:
     first = report.findings[0]
     assert (first.code, first.line) == ("wrong-loop-bound", line_of("for t in"))
     assert "Right except the last 5 steps of k: the partial tile is left out" in first.message
-    assert report.points == 0
+    assert report.earned["right"] == report.earned["bounds"] == 0
 
 
 def test_two_mistakes_are_both_named_the_cause_first() -> None:
@@ -223,6 +223,31 @@ def test_a_missing_store_check_costs_the_bounds_only() -> None:
     assert report.findings[0].code == "out-of-bounds-write"
     assert report.earned["right"] == EXERCISES["matmul_tiled"].points["right"]
     assert report.earned["bounds"] == 0
+
+
+def test_wrong_on_uneven_shapes_alone_keeps_what_was_shown_on_even_ones() -> None:
+    points = EXERCISES["matmul_tiled"].points
+    report = judged(broken("(K + TILE - 1) // TILE", "K // TILE"))
+    assert report.right_where_even and not report.numbers_right and not report.passed
+    assert report.points == report.max_points - points["right"] - points["bounds"]
+    worse = judged(broken("acc = float32(0)", "acc = 0.0").replace("(K + TILE - 1)", "K"))
+    assert worse.points == report.points - points["float32"]
+
+
+def test_a_wrong_answer_is_told_all_that_costs_points() -> None:
+    exchanged = "row < C.shape[1] and col < C.shape[0]"  # right where C is a square
+    text = broken("row < C.shape[0] and col < C.shape[1]", exchanged, NAIVE)
+    codes = [each.code for each in judged(text.replace("naive", "tiled")).errors]
+    assert codes[0] != "not-used" and "not-used" in codes
+
+
+@pytest.mark.parametrize("body", ["C[0, 0] = 1", "C[row, col] = 3.0", "C[row, col] = A[row, 0]"])
+def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
+    text = f"{IMPORTS}def matmul_tiled(A, B, C):\n    col, row = cuda.grid(2)\n"
+    text += f"    if row < C.shape[0] and col < C.shape[1]:\n        {body}\n"
+    report = judged(text)
+    assert not report.right_where_even
+    assert set(report.earned.values()) == {0}
 
 
 def test_the_naive_kernel_earns_nothing_for_tiling() -> None:

@@ -290,7 +290,7 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_at_once(small: Path, tmp_path: Path) -> None:
     root = shutil.copytree(small, tmp_path / "twice", ignore=shutil.ignore_patterns(".venv"))
     write_lock(root, 1)

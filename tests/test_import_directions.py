@@ -30,7 +30,8 @@ ALLOWED: dict[str, set[str]] = {
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
     "memory_levels": {"devices", "emulator"},
-    "roofline": {"devices", "emulator", "machine_code"},
+    "ceilings": {"devices", "emulator", "machine_code"},
+    "roofline": {"ceilings", "devices"},
     "web": set(),
     "intrinsics": set(),
     "kernels": {"errors", "intrinsics", "runtime"},
@@ -46,12 +47,16 @@ ALLOWED: dict[str, set[str]] = {
     "building": {"curriculum", "questions"},
     "book": {"building", "curriculum"},
     "bench": {
-        "curriculum", "devices", "errors", "kernels", "machine_code", "measurements", "roofline",
-        "runtime", "timing",
+        "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
+        "roofline", "runtime", "timing",
+    },
+    "grading": {
+        "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "errors",
+        "findings", "web",
     },
     "commands": {
-        "bench", "book", "building", "curriculum", "devices", "errors", "kernels", "measurements",
-        "probe", "runtime",
+        "bench", "book", "building", "curriculum", "devices", "errors", "grading", "kernels",
+        "measurements", "probe", "runtime",
     },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from course_lib.ceilings import tensor_flops_per_clock, wgmma_ceiling
 from course_lib.devices import DEVICES, Ceilings, device
 from course_lib.emulator import Profile
 from course_lib.emulator.profile import ArrayTraffic
@@ -212,3 +215,91 @@ def test_a_ceiling_needs_two_halves_of_one_kernel():
 
 def _bounds(found, resource: str):
     return [bound for bound in found.bounds if bound.resource == resource]
+
+
+# --- tensor cores -----------------------------------------------------------------------------
+
+
+def a_tensor_report(cc: str, opcode: str, total: int, count: int = 64, ldg: int = 0):
+    widths = {"global load": {128: ldg}} if ldg else {}
+    mix = InstructionMix(total, {"HMMA": count}, widths, {opcode: count})
+    return CompileReport("kernel", "()", cc, 200, 49152, 0, 0, 0, mix, (), "", "compilers", ())
+
+
+def a_tensor_profile(passes: float, flops_of_one: int) -> Profile:
+    """A run of 1000 mma with so many passes for each."""
+    wavefronts = int(1000 * passes)
+    return a_profile(
+        flops=1000 * flops_of_one,
+        shared_load_requests=wavefronts // 4,
+        shared_load_wavefronts=wavefronts,
+        shared_load_bank_conflicts=0,
+    )
+
+
+# Dense FLOP of an SM in a clock, from NVIDIA's architecture papers: FMA are two.
+PER_CLOCK = {"T4": 1024, "V100": 1024, "A100-40": 2048, "A6000": 1024, "L4": 1024, "H200": 4096}
+
+
+@pytest.mark.parametrize("gpu", DEVICES)
+def test_the_data_sheet_gives_the_rate_of_an_sm(gpu):
+    row = device(gpu)
+    rate = tensor_flops_per_clock(row, "FP16")
+    # H100's and H200's tensor cores are rated at another clock than their lanes, 8 % lower.
+    rated = row.fp16_tflops * 1e12 / (row.sms * row.clock_mhz * 1e6)
+    assert rated == pytest.approx(rate, rel=0.08)
+    assert rate == PER_CLOCK.get(gpu, rate)
+    if row.tf32_tflops:
+        assert tensor_flops_per_clock(row, "TF32") in (rate // 2, rate)
+
+
+BF16, TF32, TURING = "HMMA.16816.F32.BF16", "HMMA.1688.F32.TF32", "HMMA.1688.F32"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "opcode", "passes", "total", "percent", "binds"),
+    [
+        ("H200", BF16, 1.0, 136, 200 / 3, "tensor cores"),
+        ("H200", TF32, 1.0, 157, 200 / 3, "tensor cores"),
+        ("H200", TURING, 0.75, 108, 50, "tensor cores"),
+        ("H200", TURING, 1.25, 108, 40, "shared memory"),  # 2 mma a clock, 1 wavefront
+        ("A100-40", BF16, 1.0, 136, 100, "tensor cores"),  # an mma every other clock
+        ("A100-40", BF16, 4.0, 136, 50, "shared memory"),
+        ("A100-40", BF16, 1.0, 64 * 16, 50, "issue slots"),
+        ("T4", TURING, 0.75, 107, 100, "tensor cores"),
+        ("T4", TURING, 1.25, 107, 80, "shared memory"),  # 64 bytes a clock
+    ],
+)
+def test_ceilings_of_tensor_cores(gpu, opcode, passes, total, percent, binds):
+    row = device(gpu)
+    flops = 2 * 16 * 8 * (16 if "16816" in opcode else 8)
+    report = a_tensor_report(row.cc, opcode, total)
+    found = ceiling(a_tensor_profile(passes, flops), report, gpu, dram_intensity=1000)
+    assert found.share * 100 == pytest.approx(percent)
+    assert found.binds == binds
+    assert found.peak == ("TF32" if opcode == TF32 else "FP16")
+    tflops = row.tf32_tflops if opcode == TF32 else row.fp16_tflops
+    assert found.gflops == pytest.approx(found.share * tflops * 1000)
+    assert f"of {found.peak} peak" in str(found)
+
+
+def test_dram_and_l1_bind_tensor_cores_too():
+    report = a_tensor_report("9.0", BF16, 136, ldg=16)
+    profile = a_tensor_profile(1.0, 4096)
+    found = ceiling(profile, report, "H200", dram_intensity=50)
+    assert found.binds == "DRAM" and found.share == pytest.approx(50 * 4800 / 989.4e3)
+    (l1,) = _bounds(found, "L1")
+    assert l1.share == 1  # a quarter of a load for an mma, one wavefront each: 4 sectors
+    wide = a_tensor_profile(1.0, 4096)
+    wide = replace(wide, global_load_requests=10, global_load_sectors=10 * 32)
+    (l1,) = _bounds(ceiling(wide, report, "H200", dram_intensity=1000), "L1")
+    assert l1.share == pytest.approx(1 / 2)
+
+
+def test_wgmma_reads_both_operands_from_shared_memory():
+    wide = wgmma_ceiling("wgmma", "H200", 256, dram_intensity=1024)
+    assert (wide.share, wide.peak, wide.kernel) == (1, "FP16", "wgmma")
+    narrow = wgmma_ceiling("wgmma", "H200", 32, dram_intensity=1024)
+    assert narrow.binds == "shared memory" and narrow.share == pytest.approx(16 / 24)
+    starved = wgmma_ceiling("wgmma", "H200", 256, dram_intensity=20)
+    assert starved.binds == "DRAM"

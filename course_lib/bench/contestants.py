@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from course_lib.bench import fingerprints
 from course_lib.measurements import Kind, Precision
 
 # How the numbers of a precision lie in memory. TF32 is float32 that tensor cores round themselves.
@@ -108,7 +108,7 @@ def rung_in_python(rung: Any) -> Contestant:
         precision=precision,
         prepare=prepare,
         tile=tuple(rung.tile),
-        source=fingerprint(rung.source),
+        source=fingerprints.of_python(rung.source),
         **limits_of(rung),
     )
 
@@ -126,8 +126,3 @@ def precision_of(rung: Any) -> Precision:
     if rung.dtype == "float32":
         return "tf32" if "tf32" in rung.name else "float32"
     return "float16" if rung.dtype == "float16" else "bfloat16"
-
-
-def fingerprint(text: str) -> str:
-    """The start of a text's SHA-256: which version of a kernel was measured."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -12,6 +12,7 @@ import numpy as np
 from course_lib import machine_code, roofline, runtime
 from course_lib.bench.contestants import STORED_AS, precision_of
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
+from course_lib.ceilings import wgmma_ceiling
 from course_lib.devices import Device
 from course_lib.errors import PlainError
 
@@ -67,7 +68,10 @@ def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
     c = np.full(shape[:2], np.nan, np.float32)
     rung.check_inputs(a, b, c)
     grid, block = rung.grid_and_block(*shape)
-    profile = runtime.emulate(rung.kernel)[grid, block, 0, rung.dynamic_shared](a, b, c)
+    # A launch beyond 48 KB of shared memory needs a permission, here as on a GPU.
+    more = {"max_dynamic_shared": rung.dynamic_shared} if rung.dynamic_shared else {}
+    emulated = runtime.emulate(rung.kernel, **more)
+    profile = emulated[grid, block, 0, rung.dynamic_shared](a, b, c)
     errors = [each for each in profile.findings if each.severity == "error"]
     if errors:
         raise PlainError(str(errors[0]))
@@ -76,7 +80,7 @@ def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
 
 
 def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
-    """The most that a float32 rung can reach on a GPU with large matrices.
+    """The most that a rung can reach on a GPU with large matrices.
 
     One block over a few steps of K is enough to know what each instruction costs. How often DRAM
     is asked at the least follows from the size.
@@ -85,26 +89,28 @@ def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
         PlainError: where the compiler is missing or refuses the kernel, or the emulator does.
     """
     rows, columns, depth = rung.tile
+    square = (size, size, size)
+    itemsize = np.dtype(rung.dtype).itemsize
+    traffic = roofline.compulsory_bytes(square, itemsize) + (4 - itemsize) * size**2  # C: float32
+    intensity = roofline.matmul_flops(*square) / traffic
+    if rung.name == "wgmma":
+        return wgmma_ceiling(rung.name, gpu, columns, intensity, itemsize)
     profile, _ = _emulate(rung, (rows, columns, STEPS_OF_K * depth))
     matrix = f"{rung.dtype}[:, ::1]"
     signature = f"void({matrix}, {matrix}, float32[:, ::1])"
     report = machine_code.compile_report(rung.kernel, signature, cc=gpu.cc)
-    square = (size, size, size)
-    intensity = roofline.matmul_flops(*square) / roofline.compulsory_bytes(square)
     return roofline.ceiling(profile, report, gpu, dram_intensity=intensity)
 
 
 def ceilings(
     table: Mapping[str, Any], gpu: Device
 ) -> tuple[dict[str, roofline.Ceiling], list[str]]:
-    """The ceilings of the rungs that compute in float32, and sentences about what is missing."""
+    """The ceilings of the rungs, and sentences about what is missing."""
     missing = machine_code.missing()
     if missing:
         return {}, [f"No ceilings: {missing}"]
     found, said = {}, []
     for name, rung in table.items():
-        if precision_of(rung) != "float32":
-            continue
         if capability(gpu) < tuple(rung.min_cc):
             said.append(f"{name} does not run on a {gpu.name}.")
             continue

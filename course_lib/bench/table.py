@@ -103,8 +103,8 @@ def counted(rows: Sequence[Counts], problems: Sequence[str]) -> str:
 
 
 def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
-    """How much of a GPU's FP32 peak each rung can reach at most, and what stops it there."""
+    """How much of a GPU's peak each rung can reach at most, and what stops it there."""
     width = max(map(len, found), default=4)
     for name, ceiling in found.items():
-        share = f"{ceiling.share:6.1%} of FP32 peak"
+        share = f"{ceiling.share:6.1%} of {ceiling.peak} peak"
         yield f"{name:{width}}  {ceiling.device:13}  at most {share}: {ceiling.binds}"

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.bench import fingerprints
 from course_lib.bench.contestants import (
     Contestant,
     Launch,
     Problem,
-    fingerprint,
     limits_of,
     precision_of,
 )
@@ -122,6 +122,6 @@ def _contestant(rung: Any, kernel: Any, text: str) -> Contestant:
         precision=precision,
         prepare=prepare,
         tile=tuple(rung.tile),
-        source=fingerprint(text),
+        source=fingerprints.of_cuda_c(text),
         **limits_of(rung),
     )

@@ -52,8 +52,9 @@ CUDA_12 = ("cuda-toolkit==12.8.*", "nvidia-nvjitlink-cu12<12.9")
 CUDA_13 = ("cuda-toolkit==13.0.*", "nvidia-nvjitlink<13.1")
 
 LOCKS = (
-    Lock("test", ("lab", "test")),
+    Lock("test", ("grade", "lab", "test")),
     Lock("lab", ("lab",), "test"),
+    Lock("grade", ("grade",), "test"),
     Lock("book", ("book",), "test"),
     Lock("browser", ("browser",), "test"),
     Lock("gpu-cu12", ("gpu-cu12",), "test", EVERYWHERE + CUDA_12),
@@ -62,6 +63,7 @@ LOCKS = (
         "compiler",
         ("compiler",),
         "test",
+        EVERYWHERE + CUDA_13,
         sources=("pyproject.toml", "tests/machine_code/tools.txt"),
     ),
     Lock("colab", bounds=(), sources=("tests/colab/pins.txt", "tests/colab/tools.txt")),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +22,13 @@ Command = list[str]
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to run; a function where the command is known only when its turn comes."""
+    """One thing to run; a function where the command is known only when its turn comes.
+
+    A function that has done all there is to do returns None.
+    """
 
     name: str
-    command: Command | Callable[[], Command]
+    command: Command | Callable[[], Command | None]
 
 
 def main(arguments: list[str]) -> int:
@@ -98,6 +102,7 @@ def slow_steps() -> Iterator[Step]:
 
 def all_others() -> Iterator[Step]:
     """What --all adds to the fast steps."""
+    yield Step("environments", make_environments)
     yield from slow_steps()
     yield from book_steps()
     yield from compiler_steps()
@@ -109,6 +114,7 @@ def long_steps() -> Iterator[Step]:
     yield Step("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
     lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
     yield _browser_step("browser, more", "long")
+    yield from compiler_steps("machine code, more", "long")
     yield Step("lessons, newest versions", _pytest(PYTHON, *lessons, *in_parallel()))
 
 
@@ -131,18 +137,16 @@ def _browser_step(name: str, marks: str) -> Step:
     )
 
 
-def compiler_steps() -> Iterator[Step]:
+def compiler_steps(name: str = "machine code", marks: str = "slow and not long") -> Iterator[Step]:
     """What Numba's CUDA compiler makes of kernels; no GPU is needed, but there is none for Macs."""
     if sys.platform == "darwin":
         return
 
     def tests() -> Command:
         python = _environment("compiler")
-        return _pytest(
-            python, "tests/machine_code", "-m", "slow", *in_parallel(), "--dist=loadfile"
-        )
+        return _pytest(python, "tests/machine_code", "-m", marks, *in_parallel(), "--dist=loadfile")
 
-    yield Step("machine code", tests)
+    yield Step(name, tests)
 
 
 def colab_steps(freeze: str = "") -> Iterator[Step]:
@@ -157,6 +161,19 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     yield Step("Colab: lessons", tests(*lessons, *in_parallel()))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
+
+
+def make_environments() -> None:
+    """Make what later steps need, two at a time: unpacking packages keeps one processor busy.
+
+    A step whose environment cannot be made says so when its turn comes.
+    """
+    groups = ["browser", "book"] + ([] if sys.platform == "darwin" else ["compiler"])
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        made = [pool.submit(colab.make), *(pool.submit(_environment, each) for each in groups)]
+    for each in made:
+        if each.exception() and not isinstance(each.exception(), environments.CannotMake):
+            each.result()
 
 
 def _environment(group: str) -> str:
@@ -181,7 +198,7 @@ def _run_step(step: Step) -> int:
     except environments.CannotMake as problem:
         print(f"The environment for this step could not be made:\n{problem}")
         return 1
-    return _run(command)
+    return _run(command) if command else 0
 
 
 def _run(command: Command) -> int:

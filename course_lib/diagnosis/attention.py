@@ -44,6 +44,7 @@ def diagnose_attention(outcome: Outcome) -> Slip | None:
         zero,
         other_attention,
         shifted_or_scaled,
+        never_finite,
         not_finite,
     )
     if outcome.right.all():
@@ -68,6 +69,21 @@ def overflow(outcome: Outcome) -> Slip | None:
     )
     hint = "Which number can be subtracted from all scores of a query without changing a weight?"
     return Slip("numerical-overflow", message, hint, ("attention", "exp"))
+
+
+def never_finite(outcome: Outcome) -> Slip | None:
+    """Not one number, although the scores are small: the first tile of keys spoils it already."""
+    if outcome.untouched.any() or np.isfinite(outcome.got).any():
+        return None
+    if np.abs(scores_of(*outcome.inputs[:2])).max() > LARGE / 2:
+        return None
+    message = (
+        f"Every element of {outcome.output} is {outcome.values[0, 0]:.4g}, although all scores are "
+        "small: before the first tile of keys the maximum is −∞, or as good as that, and with it "
+        "something becomes infinite."
+    )
+    hint = "What does each exponential give for the first tile? Which maximum should it subtract?"
+    return Slip("numerical-overflow", message, hint, ("attention", "old maximum"))
 
 
 @dataclass(frozen=True)
@@ -341,6 +357,7 @@ class Online:
             -1 by the inverse factor.
         resets: the maximum starts anew with each tile.
         divides_each: the output is divided by the sum after each tile.
+        again: and once more at the end.
         late: what the tile itself brings is rescaled as well.
     """
 
@@ -349,6 +366,7 @@ class Online:
     out: int = 1
     resets: bool = False
     divides_each: bool = False
+    again: bool = False
     late: bool = False
 
     def of(self, scores: Array, V: Array) -> Array:
@@ -371,7 +389,7 @@ class Online:
             if self.divides_each:
                 out = out / total
             top = new
-        return out if self.divides_each else out / total
+        return out if self.divides_each and not self.again else out / total
 
 
 def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -419,6 +437,14 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             lambda tile=tile: Online(tile, divides_each=True).of(scores, V),  # type: ignore[misc]
             "wrong-formula",
             f"The output is divided by the sum after every tile of {tile} keys.",
+            "How often may the output be divided by the sum?",
+            ("attention", "divide"),
+        )
+        yield Candidate(
+            lambda tile=tile: Online(tile, divides_each=True, again=True).of(scores, V),  # type: ignore[misc]
+            "wrong-formula",
+            f"The output is divided by the sum after every tile of {tile} keys, and again at the "
+            "end.",
             "How often may the output be divided by the sum?",
             ("attention", "divide"),
         )

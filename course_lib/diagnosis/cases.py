@@ -11,6 +11,7 @@ import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.attention import ROWS, WIDTH, diagnose_attention, scores_of, softmax
+from course_lib.diagnosis.fresh_shapes import Shape, like
 from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
@@ -20,16 +21,15 @@ from course_lib.diagnosis.trail import Trail, mapping_slip
 from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
 
 Array = np.ndarray
-# M, N, K of a product, with K = 0 where nothing is summed; n alone where arrays have one axis.
-Shape = tuple[int, ...]
 
 EPSILON = float(np.finfo(np.float32).eps)
 # What the output holds before a launch. Not-a-number spreads through whatever reads it; an odd
 # number shows which elements were left alone.
 NAN, ODD = float("nan"), -7251.625
-# Budgets of steps for one launch. Warp by warp, the same work takes more steps; each budget is some
-# ten times what a right answer needs.
-STEPS = {"lockstep": 15_000, "warps": 120_000, "shuffled": 120_000}
+# Budgets of steps for one launch. Warp by warp, the same work takes more steps; each budget is
+# several times what the most laborious right answer needs.
+STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000}
+FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000}
 LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
 
 
@@ -43,6 +43,7 @@ class Case:
         poison: what the output holds before.
         draw: which inputs; the same shape with another draw has other numbers.
         exact: a multiple of every tile, and square: any index stays inside, any count is exact.
+        again: a shape that was tried before, with other inputs; it only tells about wrong answers.
     """
 
     shape: Shape
@@ -50,6 +51,7 @@ class Case:
     poison: float = ODD
     draw: int = 0
     exact: bool = False
+    again: bool = False
 
     def steps(self, problem: Problem) -> int:
         """The emulator's budget."""
@@ -73,6 +75,7 @@ class Problem:
         has_steps: a sum runs along K, perhaps in tiles.
         fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
         steps: its budgets elsewhere.
+        steps_of_all: the budget of all launches together.
         schedules: those of the first uneven shapes; the others run in lockstep.
         tiny, wide: the smallest shape, and one that an index in 8 bits does not reach across.
         gpu_shapes: what a real GPU is tried on as well.
@@ -87,6 +90,7 @@ class Problem:
     has_steps: ClassVar[bool] = False
     fewest_steps: ClassVar[int] = 3000
     steps: ClassVar[Mapping[str, int]] = STEPS
+    steps_of_all: ClassVar[int] = 70_000
     schedules: ClassVar[tuple[str, ...]] = ("warps", "shuffled")
     tiny: ClassVar[Shape] = (1, 1, 0)
     wide: ClassVar[Shape] = (2, 300, 0)
@@ -118,9 +122,9 @@ class Problem:
         """The problem of a side that all tiles divide."""
         return (side, side, 0)
 
-    def first(self, launch: Launch, tile: Sequence[int], step: int) -> Shape:
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
         """The exact problem for a launch, with tiles of these sizes."""
-        return self.exact(exact_side(launch, lcm(*tile, step)))
+        return self.exact(exact_side(launch, lcm(*tile, step), seed))
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, _ = (int(size) for size in rng.integers(2, 60, 3))
@@ -194,13 +198,14 @@ class RegisterProduct(Product):
 
     fewest_steps = 12_000
     # Some loops run once for each element of a thread, and a thread has up to a hundred of them.
-    steps = {"lockstep": 60_000, "warps": 240_000}  # noqa: RUF012
+    steps = {"lockstep": 30_000, "warps": 80_000}  # noqa: RUF012
+    steps_of_all = 150_000
     schedules = ("warps",)
 
-    def first(self, launch: Launch, tile: Sequence[int], step: int) -> Shape:
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
         """Two tiles of C each way, and steps enough for at least two tiles."""
         wide, high = tile
-        return (2 * high, 2 * wide, step * max(2, -(-24 // step)))
+        return (2 * high, 2 * wide, step * (max(2, -(-24 // step)) + more_tiles(seed, 2)))
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, K = (int(size) for size in rng.integers((2, 2, 2), (130, 130, 20)))
@@ -209,6 +214,9 @@ class RegisterProduct(Product):
 
 class Sum(Problem):
     """C = A + B, element by element."""
+
+    steps = FEW_STEPS
+    steps_of_all = 25_000
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return shape[:2], shape[:2]
@@ -222,6 +230,7 @@ class Transpose(Problem):
     """B = A.T; M and N are the rows and columns of A, which the grid covers."""
 
     letters = "AB"
+    steps_of_all = 50_000
     fewest_steps = 8000  # a warp may pass a tile round by shuffles: 32 x 32 of them
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
@@ -256,6 +265,8 @@ class Scan(Problem):
     """y = the running sums of x, which start again with every run."""
 
     letters = "xy"
+    steps = FEW_STEPS
+    steps_of_all = 25_000
     tiny = (1,)
     wide = (300,)
     gpu_shapes = ((100_003,), (1 << 16,))
@@ -276,6 +287,9 @@ class Scan(Problem):
 
     def exact(self, side: int) -> Shape:
         return (4 * RUN,)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        return ((4 + more_tiles(seed, 4)) * RUN,)
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         return (int(rng.integers(2, 250)),)
@@ -300,11 +314,17 @@ class Attention(Problem):
     tiny = (1, 1, 1)
     wide = (2, 300, 1)
     fewest_steps = 12_000
-    steps = {"lockstep": 100_000, "warps": 400_000, "shuffled": 400_000}  # noqa: RUF012
+    steps = {"lockstep": 50_000, "warps": 100_000}  # noqa: RUF012
+    steps_of_all = 140_000
+    schedules = ("lockstep", "warps")  # warp by warp where there are fewest keys: it takes long
     gpu_shapes = ((1000, 517, 1), (512, 512, 8))
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Where scores are large, every second query looks away from the first key; so a query with
+        that key alone has only scores far below zero, whatever the seed."""
         Q, K, V = super().operands(shape, rng)
+        if shape[2] > 1:
+            Q[1::2] = Q[1::2] / 8 - K[0]
         return Q * np.float32(shape[2]), K, V
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
@@ -333,6 +353,9 @@ class Attention(Problem):
 
     def exact(self, side: int) -> Shape:
         return (3 * ROWS, 128, 1)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        return ((3 + more_tiles(seed, 2)) * ROWS, 128, 1)
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         queries, keys = (int(size) for size in rng.integers((2, 2), (40, 90)))
@@ -396,29 +419,39 @@ PROBLEMS: dict[str, Problem] = {
 
 
 def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
-    """The launches to try; `first` is the exact one, the seed draws inputs and one shape more.
+    """The launches to try; `first` is the exact one.
 
-    The smallest comes first: a loop that never ends costs least there.
+    Seed 0 tries the shapes that everybody may try, and draws one more; any other seed draws all of
+    them. The smallest comes first: a loop that never ends costs least there.
     """
+    rng = np.random.default_rng((seed, 98))
+    shapes = [shape if seed == 0 else like(shape, rng) for shape in problem.shapes]
+    wide = problem.wide if seed == 0 else like(problem.wide, rng)
     cases = [Case(problem.tiny, draw=50), Case(first, exact=True)]
-    schedules = (*problem.schedules, *["lockstep"] * len(problem.shapes))
+    schedules = (*problem.schedules, *["lockstep"] * len(shapes))
     poisons = (ODD, NAN)
-    for number, shape in enumerate(problem.shapes):
+    for number, shape in enumerate(shapes):
         cases.append(Case(shape, schedules[number], poisons[number % 2], draw=number + 1))
-    cases.append(Case(problem.wide, draw=60))
-    again = problem.shapes[0]
-    cases.append(Case(again, "lockstep", NAN, draw=len(cases)))  # other inputs, other poison
+    cases.append(Case(wide, draw=60))
+    again = len(cases)
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))
-    cases.append(Case(drawn, "lockstep", NAN, draw=len(cases)))
+    cases.append(Case(drawn, "lockstep", NAN, draw=again + 1))
+    cases.append(Case(shapes[0], "lockstep", NAN, draw=again, again=True))
     return cases
 
 
-def exact_side(launch: Launch, tile: int | None) -> int:
+def more_tiles(seed: int, most: int) -> int:
+    """By how many tiles the exact problem is longer than need be: with seed 0 by none."""
+    return int(np.random.default_rng((seed, 97)).integers(0, most + 1)) if seed else 0
+
+
+def exact_side(launch: Launch, tile: int, seed: int) -> int:
     """The side of a square problem that block and tile both divide, 48 or more if that is small."""
-    unit = lcm(*launch.block[:2], tile or 1)
+    unit = lcm(*launch.block[:2], tile)
     if unit > 128:  # an unusual block, such as 1024 x 1: some of its threads stay idle
         return 64
-    return unit * -(-48 // unit)
+    more = 2 if unit <= 16 else 1 if unit <= 64 else 0  # the work grows with the cube of the side
+    return unit * (-(-48 // unit) + more_tiles(seed, more))
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:

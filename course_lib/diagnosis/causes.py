@@ -268,9 +268,17 @@ def explain_timeout(each: Finding, source: Source) -> Finding:
     statement = source.at_line(each.line or 0)
     if statement is None:
         return each
-    loops = [*source.loops_around(statement), statement]
+    around = [*source.loops_around(statement), statement]
+    loops = [loop for loop in around if isinstance(loop, (ast.For, ast.While))]
     endless = [loop for loop in loops if isinstance(loop, ast.While)]
-    return replace(each, line=endless[-1].lineno) if endless else each
+    if not loops:
+        return each
+    loop = (endless or loops)[-1]
+    message = (
+        f"The loop in line {loop.lineno} does not end within the budget of steps; "
+        f"it was last at line {each.line}."
+    )
+    return replace(each, line=loop.lineno if endless else each.line, message=message)
 
 
 def allow_unused(each: Finding, names: Sequence[str]) -> Finding:

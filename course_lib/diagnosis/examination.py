@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,12 +14,13 @@ import numpy as np
 from course_lib.curriculum import Exercise, Launch
 from course_lib.diagnosis import causes, requirements
 from course_lib.diagnosis.cases import (
-    PROBLEMS,
     Case,
     Problem,
     make_cases,
     make_inputs,
 )
+from course_lib.diagnosis.fresh_shapes import Shape
+from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -26,13 +28,19 @@ from course_lib.diagnosis.report import Report, make_report
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
-from course_lib.diagnosis.trail import Trail, make_trail
+from course_lib.diagnosis.trail import Trail, TrailMaker
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
+from course_lib.emulator.launch import Typings
 from course_lib.findings import Finding, finding
 
 RACES = ("race-", "barrier-divergence")
 SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_THREADS = 1024  # of a block
+MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
+MOST_OF_A_CODE = 12  # findings of one launch that are looked at
+# What one launch may use. The problems are small, and so is this: an answer that needs far more
+# than right ones do ends with a finding, whatever it is made of.
+BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
@@ -128,12 +136,14 @@ class Examination:
         self, exercise: Exercise, answer: Answer, block: Sequence[int] | None, seed: int
     ) -> None:
         self.exercise = exercise
-        self.problem: Problem = PROBLEMS[exercise.id]
+        self.problem: Problem = problem_of(exercise)
         self.answer = answer
         self.block = block
         self.seed = int(seed) % (1 << 32)
         self.names = answer.kernel.parameters
         self.trails: dict[Case, Trail] = {}
+        self.typings: Typings = {}
+        self.spent: dict[Case, int] = {}  # steps of each launch
         own = {*exercise.constants, "BLOCK"}
         self.constants: dict[str, object] = {
             name: value for name, value in answer.constants.items() if name in own
@@ -187,8 +197,8 @@ class Examination:
         )
         return width, height
 
-    def run(self, case: Case, trace: bool = False) -> _Trial:
-        """Launch the kernel on one case."""
+    def run(self, case: Case, listen: bool = False) -> _Trial:
+        """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = self.problem.answer(*inputs)
         output = np.full(expected.shape, case.poison, np.float32)
@@ -199,11 +209,20 @@ class Examination:
             schedule=case.schedule,
             seed=self.seed,
             counters=case.exact,
-            budget=Budget(steps=case.steps(self.problem)),
-            trace="global" if trace else False,
+            budget=replace(BUDGET, steps=self.steps_for(case)),
             outputs=(self.names[-1],),
         )
+        emulation.typings = self.typings
+        if case.exact or listen:
+            shapes = {
+                name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
+            }
+            maker = TrailMaker(shapes, self.names[-1], launch.grid)
+            emulation.listener = maker.hear
         profile = emulation[launch.grid, launch.block](*inputs, output)
+        self.spent[case] = profile.steps
+        if case.exact or listen:
+            self.trails[case] = maker.trail()
         kept = all(map(np.array_equal, inputs, before))
         wide, high = self.thread_tile
         sizes = replace(
@@ -218,15 +237,17 @@ class Examination:
         return _Trial(case, outcome, profile, kept)
 
     def trail(self, case: Case) -> Trail:
-        """What the kernel did to global memory in a case; runs it again, with a trace."""
-        if case in self.trails:
-            return self.trails[case]
-        trial = self.run(case, trace=True)
-        outcome = trial.outcome
-        arrays = (*outcome.inputs, outcome.got)
-        shapes = {name: array.shape for name, array in zip(self.names, arrays, strict=True)}
-        self.trails[case] = make_trail(trial.profile.trace, shapes, self.names[-1])
+        """What the kernel did to global memory in a case; runs it again if need be."""
+        if case not in self.trails:
+            self.run(case, listen=True)
         return self.trails[case]
+
+    def steps_for(self, case: Case) -> int:
+        """The emulator's budget for a launch, out of the one for all; a second time the same."""
+        if case in self.spent:
+            return self.spent[case]
+        left = self.problem.steps_of_all - sum(self.spent.values())
+        return max(1, min(case.steps(self.problem), left))
 
     # --- conclusions ------------------------------------------------------------------------
 
@@ -236,14 +257,29 @@ class Examination:
             return make_report(self.exercise, [missing])
         self.adopt_tile()
         launch = self.launch(Case(self.problem.exact(64)))
-        first = self.problem.first(launch, self.tile, self.step_tile or 1)
+        first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
+        self.refuse_giants(first)
         cases = make_cases(self.problem, first, self.seed)
         trials: list[_Trial] = []
         for case in cases:
+            if case.again and all(trial.right for trial in trials):
+                continue
             trials.append(self.run(case))
             if _is_hopeless(trials[-1]):
                 break
         return self.conclude(trials)
+
+    def refuse_giants(self, first: Shape) -> None:
+        """Refuse tiles so large that a problem with two of them is none for an emulator.
+
+        Raises:
+            KernelRejected: if they are.
+        """
+        shapes = (*self.problem.operand_shapes(first), self.problem.covered(first))
+        if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
+            message = f"Here a block computes a tile of {self.tile[::-1]}: that is too large."
+            hint = "Which of your constants gives the size of the tile, and how large is it?"
+            raise KernelRejected([finding("invalid-launch", message, None, hint)])
 
     def adopt_tile(self) -> None:
         """Where an answer calls its tile by a name of its own, read the size off its arrays."""
@@ -258,6 +294,7 @@ class Examination:
             self.constants["TILE"] = sides.pop()
             self.__dict__.pop("step_tile", None)
             self.__dict__.pop("tile", None)
+        self.spent.clear()  # another tile is another launch
 
     def missing(self) -> Finding | None:
         """The finding for an answer that is not there yet."""
@@ -297,12 +334,13 @@ class Examination:
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
         exact = _exact(trials)
-        if numbers_right and exact is not None:
-            found += requirements.judge(self.exercise, self.measured(exact))
         if not numbers_right and not any(each.severity == "error" for each in found):
             found.append(self.wrong_result(trials))
+        works = exact is not None and exact.right
+        if exact is not None and (numbers_right or works):
+            found += requirements.judge(self.exercise, self.measured(exact))
         held = _what_holds(self.exercise, found, trials, self.problem, numbers_right)
-        return make_report(self.exercise, causes.once(found), held, numbers_right)
+        return make_report(self.exercise, causes.once(found), held, numbers_right, works)
 
     def faults_of(self, trial: _Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
@@ -313,7 +351,7 @@ class Examination:
             name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
         }
         found = []
-        for each in trial.profile.findings:
+        for each in _few_of_each_code(trial.profile.findings):
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
             if each.code == "float64-arithmetic":
@@ -441,7 +479,8 @@ class Examination:
         changed = [trial for trial in trials if not trial.inputs_kept]
         if not changed:
             return []
-        lines = self.trail(changed[0].case).store_lines
+        known = next((trial for trial in changed if trial.case in self.trails), changed[0])
+        lines = self.trail(known.case).store_lines
         name = next((name for name in self.names[:-1] if lines[name]), self.names[0])
         line = lines[name][0] if lines[name] else None
         message = f"{name} is an input, and the kernel writes into it."
@@ -467,6 +506,15 @@ class Examination:
         if run is None:
             return []
         return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
+
+
+def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The first findings of each code: a text of thousands of lines can have thousands of them."""
+    seen: Counter[str] = Counter()
+    for each in findings:
+        seen[each.code] += 1
+        if seen[each.code] <= MOST_OF_A_CODE:
+            yield each
 
 
 def _right_but_for_races(trial: _Trial) -> bool:

@@ -22,6 +22,7 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
         "total": total_line,
         "factor": factor_line,
         "max": maximum_line,
+        "old maximum": old_maximum_line,
         "products": products_line,
         "store": store_line,
         "divide": division_line,
@@ -145,6 +146,27 @@ def factor_line(source: Source, names: Sequence[str]) -> int | None:
         if not subscripted and not words & scored:
             return call.lineno
     return weighing_line(source, names)
+
+
+def old_maximum_line(source: Source, names: Sequence[str]) -> int | None:
+    """The exponential that subtracts what a tile finds; else where a score becomes a weight.
+
+    That is the maximum of the tiles before: a name that has a value before the loop over them.
+    """
+    loop = tiles_line(source, names) or 0
+    before = {
+        part.id
+        for statement in _statements(source)
+        if statement.lineno < loop
+        for part in ast.walk(_target(statement))
+        if isinstance(part, ast.Name)
+    }
+    for call in _exponentials(source):
+        for part in ast.walk(call):
+            subtracts = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)
+            if subtracts and isinstance(part.right, ast.Name) and part.right.id in before:
+                return call.lineno
+    return exponential_line(source, names)
 
 
 def maximum_line(source: Source, names: Sequence[str]) -> int | None:

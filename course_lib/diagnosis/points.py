@@ -1,14 +1,28 @@
-"""Which points an answer has earned, property by property."""
+"""Which points an answer has earned, property by property.
+
+The rule, in the order in which it is applied:
+
+1. What cannot be run, does not end, does not look at its inputs or computes with what nobody wrote
+   earns nothing.
+2. An answer has to work somewhere: a kernel on the exact launch (a problem that its blocks divide,
+   with inputs that nobody has seen), any other answer everywhere. Below that nothing is earned, or
+   an empty kernel would be free of races.
+3. Every error costs the property that it is about. An error that is about no property, or about
+   one that the exercise does not ask for, means that the answer is not right.
+4. A kernel whose numbers are wrong on uneven shapes is not right, and has not mastered the bounds.
+   What it shows on even ones (neighbours, reuse, barriers, float32) stays earned: it is worth what
+   an honest answer is worth that has no edge handling, and no more.
+5. A race costs race-free and no more, as long as some order of the warps gives the right numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from course_lib.curriculum import Exercise
-from course_lib.findings import Finding
+from course_lib.findings import CODES, Finding
 
-# The property that a finding costs. Every other error, and an error whose property the exercise
-# does not list, means that the answer is not right.
+# The property that a finding costs; see rule 3 for what stands in neither table.
 PROPERTY_OF: dict[str, str] = {
     "out-of-bounds-read": "bounds",
     "out-of-bounds-write": "bounds",
@@ -29,21 +43,92 @@ OF_KIND: dict[str, dict[str, str]] = {
     "function": {"invalid-launch": "refusals"},
     "constants": {"not-used": "resident", "excess-global-traffic": "intensity"},
 }
+# After one of these there is nothing left to judge.
+FATAL = {
+    "missing-answer",
+    "not-allowed",
+    "compile-error",
+    "unsupported",
+    "timeout",
+    "hardcoded-answer",
+    "uninitialised-read",
+}
+
+
+def property_of(exercise: Exercise, code: str) -> str:
+    """The property that an error of this code costs in this exercise: one that it asks for."""
+    name = OF_KIND.get(exercise.kind, {}).get(code) or PROPERTY_OF.get(code, "right")
+    if name == "shared-memory" and "registers" in exercise.points:
+        name = "registers"  # registers are filled from there
+    return name if name in exercise.points else "right"
+
+
+def costs_everything(exercise: Exercise, code: str) -> bool:
+    """Whether an error of this code leaves nothing to judge."""
+    return code in FATAL or (code == "invalid-launch" and exercise.kind != "function")
+
+
+def lost_properties(
+    exercise: Exercise,
+    findings: Sequence[Finding],
+    numbers_right: bool,
+    right_where_even: bool = False,
+    also: Collection[str] = (),
+) -> dict[str, str]:
+    """The properties that an answer has not shown, each with the reason, a phrase.
+
+    Args:
+        exercise: what was asked.
+        findings: all that was found, errors first.
+        numbers_right: every launch gave the right numbers.
+        right_where_even: the launches did whose blocks divide all sizes.
+        also: further properties that a course gives points to; a warning costs these.
+    """
+    judged = (*exercise.points, *also)
+    errors = [each for each in findings if each.severity == "error"]
+    stopped = next((each for each in errors if costs_everything(exercise, each.code)), None)
+    if stopped:
+        return dict.fromkeys(judged, f"nothing to judge before this is mended: {_named(stopped)}")
+    if not (numbers_right or right_where_even):
+        return dict.fromkeys(judged, _NOWHERE[exercise.kind])
+    lost: dict[str, str] = {}
+    for each in errors:
+        lost.setdefault(property_of(exercise, each.code), _named(each))
+    if not numbers_right:
+        lost.setdefault("right", _UNEVEN)
+        lost.setdefault("bounds", _UNEVEN)
+    if exercise.kind != "kernel" and "right" in lost:
+        return dict.fromkeys(judged, f"nothing is earned by a wrong result: {lost['right']}")
+    for each in findings:
+        if PROPERTY_OF.get(each.code) in also:
+            lost.setdefault(PROPERTY_OF[each.code], _named(each))
+    if "coalesced" in lost:
+        lost.setdefault("conflict-free", "a conflict to avoid comes with the detour through a tile")
+    if "shared-memory" in lost:
+        lost.setdefault("reuse", "without shared memory nothing can be reused")
+    return {name: lost[name] for name in judged if name in lost}
+
+
+_UNEVEN = "the numbers are wrong where the blocks do not divide the sizes"
+_NOWHERE = {
+    "kernel": "nothing is earned before the numbers are right where the blocks divide the sizes",
+    "function": "nothing is earned before the result is right",
+    "constants": "nothing is earned before the numbers fit together",
+}
+
+
+def _named(found: Finding) -> str:
+    """A finding as a phrase: "line 12: write outside an array"."""
+    where = f"line {found.line}: " if found.line is not None else ""
+    return where + CODES[found.code].title
 
 
 def earned_points(
-    exercise: Exercise, findings: Sequence[Finding], numbers_right: bool
+    exercise: Exercise,
+    findings: Sequence[Finding],
+    numbers_right: bool,
+    right_where_even: bool = False,
 ) -> dict[str, int]:
-    """The points of each property; without a right result nothing is earned."""
-    property_of = {**PROPERTY_OF, **OF_KIND.get(exercise.kind, {})}
-    lost = {property_of.get(each.code, "right") for each in findings if each.severity == "error"}
-    if "shared-memory" in lost and "registers" in exercise.points:
-        lost = lost - {"shared-memory"} | {"registers"}  # registers are filled from there
-    lost = {name if name in exercise.points else "right" for name in lost}
-    if "coalesced" in lost:
-        lost.add("conflict-free")  # a conflict to avoid comes with the detour that both sides need
-    if "shared-memory" in lost:
-        lost.add("reuse")  # without shared memory nothing can be reused
-    if not numbers_right or "right" in lost:
-        return dict.fromkeys(exercise.points, 0)
+    """The points of each property, as curriculum.py weighs them."""
+    lost = lost_properties(exercise, findings, numbers_right, right_where_even)
     return {name: 0 if name in lost else points for name, points in exercise.points.items()}

@@ -18,7 +18,16 @@ def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     if "registers" not in exercise.points:
         return
     outside = list(_sums_in_global_memory(measured))
-    yield from outside or _loads_per_fma(measured)
+    yield from outside or _several_sums(measured) or _loads_per_fma(measured)
+
+
+def _several_sums(measured: Measured) -> list[Finding]:
+    """With one output for each thread, no value in a register serves another sum."""
+    if math.prod(measured.thread_tile) > 1:
+        return []
+    message = "A thread computes one element, so no value in its registers serves a second sum."
+    hint = "Which constants say how many elements one thread computes?"
+    return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
 
 
 def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
@@ -33,8 +42,8 @@ def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
     busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
     message = (
         f"In a step of k a thread reads {loads * rows * columns:.4g} numbers from shared memory "
-        f"for its {rows * columns} multiply-adds: {loads:.3g} for each. A tile of {rows} x "
-        f"{columns} needs {rows} + {columns} = {rows + columns}, {enough:.3g} for each."
+        f"for its {rows * columns} multiply-adds: {loads:.4g} for each. A tile of {rows} x "
+        f"{columns} needs {rows} + {columns} = {rows + columns}, {enough:.4g} for each."
     )
     hint = "Which number does this thread read more than once in the same step of k?"
     yield finding("not-used", message, busiest, hint, "error")

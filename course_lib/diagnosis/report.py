@@ -26,6 +26,8 @@ class Report:
         points, max_points: see curriculum.Exercise.points.
         earned: the points of each property that is judged.
         needs_review: a person should look: the tools, not the answer, may be at fault.
+        numbers_right: every launch gave the right numbers.
+        right_where_even: the launches did whose blocks divide all sizes.
     """
 
     exercise: str
@@ -35,6 +37,8 @@ class Report:
     max_points: int = 0
     earned: dict[str, int] = field(default_factory=dict)
     needs_review: bool = False
+    numbers_right: bool = False
+    right_where_even: bool = False
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -107,10 +111,11 @@ def make_report(
     findings: Sequence[Finding],
     held: Sequence[str] = (),
     numbers_right: bool = False,
+    right_where_even: bool = False,
 ) -> Report:
-    """The report on an answer, with its points; `numbers_right`: every launch was right."""
+    """The report on an answer, with its points; for the last two see Report."""
     found = tuple(by_importance(findings))
-    earned = earned_points(exercise, found, numbers_right)
+    earned = earned_points(exercise, found, numbers_right, right_where_even)
     return Report(
         exercise=exercise.id,
         findings=found,
@@ -119,4 +124,6 @@ def make_report(
         max_points=exercise.max_points,
         earned=earned,
         needs_review=any(each.code == "unsupported" for each in found),
+        numbers_right=numbers_right,
+        right_where_even=numbers_right or right_where_even,
     )

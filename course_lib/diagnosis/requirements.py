@@ -17,6 +17,9 @@ from course_lib.findings import Finding, Severity, finding
 
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
+WARP = 32
+ROOM = 1.1
+REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 
 
 def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -58,6 +61,8 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         return
     inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
     for name, letter, once in inputs:
+        if name not in measured.profile.arrays:
+            continue  # a number
         traffic = measured.profile.arrays[name]
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
@@ -100,20 +105,44 @@ def _coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """
     severity = _severity(exercise, "coalesced")
     for name, letter in zip(measured.names, exercise.parameters, strict=False):
+        if name not in measured.profile.arrays:
+            continue  # a number
         traffic = measured.profile.arrays[name]
         for code, verb, requests, sectors, store in (
             ("uncoalesced-load", "load from", traffic.load_requests, traffic.load_sectors, False),
             ("uncoalesced-store", "store to", traffic.store_requests, traffic.store_sectors, True),
         ):
-            if not requests or sectors / requests <= SECTORS_FOR_A_WARP:
+            elements = traffic.stored_elements if store else traffic.loaded_elements
+            needed = _sectors_needed(exercise, measured, elements)
+            if requests and sectors / requests > SECTORS_FOR_A_WARP:
+                message = (
+                    f"A warp's {verb} {letter} touches {sectors / requests:.3g} sectors of 32 "
+                    f"bytes; 32 neighbouring elements need {SECTORS_FOR_A_WARP}."
+                )
+            elif sectors > ROOM * needed:
+                message = (
+                    f"The lanes of a warp {verb} {letter} apart from each other: {requests:,} "
+                    f"requests touch {sectors:,} sectors of 32 bytes; together, lanes that are "
+                    f"neighbours need {needed:,.0f}."
+                )
+            else:
                 continue
-            message = (
-                f"A warp's {verb} {letter} touches {sectors / requests:.3g} sectors of 32 bytes; "
-                f"32 neighbouring elements need {SECTORS_FOR_A_WARP}."
-            )
             hint = f"Which index of {letter} changes from one lane (threadIdx.x) to the next?"
             line = _first_line(measured.source, name, store)
             yield finding(code, message, line, hint, severity)
+
+
+def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> float:
+    """The sectors that whole warps of neighbours touch; infinite where nobody asks for that.
+
+    An average over the requests of an array is not enough: it is small, too, where one lane works
+    at a time, or where accesses to one and the same element fill it up.
+    """
+    if "coalesced" not in exercise.points:
+        return math.inf
+    once = math.prod(max(size, 1) for size in measured.shape)
+    most = REPEATED * once if exercise.reference is None else elements
+    return SECTORS_FOR_A_WARP / WARP * max(once, min(elements, most))
 
 
 def _barriers(measured: Measured) -> Iterator[Finding]:

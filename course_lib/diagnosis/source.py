@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
 
@@ -36,9 +37,13 @@ class Source:
     def kernel(self) -> ast.FunctionDef:
         return self.functions[0]
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of every function, the outer ones first."""
+        return tuple(node for function in self.functions for node in ast.walk(function))
+
     def walk(self) -> Iterator[ast.AST]:
-        for function in self.functions:
-            yield from ast.walk(function)
+        return iter(self.nodes)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside out."""
@@ -108,7 +113,11 @@ class Source:
 
     def assignments(self, name: str) -> list[ast.Assign | ast.AugAssign | ast.AnnAssign]:
         """The statements that give a variable its value."""
-        found = []
+        return self._assignments.get(name, [])
+
+    @cached_property
+    def _assignments(self) -> dict[str, list[ast.Assign | ast.AugAssign | ast.AnnAssign]]:
+        found: dict[str, list[ast.Assign | ast.AugAssign | ast.AnnAssign]] = {}
         for node in self.walk():
             if isinstance(node, ast.Assign):
                 targets: list[ast.AST] = [t for target in node.targets for t in _flat(target)]
@@ -116,9 +125,9 @@ class Source:
                 targets = [node.target]
             else:
                 continue
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                found.append(node)
-        return sorted(found, key=lambda node: node.lineno)
+            for name in {target.id for target in targets if isinstance(target, ast.Name)}:
+                found.setdefault(name, []).append(node)
+        return {name: sorted(each, key=lambda node: node.lineno) for name, each in found.items()}
 
     def value_of(self, name: str) -> ast.expr | None:
         """What a variable is set to, if it is set in one place."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.emulator.memory import Access
+from course_lib.emulator.meter import mark
+
+FAR = 1 << 40
+MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
 
 @dataclass(frozen=True)
 class Trail:
-    """The accesses of one launch to its global arrays (from the emulator's trace).
+    """The accesses of one launch to its global arrays.
 
     Attributes:
         load_lines, store_lines: array -> lines on which it is read, or written.
@@ -30,49 +35,71 @@ class Trail:
     writes: np.ndarray
 
 
-def make_trail(trace: Iterable[object], shapes: dict[str, tuple[int, ...]], output: str) -> Trail:
-    """A Trail of every access to a global array in a trace."""
-    loads: dict[str, set[int]] = {name: set() for name in shapes}
-    stores: dict[str, set[int]] = {name: set() for name in shapes}
-    loaded = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
-    writes = np.zeros(shapes[output], int)
-    corners: dict[tuple[int, int], tuple[int, ...]] = {}
-    ends: dict[tuple[int, int], tuple[int, ...]] = {}
-    for access in trace:
-        name = access.array  # type: ignore[attr-defined]
-        if access.space != "global" or name not in shapes:  # type: ignore[attr-defined]
-            continue
-        indices, threads = access.all_indices(shapes[name])  # type: ignore[attr-defined]
-        inside = ((indices >= 0) & (indices < np.asarray(shapes[name]))).all(axis=1)
-        lines = loads if access.kind == "load" else stores  # type: ignore[attr-defined]
-        lines[name].add(access.line)  # type: ignore[attr-defined]
-        if access.kind == "load":  # type: ignore[attr-defined]
-            loaded[name][tuple(indices[inside].T)] = True
-        elif name == output:
-            np.add.at(writes, tuple(indices[inside].T), 1)
-            _note_corners(corners, ends, threads, indices)
-    return Trail(_sorted(loads), _sorted(stores), loaded, corners, ends, writes)
+class TrailMaker:
+    """Listens to the accesses of one launch, and keeps what a Trail says of them.
+
+    Args:
+        shapes: array -> its shape, for every array that was passed in.
+        output: the array that is written.
+        grid: the launch's blocks, x first.
+    """
+
+    def __init__(
+        self, shapes: dict[str, tuple[int, ...]], output: str, grid: Sequence[int]
+    ) -> None:
+        self.shapes = shapes
+        self.output = output
+        self.loads: dict[str, set[int]] = {name: set() for name in shapes}
+        self.stores: dict[str, set[int]] = {name: set() for name in shapes}
+        self.loaded = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
+        self.writes = np.zeros(shapes[output], int)
+        wide, high = (*grid, 1)[:2]
+        axes = len(shapes[output][:2])
+        self.low = np.full((high, wide, axes), FAR)
+        self.high = np.full((high, wide, axes), -1)
+        self.lanes_of_stores = 0
+
+    def hear(self, access: Access) -> None:
+        """Take note of an access, as the emulator tells of it."""
+        if access.allocation.space != "global" or access.array not in self.shapes:
+            return
+        if access.kind == "load":
+            self.loads[access.array].add(access.line)
+            mark(self.loaded[access.array].reshape(-1), access)
+            return
+        space = access.mask.space
+        cells = np.broadcast_to(access.cell, space.shape)
+        bx, by = (np.broadcast_to(space.block_index[axis], space.shape) for axis in (2, 1))
+        active = slice(None) if access.mask.array is None else access.mask.full_array
+        blocks = np.stack([bx[active].reshape(-1), by[active].reshape(-1)], axis=1)
+        touched, of_blocks = access.each_cell(cells[active].reshape(-1), np.arange(len(blocks)))
+        self.note_stores(access.array, access.line, touched, blocks[of_blocks])
+
+    def note_stores(self, array: str, line: int, cells: np.ndarray, blocks: np.ndarray) -> None:
+        """Take note of the cells that lanes write, counted row by row, and of the lanes' blocks."""
+        self.stores[array].add(line)
+        self.lanes_of_stores += len(cells)
+        if array != self.output or self.lanes_of_stores > MOST_LANES:
+            return
+        np.add.at(self.writes.reshape(-1), cells, 1)
+        places = np.stack(np.unravel_index(cells, self.shapes[array]), axis=1)[:, :2]
+        where = blocks[:, 1], blocks[:, 0]
+        np.minimum.at(self.low, where, places)
+        np.maximum.at(self.high, where, places)
+
+    def trail(self) -> Trail:
+        """All that was heard."""
+        corners, ends = {}, {}
+        for by, bx in np.argwhere(self.high[:, :, 0] >= 0).tolist():
+            corners[bx, by] = tuple(self.low[by, bx].tolist())
+            ends[bx, by] = tuple(self.high[by, bx].tolist())
+        return Trail(
+            _sorted(self.loads), _sorted(self.stores), self.loaded, corners, ends, self.writes
+        )
 
 
 def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(sorted(numbers)) for name, numbers in lines.items()}
-
-
-def _note_corners(
-    corners: dict[tuple[int, int], tuple[int, ...]],
-    ends: dict[tuple[int, int], tuple[int, ...]],
-    threads: np.ndarray,
-    indices: np.ndarray,
-) -> None:
-    """Widen the part of each block to the rows and columns that it writes here."""
-    blocks = threads[:, [2, 1]]  # (bz, by, bx, …) -> (bx, by)
-    for block in np.unique(blocks, axis=0):
-        place = (int(block[0]), int(block[1]))
-        here = indices[(blocks == block).all(axis=1)][:, :2]
-        low, high = here.min(axis=0).tolist(), here.max(axis=0).tolist()
-        old, far = corners.get(place, tuple(low)), ends.get(place, tuple(high))
-        corners[place] = tuple(map(min, old, low))
-        ends[place] = tuple(map(max, far, high))
 
 
 def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:

@@ -21,6 +21,7 @@ from course_lib.emulator.profile import (
     TracedAccess,
     TracedStatement,
 )
+from course_lib.emulator.surroundings import names_around
 
 __all__ = [
     "ArrayTraffic",
@@ -41,4 +42,5 @@ __all__ = [
     "emulate",
     "kernel_from",
     "load_program",
+    "names_around",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Access
 from course_lib.emulator.races import MAX_REPORTED, Race, code_of
-from course_lib.emulator.touched import Touched, conflicts_of_lines
+from course_lib.emulator.touched import Touched, conflicts_of_lines, touched_by
 
 
 class BlockRaces:
@@ -36,11 +36,8 @@ class BlockRaces:
     def record(self, access: Access, space: LaneSpace) -> None:
         """Take note of an access to a global array that the kernel writes."""
         of_array = self._touched.setdefault(id(access.allocation), {})
-        key = (access.kind, access.line)
-        if key not in of_array:
-            of_array[key] = Touched(access)
         cells, blocks = _cells_and_blocks(access, space)
-        of_array[key].add(access, cells, blocks)
+        touched_by(of_array, access).add(access, cells, blocks)
         if self.fences and access.kind == "atomic":
             turns = self._turns.setdefault(access.line, {})
             for block in dict.fromkeys(blocks.tolist()):

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# One statement costs one step, plus one for every this many lanes that execute it.
+# A statement costs one step for so many parts of its expressions, times one for so many lanes.
+PARTS_PER_STEP = 16
 LANES_PER_STEP = 16384
 
-MAX_SOURCE_CHARACTERS = 200_000
+MAX_SOURCE_CHARACTERS = 60_000
+MAX_STATEMENTS = 3000
 MAX_NESTING = 60
 MAX_INTEGER_BITS = 256
-MAX_TUPLE_ITEMS = 1000
+MAX_TUPLE_ITEMS = 1000  # beside a kernel
+MAX_LEAVES = 64  # of a tuple in a kernel, at any depth
+MAX_ARGUMENTS = 64  # of one call
+# Of type inference: expressions looked at, in all functions and passes over loops together.
+MAX_TYPED_EXPRESSIONS = 40_000
+# How deeply statements, expressions and calls may lie in each other when a kernel runs.
+MAX_DEPTH = 150
 
 
 @dataclass(frozen=True)
@@ -21,16 +29,21 @@ class Budget:
     """What one launch may use.
 
     Attributes:
-        steps: executed statements (see LANES_PER_STEP).
-        bytes: shared and local memory of the blocks that are emulated side by side.
+        steps: executed statements (see PARTS_PER_STEP).
+        bytes: memory and variables of the blocks that are emulated side by side.
         printed_lines: how many lines of `print` are kept.
         call_depth: how deeply device functions may call each other.
+        lanes_per_step: a statement that more lanes execute costs more steps.
+        lanes_at_once: how many lanes are emulated side by side, if a block does not have more;
+            None for as many as are fast.
     """
 
     steps: int = 4_000_000
     bytes: int = 1 << 30
     printed_lines: int = 1000
     call_depth: int = 40
+    lanes_per_step: int = LANES_PER_STEP
+    lanes_at_once: int | None = None
 
 
 class BudgetExceeded(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,12 @@ from course_lib.emulator import (
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )
 from course_lib.emulator import types as T
-from course_lib.emulator.budget import MAX_TUPLE_ITEMS
+from course_lib.emulator.budget import (
+    MAX_ARGUMENTS,
+    MAX_DEPTH,
+    MAX_LEAVES,
+    MAX_TYPED_EXPRESSIONS,
+)
 from course_lib.emulator.constants import (
     NotConstant,
     constant_of_reference,
@@ -32,6 +37,44 @@ from course_lib.emulator.unrolling import UNROLL
 MAX_CALL_DEPTH = 40
 
 
+@dataclass
+class Common:
+    """What the typings of a kernel and of all functions that it calls have in common.
+
+    Attributes:
+        typings: those of device functions, by function and types of the arguments.
+        left: how much may still be looked at.
+        depth: how deeply statements, expressions and calls lie in each other at this moment.
+    """
+
+    typings: dict[Any, Typing] = field(default_factory=dict)
+    left: int = MAX_TYPED_EXPRESSIONS
+    depth: int = 0
+
+    def spend(self, amount: int, node: ast.AST) -> None:
+        """Use up some of what may be looked at.
+
+        Raises:
+            KernelRejected: when nothing is left.
+        """
+        self.left -= amount
+        if self.left < 0:
+            message = "There are too many types to work out: functions, or loops, call for more."
+            hint = "How often does this line come to be looked at, call by call and loop by loop?"
+            raise rejection("timeout", message, node, hint)
+
+    def enter(self, levels: int, node: ast.AST) -> None:
+        """Go so many levels deeper.
+
+        Raises:
+            KernelRejected: if that is too deep.
+        """
+        self.depth += levels
+        if self.depth > MAX_DEPTH:
+            message = "Expressions, blocks and calls are nested too deeply here."
+            raise rejection("not-allowed", message, node)
+
+
 class ExpressionTyper:
     """Types the expressions of one function; `infer.py` adds the flow of control.
 
@@ -39,7 +82,7 @@ class ExpressionTyper:
         kernel: the function.
         outer: the variables around a closure.
         callers: the functions that are being called, outermost first.
-        cache: typings of device functions, shared by all functions of a kernel.
+        common: shared by all functions of a kernel.
     """
 
     def __init__(
@@ -47,12 +90,12 @@ class ExpressionTyper:
         kernel: Kernel,
         outer: Environment,
         callers: tuple[Kernel, ...] = (),
-        cache: dict[Any, Typing] | None = None,
+        common: Common | None = None,
     ) -> None:
         self.kernel = kernel
         self.outer = outer
         self.callers = (*callers, kernel)
-        self.cache: dict[Any, Typing] = {} if cache is None else cache
+        self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
         self.loop_heads: set[ast.AST] = set()
@@ -80,7 +123,10 @@ class ExpressionTyper:
                 type(node), ("unsupported", f"The emulator does not know {type(node).__name__}.")
             )
             raise rejection(code, message, node)
+        self.common.spend(1, node)
+        self.common.enter(1, node)
         typed = handler(self, node, env)
+        self.common.depth -= 1
         self.typing.types[node] = typed.type
         return typed
 
@@ -290,7 +336,7 @@ class ExpressionTyper:
 
     def bounded_tuple(self, items: tuple[T.Type, ...], node: ast.AST) -> T.TupleType:
         kind = T.TupleType(items)
-        if kind.leaves > MAX_TUPLE_ITEMS:
+        if kind.leaves > MAX_LEAVES:
             raise rejection("not-allowed", "This tuple has too many items.", node)
         return kind
 
@@ -366,6 +412,9 @@ class ExpressionTyper:
 
     def call(self, node: ast.Call, env: Environment) -> Typed:
         function = self.callee(node, env)
+        if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
+            message = f"A call has at most {MAX_ARGUMENTS} arguments here."
+            raise rejection("not-allowed", message, node)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise rejection("unsupported", "The emulator knows plain arguments only.", node)
         arguments = [self.expression(argument, env) for argument in node.args]
@@ -429,12 +478,14 @@ class ExpressionTyper:
             raise rejection("unsupported", "Functions call each other too deeply.", node)
         # A closure sees the variables around it, so its types may differ from call to call.
         key = None if outer else (kernel.tree, tuple(each.type for each in arguments))
-        typing = self.cache.get(key) if key else None
+        typing = self.common.typings.get(key) if key else None
         if typing is None:
             plain = [Typed(each.type) for each in arguments]
+            self.common.enter(4, node)
             typing = self.function_typing(kernel, outer, plain)
+            self.common.depth -= 4
             if key:
-                self.cache[key] = typing
+                self.common.typings[key] = typing
         self.typing.calls[node] = typing
         return Typed(typing.return_type)
 

@@ -65,7 +65,7 @@ class _Inference(ExpressionTyper):
     def function_typing(
         self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
     ) -> Typing:
-        return _Inference(kernel, outer, self.callers, self.cache).run(arguments)
+        return _Inference(kernel, outer, self.callers, self.common).run(arguments)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
         names = self.kernel.parameters
@@ -108,7 +108,11 @@ class _Inference(ExpressionTyper):
                 type(node), ("unsupported", f"The emulator does not know `{_keyword(node)}`.")
             )
             raise rejection(code, message, node)
-        return handler(self, node, env)
+        self.common.spend(1, node)
+        self.common.enter(2, node)
+        after = handler(self, node, env)
+        self.common.depth -= 2
+        return after
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
@@ -125,6 +129,7 @@ class _Inference(ExpressionTyper):
         match target:
             case ast.Name(id=name):
                 self.typing.types[target] = value.type
+                self.common.spend(len(env) // 16, target)
                 return {**env, name: Variable(value)}
             case ast.Subscript():
                 self.store(target, value, env)
@@ -237,6 +242,7 @@ class _Inference(ExpressionTyper):
     ) -> tuple[Environment, _Loop]:
         """Walk a loop's body until the types at its head no longer change."""
         known = self.settled_loops.get(node)
+        self.common.spend(len(env) // 2, node)
         if known is not None and known[0] == env:
             # An inner loop that an outer one passes over again, with nothing new.
             return known[1], known[2]
@@ -294,6 +300,7 @@ class _Inference(ExpressionTyper):
         if len(reached) <= 1:
             return reached[0] if reached else None
         names = dict.fromkeys(name for path in reached for name in path)
+        self.common.spend(len(names) // 4, node)
         return {name: self.join_variable(name, reached, node) for name in names}
 
     def join_variable(self, name: str, paths: list[Environment], node: ast.AST) -> Variable:

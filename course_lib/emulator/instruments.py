@@ -52,6 +52,8 @@ class Part:
                 self.run.block_races.record(access, self.space)
         if self.run.stream:
             self.run.stream.record(access, self.space)
+        if self.run.listener:
+            self.run.listener(access)
         wanted = self.run.options.trace
         if wanted and (wanted != "global" or access.allocation.space == "global"):
             self.run.trace.append(_traced(access, len(self.run.trace)))

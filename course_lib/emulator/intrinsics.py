@@ -31,6 +31,14 @@ class Typed:
     type: T.Type
     literal: int | tuple | None = None
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Typed):
+            return False
+        return T.same(self.type, other.type) and self.literal == other.literal
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.literal))
+
 
 Arguments = Sequence[Typed]
 Keywords = Mapping[str, Typed]

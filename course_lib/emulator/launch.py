@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.infer import infer
+from course_lib.emulator.memory import Access
 from course_lib.emulator.parse import Kernel, kernel_from
 from course_lib.emulator.profile import Profile
 from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
@@ -76,13 +77,23 @@ def emulate(
     return Emulation(kernel_from(kernel), options)
 
 
+Typings = dict[tuple[T.Type, ...], Typing]
+
+
 class Emulation:
-    """A kernel that is ready to be launched on the emulator."""
+    """A kernel that is ready to be launched on the emulator.
+
+    Attributes:
+        typings: what types the kernel was found to have, for arguments of each kind; emulations
+            of one kernel may share them.
+        listener: told of every access to memory, if there is one.
+    """
 
     def __init__(self, kernel: Kernel, options: Options) -> None:
         self.kernel = kernel
         self.options = options
-        self._typings: dict[tuple[T.Type, ...], Typing] = {}
+        self.typings: Typings = {}
+        self.listener: Callable[[Access], None] | None = None
 
     def __getitem__(self, configuration: Any) -> Launch:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
@@ -95,9 +106,9 @@ class Emulation:
     def typing_for(self, argument_types: Sequence[T.Type]) -> Typing:
         """The kernel's types for these arguments; worked out once, as Numba compiles once."""
         key = tuple(argument_types)
-        if key not in self._typings:
-            self._typings[key] = infer(self.kernel, argument_types)
-        return self._typings[key]
+        if key not in self.typings:
+            self.typings[key] = infer(self.kernel, argument_types)
+        return self.typings[key]
 
 
 class Launch:

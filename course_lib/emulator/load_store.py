@@ -61,6 +61,10 @@ def as_dtype(value: Value, dtype: np.dtype) -> Value:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
+# Looking through the cells of an array costs steps, too: one for so many.
+CELLS_PER_STEP = 1 << 15
+
+
 class LoadStoreUnit:
     """Accesses to memory by the lanes of one space.
 
@@ -232,6 +236,7 @@ class LoadStoreUnit:
         if allocation.ages is None or not (
             allocation.space == "shared" or allocation.ages.all_fresh
         ):
+            self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)
         if allocation.ages.all_fresh:
             return

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.async_copies import AsyncCopies
-from course_lib.emulator.budget import LANES_PER_STEP, Budget, StepCounter
+from course_lib.emulator.budget import Budget, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
@@ -118,7 +118,7 @@ class Machine:
         self.line = typing.kernel.tree.lineno
         self._barrier = barrier
         self._nobody = Mask.of(space, np.False_)
-        self._step_cost = 1 + space.size // LANES_PER_STEP
+        self._step_cost = 1 + space.size // budget.lanes_per_step
         self._statement: ast.stmt | None = None
         self._constant_views: dict[int, ArrayView] = {}
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
@@ -147,10 +147,15 @@ class Machine:
             if self.active.empty:
                 return
             self.line = statement.lineno
-            self.steps.spend(self._step_cost, statement.lineno)
+            self.spend(statement)
             self.instruments.statement(statement.lineno, self.active)
             self._statement = statement
             self._run_statement[type(statement)](statement)
+
+    def spend(self, statement: ast.stmt) -> None:
+        """Pay for a statement, or for one more turn of a loop."""
+        cost = self._step_cost * self.frame.typing.weight(statement)
+        self.steps.spend(cost, statement.lineno)
 
     def assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
@@ -177,7 +182,7 @@ class Machine:
         old = frame.variables.get(name)
         # Where every lane that could read the old value gets the new one, nothing is merged.
         replaces_all = active is frame.live or active is frame.assigned_under.get(name)
-        merges = isinstance(value, np.ndarray | np.generic | tuple)
+        merges = isinstance(value, np.ndarray | np.generic | tuple | ArrayView)
         if old is None or replaces_all or not merges:
             frame.variables[name] = value
             if old is None:
@@ -194,9 +199,12 @@ class Machine:
         if isinstance(new, tuple):
             if not isinstance(old, tuple) or len(new) != len(old):
                 return new
+            self.steps.spend(len(new) // 8, self.line)
             return tuple(self._merged(one, other) for one, other in zip(new, old, strict=True))
         if isinstance(new, np.ndarray | np.generic) and isinstance(old, np.ndarray | np.generic):
             return np.where(self._active_array(), new, old)
+        if isinstance(new, ArrayView) and isinstance(old, ArrayView):
+            return _one_view(self._active_array(), new, old, self.line)
         return new
 
     def _active_array(self) -> np.ndarray | np.bool_:
@@ -256,7 +264,7 @@ class Machine:
         self.frame.loops.append(loop)
         left: list[Mask] = []
         while not self.active.empty:
-            self.steps.spend(self._step_cost, node.lineno)
+            self.spend(node)
             self.line = node.lineno
             staying = self.active.where(self.condition(node.test))
             if staying is not self.active:
@@ -292,7 +300,7 @@ class Machine:
         for index in range(int(length)):
             if self.active.empty:
                 return
-            self.steps.spend(self._step_cost, node.lineno)
+            self.spend(node)
             self.line = node.lineno
             self.instruments.branch(node.lineno, np.True_, self.active)
             self.bind(node.target, self.load(view, [np.int64(index)]))
@@ -315,7 +323,7 @@ class Machine:
         for index in range(int(start), int(stop), int(step)):
             if self.active.empty:
                 return
-            self.steps.spend(self._step_cost, node.lineno)
+            self.spend(node)
             self.line = node.lineno
             self.instruments.branch(node.lineno, np.True_, self.active)
             self.bind(node.target, number(index))
@@ -328,7 +336,7 @@ class Machine:
         """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
         index = start
         while not self.active.empty:
-            self.steps.spend(self._step_cost, node.lineno)
+            self.spend(node)
             self.line = node.lineno
             inside = np.where(step > 0, index < stop, (step < 0) & (index > stop))
             self.instruments.branch(node.lineno, inside, self.active)
@@ -425,10 +433,21 @@ class Machine:
         while frame is not None and node.id not in frame.variables:
             frame = frame.parent
         if frame is None:
-            return None  # a module, function or type: the typing knows what it is
+            return self._without_value(node)
         if node in self.typing.uncertain:
             self._check_defined(frame, node)
         return self.convert(frame.variables[node.id], self.typing.types[node])
+
+    def _without_value(self, node: ast.Name) -> Any:
+        """A name that no lane has set: a module, a function, or a variable set on other paths."""
+        kind = self.typing.types[node]
+        if isinstance(kind, T.Static):
+            return None  # the typing knows what it is
+        self.instruments.undefined(node.id, self.active, node.lineno)
+        value = _poison_of_type(kind)
+        if value is None:
+            raise rejection("uninitialised-read", f"{node.id} has no value here yet.", node)
+        return value
 
     def _check_defined(self, frame: Frame, node: ast.Name) -> None:
         defined = frame.defined.get(node.id)
@@ -508,6 +527,7 @@ class Machine:
             return np.bool_(same == isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
             found: Value = np.False_
+            self.steps.spend(len(right) // 8, self.line)
             for item in right:
                 found = found | (left == item)
             return found if isinstance(op, ast.In) else ~found
@@ -548,9 +568,11 @@ class Machine:
         truth = self.truth(self.evaluate(node.test))
         if np.ndim(truth) == 0:
             return self.convert(self.evaluate(node.body if truth else node.orelse), dtype)
+        if isinstance(dtype, T.TupleType):
+            self.steps.spend(dtype.leaves // 4, self.line)
         body = self.convert(self._where_needed(node.body, truth), dtype)
         orelse = self.convert(self._where_needed(node.orelse, ~truth), dtype)
-        return _chosen(truth, body, orelse)
+        return _chosen(truth, body, orelse, node.lineno)
 
     def tuple_expression(self, node: ast.Tuple) -> tuple:
         return tuple(self.evaluate(item) for item in node.elts)
@@ -575,8 +597,12 @@ class Machine:
             return items[max(-len(items), min(int(index), len(items) - 1))]
         if isinstance(items[0], tuple):
             return tuple(self._tuple_item(part, index) for part in zip(*items, strict=True))
-        choices = [np.asarray(item) for item in items]
-        return np.choose(np.clip(index, 0, len(items) - 1), choices)
+        self.steps.spend(len(items) // 8, self.line)
+        chosen = np.clip(index, 0, len(items) - 1)
+        result = items[0]
+        for number, item in enumerate(items[1:], 1):
+            result = _chosen(chosen == number, item, result, self.line)
+        return result
 
     def index_items(self, index: ast.expr) -> list[Any]:
         """The indices of a subscript, one for each axis: numbers, or slices of numbers."""
@@ -701,7 +727,10 @@ class Machine:
             str(kind.value) if isinstance(kind := self.typing.types[argument], T.Static) else None
             for argument in node.args
         ]
+        if not self.budget.printed_lines:
+            return
         lanes = np.flatnonzero(self.active.full_array)[: self.budget.printed_lines]
+        self.steps.spend(len(lanes), node.lineno)
         columns = [
             text if text is not None else np.broadcast_to(value, self.space.shape).reshape(-1)
             for text, value in zip(texts, values, strict=True)
@@ -717,11 +746,27 @@ def _poison_of_type(kind: T.Type) -> Any:
     return poison(kind) if isinstance(kind, np.dtype) else None
 
 
-def _chosen(truth: Value, yes: Any, no: Any) -> Any:
+def _chosen(truth: Value, yes: Any, no: Any, line: int) -> Any:
     """`yes` for the lanes where `truth` holds, `no` for the others; of tuples, item by item."""
     if isinstance(yes, tuple):
-        return tuple(_chosen(truth, one, other) for one, other in zip(yes, no, strict=True))
+        return tuple(_chosen(truth, one, other, line) for one, other in zip(yes, no, strict=True))
+    if isinstance(yes, ArrayView):
+        return _one_view(truth, yes, no, line)
     return np.where(truth, yes, no)
+
+
+def _one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayView:
+    """The part of an array that each lane has chosen: of one and the same array."""
+    if yes is no:
+        return yes
+    if yes.allocation is not no.allocation or yes.strides != no.strides:
+        message = "Threads of one launch choose between different arrays here."
+        raise rejection("unsupported", message, line, "Choose between elements instead.")
+    lengths = (
+        one if one is other else np.where(truth, one, other)
+        for one, other in zip(yes.shape, no.shape, strict=True)
+    )
+    return replace(yes, shape=tuple(lengths), offset=np.where(truth, yes.offset, no.offset))
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,10 +101,10 @@ class Meter:
         _add(traffic, f"{kind}_", cost, size)
         if kind == "load":
             traffic.loaded_elements += elements
-            _mark(touched.loaded, access)
+            mark(touched.loaded, access)
         else:
             traffic.stored_elements += elements
-            _mark(touched.stored, access)
+            mark(touched.stored, access)
 
     def _shared(self, access: Access, counters: LineCounters) -> None:
         if access.kind == "atomic":
@@ -193,9 +194,14 @@ def _pattern(access: Access) -> tuple | None:
         allocation.address % SECTOR_BYTES,
         (space.blocks, space.threads),
         cell.shape,
-        cell.tobytes(),
-        access.mask.fingerprint,
+        _short(cell.tobytes()),
+        _short(access.mask.fingerprint),
     )
+
+
+def _short(text: bytes) -> bytes:
+    """Of a long text its digest, so that remembering many takes no memory."""
+    return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
 def _add(target: Counters | ArrayTraffic, start: str, cost: object, size: int) -> None:
@@ -209,7 +215,8 @@ def _increase(target: object, name: str, amount: int) -> None:
     setattr(target, name, getattr(target, name) + amount)
 
 
-def _mark(touched: np.ndarray, access: Access) -> None:
+def mark(touched: np.ndarray, access: Access) -> None:
+    """Set what an access touches, in a mask of the array's elements."""
     if access.mask.array is None:
         cells = np.asarray(access.cell)
     else:

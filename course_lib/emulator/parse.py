@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -12,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import MAX_NESTING, MAX_SOURCE_CHARACTERS, Budget
+from course_lib.emulator.budget import (
+    MAX_NESTING,
+    MAX_SOURCE_CHARACTERS,
+    MAX_STATEMENTS,
+    Budget,
+)
 from course_lib.emulator.constants import (
     NotConstant,
     constant_of_reference,
@@ -37,7 +43,7 @@ FORBIDDEN_BUILTINS = frozenset(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
     """A function that runs on the device, as a syntax tree.
 
@@ -63,6 +69,10 @@ class Kernel:
     is_decorated: bool = True
     is_unrolled: bool = False
 
+    def __repr__(self) -> str:
+        # It stands in messages, which have to be the same in every run.
+        return f"the function {self.name}"
+
     @property
     def body(self) -> list[ast.stmt]:
         """The statements of the function."""
@@ -84,13 +94,18 @@ class Program:
         source: the text.
         constants: module-level numbers and tuples, by name.
         functions: every function defined in the text, by name; the last definition counts.
-        names: all of these and the imports.
+        names: all of these and the imports, and what `surroundings` adds.
     """
 
     source: str
     constants: dict[str, Any] = field(default_factory=dict)
     functions: dict[str, Kernel] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def constants_in_reach(self) -> dict[str, Any]:
+        """The constants of the text and of what surrounds it."""
+        return {name: value for name, value in self.names.items() if isinstance(value, _CONSTANT)}
 
     def kernel(self, name: str) -> Kernel:
         """The function called `name`.
@@ -121,17 +136,29 @@ class Program:
         return plain.call(self.kernel(name), arguments, budget)
 
 
-def load_program(text: str, filename: str = "<answer>") -> Program:
+# The kinds of values that stand for themselves in a kernel.
+_CONSTANT = (int, float, np.generic, tuple, str)
+
+
+def load_program(
+    text: str, filename: str = "<answer>", surroundings: dict[str, Any] | None = None
+) -> Program:
     """Read a whole small file: imports, constants, functions. Nothing is executed.
+
+    Args:
+        text: the file.
+        filename: for messages of Python's parser.
+        surroundings: names that the text may use, see `names_around`; the text's own names join
+            them, as all cells of a notebook share one set of names.
 
     Raises:
         KernelRejected: for text that is no Python, is too large or too deeply nested, or
             imports what an answer may not.
     """
-    tree = _parse(text, filename)
-    program = Program(text)
+    tree = parse_text(text, filename)
+    program = Program(text, names={} if surroundings is None else surroundings)
     for statement in tree.body:
-        _read_statement(statement, program)
+        read_statement(statement, program)
     return program
 
 
@@ -184,7 +211,7 @@ def _kernel_of_function(
             "Define the kernel in a notebook cell or in a file.",
         ) from None
     source = textwrap.dedent("".join(lines))
-    tree = _parse(source, function.__code__.co_filename)
+    tree = parse_text(source, function.__code__.co_filename)
     ast.increment_lineno(tree, first_line - 1)
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
@@ -263,13 +290,20 @@ class _PlainNames(_LiveNames):
         return value if isinstance(value, list) else super().__getitem__(name)
 
 
-def _parse(text: str, filename: str) -> ast.Module:
+def parse_text(text: str, filename: str) -> ast.Module:
+    """The syntax tree of a text.
+
+    Raises:
+        KernelRejected: for text that is no Python, is too large or too deeply nested.
+    """
     if len(text) > MAX_SOURCE_CHARACTERS:
         raise rejection(
             "not-allowed", f"The text has more than {MAX_SOURCE_CHARACTERS} characters.", None
         )
     try:
-        tree = ast.parse(text, filename)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
+            tree = ast.parse(text, filename)
     except SyntaxError as error:
         raise rejection(
             "compile-error", f"This is no valid Python: {error.msg}.", error.lineno
@@ -277,14 +311,20 @@ def _parse(text: str, filename: str) -> ast.Module:
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
         raise rejection("not-allowed", f"The text cannot be read: {reason}.", None) from None
-    _refuse_deep_nesting(tree)
+    _refuse_much(tree)
     return tree
 
 
-def _refuse_deep_nesting(tree: ast.Module) -> None:
+def _refuse_much(tree: ast.Module) -> None:
+    """Refuse what is nested too deeply, and too many statements."""
     level: list[ast.AST] = [tree]
+    statements = 0
     for _ in range(2 * MAX_NESTING):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
+        statements += sum(isinstance(node, ast.stmt) for node in level)
+        if statements > MAX_STATEMENTS:
+            message = f"The text has more than {MAX_STATEMENTS} statements."
+            raise rejection("not-allowed", message, None, "A loop says it shorter.")
         if not level:
             return
     line = next((node.lineno for node in level if hasattr(node, "lineno")), None)
@@ -297,7 +337,12 @@ def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args)
 
 
-def _read_statement(statement: ast.stmt, program: Program) -> None:
+def read_statement(statement: ast.stmt, program: Program) -> None:
+    """Take note of what a statement at the top level defines.
+
+    Raises:
+        KernelRejected: if an answer may not say so.
+    """
     match statement:
         case ast.Import() | ast.ImportFrom():
             _read_import(statement, program)
@@ -427,7 +472,7 @@ def _bind(program: Program, name: str, value: Any) -> None:
     program.names[name] = value
     program.functions.pop(name, None)
     program.constants.pop(name, None)
-    if isinstance(value, int | float | np.generic | tuple | str):
+    if isinstance(value, _CONSTANT):
         program.constants[name] = value
     elif isinstance(value, Kernel):
         program.functions[name] = value

@@ -15,8 +15,9 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from course_lib.emulator import plain_values as values
@@ -32,6 +33,7 @@ MAX_DEPTH = 150  # expressions and statements inside each other, over all calls
 PLAIN = (bool, int, float, str, type(None))
 # Sequences are charged for their length, so that a long one is not a cheap way to be slow.
 ITEMS_PER_STEP = 4
+LONGEST_COMPARED, MOST_COMPARED = 40, 200  # characters of a name, and names
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)
 
@@ -181,11 +183,12 @@ class Walk:
 
     def guarded(self, node: ast.AST, function: Callable[..., Any], *arguments: Any) -> Any:
         """Apply Python's own operator or function; its complaints become findings."""
-        for each in arguments:
-            if type(each) in (tuple, list, str):
-                self.spend(len(each) // ITEMS_PER_STEP, node)
         try:
-            return values.checked(function(*arguments))
+            for each in arguments:
+                self.spend(values.size(each) // ITEMS_PER_STEP, node)
+            result = values.checked(function(*arguments))
+            self.spend(values.size(result) // ITEMS_PER_STEP, node)
+            return result
         except Stop as stop:
             raise rejection(stop.code, stop.message, node, stop.hint) from None
         except OverflowError as error:
@@ -438,6 +441,8 @@ class Walk:
         if isinstance(value, Unusable):
             code = "not-allowed" if value.code == "not-allowed" else "unsupported"
             raise rejection(code, f"This cannot be used here: {value.reason}.", node)
+        if isinstance(value, tuple):
+            self.spend(len(value) // ITEMS_PER_STEP, node)
         if isinstance(value, Reference) or is_plain(value):
             return value
         what = f"a {type(value).__name__}"
@@ -454,7 +459,7 @@ class Walk:
         if hasattr(builtins, name):
             raise rejection("unsupported", f"{name} is not known in a plain function.", node)
         known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
-        near = difflib.get_close_matches(name, known, n=1)
+        near = closest(name, known)
         hint = f"Did you mean {near[0]}?" if near else ""
         stopped(node, f"Nothing is called {name} here.", hint, code="uninitialised-read")
 
@@ -464,7 +469,7 @@ class Walk:
         if isinstance(owner, Record):
             if name in owner.values:
                 return owner.values[name]
-            near = difflib.get_close_matches(name, owner.values, n=1, cutoff=0.5)
+            near = closest(name, owner.values, cutoff=0.5)
             hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(owner.values)}."
             stopped(node, f"{owner.name} has no attribute {name}.", hint)
         if isinstance(owner, Reference):
@@ -558,6 +563,12 @@ class Walk:
                 yield from self.rounds(node, level + 1, self.iterate(further, node), scope)
 
 
+def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The name that was perhaps meant, if there is one; long names are not compared."""
+    short = [each for each in known if len(each) <= LONGEST_COMPARED][:MOST_COMPARED]
+    return difflib.get_close_matches(name[:LONGEST_COMPARED], short, n=1, cutoff=cutoff)
+
+
 def stopped(node: ast.AST, message: str, hint: str = "", code: str = "wrong-formula") -> NoReturn:
     """A mistake at which Python itself would stop."""
     raise rejection(code, message, node, hint)
@@ -608,8 +619,14 @@ def function_of(kernel: Kernel) -> Function:
 
 def names_set_in(function: Function) -> frozenset[str]:
     """Every name that a function sets: its own variables, wherever in it they are set."""
-    names = set(function.parameters)
-    waiting: list[ast.AST] = list(function.body)
+    return _names_set_in(function.tree)
+
+
+@lru_cache(maxsize=16)
+def _names_set_in(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    arguments = tree.args
+    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    waiting: list[ast.AST] = list(tree.body) if isinstance(tree, ast.FunctionDef) else [tree.body]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -215,6 +215,7 @@ class Profile(Counters):
         stream: the cache lines asked for, if asked for; see `course_lib.emulator.cache`.
         counted: whether counters were kept.
         finished: False if the budget ended the run.
+        steps: how much of the budget was used up.
     """
 
     kernel_name: str = ""
@@ -234,6 +235,7 @@ class Profile(Counters):
     stream: LineStream | None = None
     counted: bool = True
     finished: bool = True
+    steps: int = 0
 
     def __post_init__(self) -> None:
         self.findings = by_importance(self.findings)

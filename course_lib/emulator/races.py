@@ -17,7 +17,7 @@ import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.memory import Access, Allocation
-from course_lib.emulator.touched import KINDS, Touched, conflicts_of_lines
+from course_lib.emulator.touched import KINDS, Touched, conflicts_of_lines, touched_by
 
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
 # that a long stretch without a barrier cannot fill the memory.
@@ -102,11 +102,8 @@ class RaceDetector:
             access = entry.access
             if entry.warp_syncs is None:
                 of_array = self._folded.setdefault(id(access.allocation), {})
-                key = (access.kind, access.line)
-                if key not in of_array:
-                    of_array[key] = Touched(access)
                 cells, threads = _cells_and_threads(access, self.space)
-                of_array[key].add(access, cells, threads)
+                touched_by(of_array, access).add(access, cells, threads)
 
     def _judge_folded(self) -> None:
         folded, self._folded = self._folded, {}

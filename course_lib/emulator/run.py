@@ -94,6 +94,7 @@ class Run:
         self.trace: list[TracedAccess] = []
         self.activity: list[TracedStatement] = []
         self.stream = StreamRecorder() if self.options.stream else None
+        self.listener = launch.emulation.listener
         self.has_float64_data = any(
             isinstance(kind, T.ArrayType) and kind.dtype == T.FLOAT64 for kind in kinds
         )
@@ -104,7 +105,7 @@ class Run:
                     self.meter.register(name, value.allocation, shape)
 
     def _check_shared_memory(self) -> None:
-        total, last = 0, None
+        total, last, cells = 0, None, 0
         seen: set[int] = set()
         for typing in _all_typings(self.typing, seen):
             for node, shape in typing.layouts.items():
@@ -121,11 +122,14 @@ class Run:
                         )
                 else:
                     total, last = total + size, node
+                    cells += size // kind.dtype.itemsize
         if total > MAX_SHARED_BYTES:
             raise too_much_shared(total, last)
         limit = max(MAX_SHARED_BYTES, self.options.max_dynamic_shared)
         if total + self.launch.dynamic_shared_bytes > limit:
             raise too_much_shared(total + self.launch.dynamic_shared_bytes, last, limit)
+        # Of every cell it is kept when it was written.
+        self._shared_bytes = total + 4 * cells + 5 * self.launch.dynamic_shared_bytes
 
     def _value(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -145,10 +149,10 @@ class Run:
         return {id(arguments[name]) for name in names if name in arguments}
 
     def execute(self) -> Profile:
-        steps = StepCounter(self.options.budget)
+        steps = self.steps = StepCounter(self.options.budget)
         finished = True
         try:
-            for space in _spaces(self.launch.grid, self.launch.block):
+            for space in _spaces(self.launch.grid, self.launch.block, self._lanes_at_once()):
                 self._run_space(space, steps)
         except BudgetExceeded as stop:
             finished = False
@@ -158,12 +162,22 @@ class Run:
         self.memory.copy_back()
         return self._profile(finished)
 
-    def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
-        local = _local_bytes_per_lane(self.typing)
-        if local * space.size > self.options.budget.bytes:
+    def _lanes_at_once(self) -> int:
+        """How many lanes the budget has room for; at least those of a block."""
+        budget, threads = self.options.budget, int(np.prod(self.launch.block))
+        of_block = self._shared_bytes + threads * _bytes_per_lane(self.typing)
+        if of_block > budget.bytes:
             raise rejection(
-                "unsupported", "The blocks need more local memory than the emulator's budget.", None
+                "not-allowed",
+                f"One block takes {of_block >> 20} MB here, with its local arrays and variables; "
+                f"there is room for {budget.bytes >> 20}.",
+                None,
             )
+        return min(
+            budget.lanes_at_once or LANES_AT_ONCE, threads * (budget.bytes // max(of_block, 1))
+        )
+
+    def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
         part = Part(self, space)
         memory = Memory(space)
         try:
@@ -217,6 +231,7 @@ class Run:
             stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,
+            steps=self.options.budget.steps - max(self.steps.left, 0),
         )
 
     def _float64_findings(self) -> list[Finding]:
@@ -244,10 +259,10 @@ def _causes_only(findings: Iterable[Finding]) -> list[Finding]:
     ]
 
 
-def _spaces(grid: Triple, block: Triple) -> Iterator[LaneSpace]:
-    """The grid in pieces of at most LANES_AT_ONCE lanes (at least one block)."""
+def _spaces(grid: Triple, block: Triple, lanes: int) -> Iterator[LaneSpace]:
+    """The grid in pieces of at most so many lanes (at least one block)."""
     threads = int(np.prod(block))
-    at_once = max(1, LANES_AT_ONCE // threads)
+    at_once = max(1, lanes // threads)
     x_step = min(grid[0], at_once)
     y_step = min(grid[1], max(1, at_once // x_step)) if x_step == grid[0] else 1
     z_step = min(grid[2], max(1, at_once // (x_step * y_step))) if y_step == grid[1] else 1
@@ -305,18 +320,26 @@ def _all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
             yield from _all_typings(target, seen)
 
 
-def _local_bytes_per_lane(typing: Typing) -> int:
+@lru_cache(maxsize=8)
+def _bytes_per_lane(typing: Typing) -> int:
+    """What the local arrays and the variables of one thread take, at most."""
     total = 0
     for each in _all_typings(typing, set()):
-        for node, shape in each.layouts.items():
-            if ast.unparse(node.func).endswith("local.array"):
-                kind = each.types[node]
-                assert isinstance(kind, T.ArrayType)
-                total += int(np.prod(shape, dtype=object)) * (kind.dtype.itemsize + 4)
+        leaves: dict[str, int] = {}
+        for node, kind in each.types.items():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                several = kind.leaves if isinstance(kind, T.TupleType) else 1
+                leaves[node.id] = max(several, leaves.get(node.id, 0))
+        total += 8 * sum(leaves.values())
+        for call, shape in each.layouts.items():
+            if ast.unparse(call.func).endswith("local.array"):
+                array = each.types[call]
+                assert isinstance(array, T.ArrayType)
+                total += int(np.prod(shape, dtype=object)) * (array.dtype.itemsize + 4)
     return total
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _fence_lines(typing: Typing) -> tuple[int, ...]:
     """The lines that order a thread's writes for other blocks to see."""
     return tuple(
@@ -327,26 +350,37 @@ def _fence_lines(typing: Typing) -> tuple[int, ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _written_names(typing: Typing) -> frozenset[str] | None:
     """The parameters that the kernel stores into; None if that cannot be told from the names."""
     names: set[str] = set()
     for each in _all_typings(typing, set()):
-        is_kernel = each is typing
-        for node in ast.walk(each.kernel.tree):
-            target: ast.expr | None = None
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                target = node.value
-            elif isinstance(node, ast.Call) and _stores(each, node):
-                target = node.args[0] if node.args else None
-            if target is None:
-                continue
-            if not isinstance(target, ast.Name) or not is_kernel:
+        targets, own_arrays = _store_targets(each)
+        for target in targets:
+            if not isinstance(target, ast.Name) or each is not typing:
                 return None
-            if target.id not in each.kernel.parameters and not _is_own_array(each, target.id):
+            if target.id not in each.kernel.parameters and target.id not in own_arrays:
                 return None
             names.add(target.id)
     return frozenset(names)
+
+
+def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
+    """What a function stores into, and the names that only ever stand for arrays of its own."""
+    targets: list[ast.expr] = []
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(typing.kernel.tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            targets.append(node.value)
+        elif isinstance(node, ast.Call) and node.args and _stores(typing, node):
+            targets.append(node.args[0])
+        elif isinstance(node, ast.Assign):
+            for name in node.targets:
+                if isinstance(name, ast.Name):
+                    values.setdefault(name.id, []).append(node.value)
+    layouts = typing.layouts
+    own = {name for name, given in values.items() if all(value in layouts for value in given)}
+    return targets, own
 
 
 def _stores(typing: Typing, call: ast.Call) -> bool:
@@ -354,14 +388,3 @@ def _stores(typing: Typing, call: ast.Call) -> bool:
     function = typing.types.get(call.func)
     stores = (".atomic.", "intrinsics.store4", "intrinsics.cp_async16")
     return isinstance(function, T.Static) and any(each in str(function.value) for each in stores)
-
-
-def _is_own_array(typing: Typing, name: str) -> bool:
-    """Whether every assignment to `name` makes a shared or local array."""
-    values = [
-        node.value
-        for node in ast.walk(typing.kernel.tree)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
-    return bool(values) and all(value in typing.layouts for value in values)

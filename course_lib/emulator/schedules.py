@@ -22,6 +22,18 @@ class _Stop(Exception):
     """Ends the threads of a warp schedule early."""
 
 
+def _no_turn() -> threading.Lock:
+    """A turn that somebody has to give before it can be taken."""
+    turn = threading.Lock()
+    turn.acquire()
+    return turn
+
+
+def _give(turn: threading.Lock) -> None:
+    if turn.locked():
+        turn.release()
+
+
 class WarpSchedule:
     """Runs one warp after another, each up to its next barrier, in a chosen order.
 
@@ -36,7 +48,7 @@ class WarpSchedule:
         self.order = np.random.default_rng(run.options.seed)
         self.errors: list[BaseException] = []
         self.stopping = False
-        self.main_turn = threading.Semaphore(0)
+        self.main_turn = _no_turn()
         warp_of_thread = space.thread_in_block // WARP_SIZE
         self.warps = [
             _Warp(self, memory, steps, Mask.of(space, warp_of_thread == number))
@@ -52,7 +64,7 @@ class WarpSchedule:
             while not self.errors and any(not warp.ended for warp in self.warps):
                 for warp in self._round():
                     if not warp.ended and not self.errors:
-                        warp.turn.release()
+                        _give(warp.turn)
                         self.main_turn.acquire()
                 if not self.errors:
                     self._pass_barriers()
@@ -87,7 +99,7 @@ class WarpSchedule:
         self.stopping = True
         for warp, thread in zip(self.warps, threads, strict=True):
             while thread.is_alive():
-                warp.turn.release()
+                _give(warp.turn)
                 thread.join(0.05)
 
 
@@ -98,7 +110,7 @@ class _Warp:
         self, schedule: WarpSchedule, memory: Memory, steps: StepCounter, active: Mask
     ) -> None:
         self.schedule = schedule
-        self.turn = threading.Semaphore(0)
+        self.turn = _no_turn()
         self.ended = False
         self.line = 0
         run, part = schedule.run_, schedule.part
@@ -117,12 +129,12 @@ class _Warp:
             self.schedule.errors.append(error)
         finally:
             self.ended = True
-            self.schedule.main_turn.release()
+            _give(self.schedule.main_turn)
 
     def wait(self, machine: Machine, line: int) -> int:
         """Arrive at a barrier: hand the turn back, and go on when all have arrived."""
         self.line = line
-        self.schedule.main_turn.release()
+        _give(self.schedule.main_turn)
         self.turn.acquire()
         if self.schedule.stopping:
             raise _Stop

@@ -12,6 +12,7 @@ import numpy as np
 from course_lib.emulator.memory import Access
 
 KINDS = {"load": 0, "atomic": 1, "store": 2, "copy": 2}
+MAX_LINES = 64  # of an array that are told apart
 _NO_ONE = np.int32(np.iinfo(np.int32).max)
 
 
@@ -32,6 +33,16 @@ def conflicts_of_lines(
             found = first.conflict(second, releases(first.line, second.line))
             if found is not None:
                 yield first, second, *found
+
+
+def touched_by(of_array: dict[tuple[str, int], Touched], access: Access) -> Touched:
+    """The table of an access's line; lines beyond MAX_LINES share one for each kind of access."""
+    key = (access.kind, access.line)
+    if key not in of_array and len(of_array) >= MAX_LINES:
+        key = (access.kind, -1)
+    if key not in of_array:
+        of_array[key] = Touched(access)
+    return of_array[key]
 
 
 class Touched:

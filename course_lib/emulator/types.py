@@ -65,13 +65,21 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """A tuple; every item has its own type. `leaves` counts the numbers in it, at any depth."""
+    """A tuple; every item has its own type. `leaves` counts what is in it, at any depth."""
 
     items: tuple[Type, ...]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TupleType) or len(self.items) != len(other.items):
+            return False
+        return all(map(same, self.items, other.items))
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
     @property
     def leaves(self) -> int:
-        return sum(i.leaves if isinstance(i, TupleType) else 1 for i in self.items)
+        return sum(max(1, i.leaves) if isinstance(i, TupleType) else 1 for i in self.items)
 
     def __str__(self) -> str:
         return f"({', '.join(str(item) for item in self.items)})"
@@ -119,13 +127,18 @@ def is_float(kind: Type) -> bool:
     return isinstance(kind, np.dtype) and kind.kind == "f"
 
 
+def same(left: Type, right: Type) -> bool:
+    """Whether two types are one. NumPy takes whatever has a `dtype` to be equal to it."""
+    return type(left) is type(right) and left == right
+
+
 def unify(left: Type, right: Type) -> Type:
     """The one type of a variable that is `left` on one path and `right` on another.
 
     Raises:
         TypingError: if there is none, as for an array and a number.
     """
-    if left == right:
+    if same(left, right):
         return left
     if isinstance(left, np.dtype) and isinstance(right, np.dtype):
         return _unify_scalars(left, right)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import types as T
+from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.intrinsics import Cast, Intrinsic, Typed
 from course_lib.emulator.parse import Kernel
 
@@ -27,6 +28,7 @@ class Typing:
         uncertain: names that some path reaches without a value.
         pure: conditional operands that touch no memory, which may be computed for all lanes.
         return_type: what the function returns; Static(None) for nothing.
+        weights: what statements cost, as far as that was asked.
     """
 
     kernel: Kernel
@@ -38,6 +40,24 @@ class Typing:
     uncertain: set[ast.AST] = field(default_factory=set)
     pure: set[ast.AST] = field(default_factory=set)
     return_type: T.Type = field(default_factory=lambda: T.Static(None))
+    weights: dict[ast.stmt, int] = field(default_factory=dict)
+
+    def weight(self, statement: ast.stmt) -> int:
+        """How many steps a statement costs, the statements within it not counted."""
+        weight = self.weights.get(statement)
+        if weight is None:
+            weight = self.weights[statement] = 1 + _parts(statement) // PARTS_PER_STEP
+        return weight
+
+
+def _parts(statement: ast.stmt) -> int:
+    """How many expressions there are in a statement, but not in the statements within it."""
+    waiting = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+    count = 0
+    for node in waiting:
+        count += 1
+        waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+    return count
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from course_lib.figures.accesses import (
     warp_access,
 )
 from course_lib.figures.activity import active_lanes, block_accesses
+from course_lib.figures.attention import attention_tiles
 from course_lib.figures.budgets import sm_budget
 from course_lib.figures.counts import bars, bytes_ladder, line_counters
 from course_lib.figures.explore.banks import explore_banks
@@ -23,6 +24,7 @@ from course_lib.figures.explore.roofs import explore_roofline
 from course_lib.figures.explore.sectors import explore_sectors
 from course_lib.figures.explore.thread_tile import explore_register_tile
 from course_lib.figures.explore.two_buffers import explore_double_buffer
+from course_lib.figures.formats import errors_of_formats, roofs_of_formats
 from course_lib.figures.grids import grid_of_threads, warps_of_block
 from course_lib.figures.hierarchy import strips_fit, warehouse
 from course_lib.figures.lanes import lane_to_bank, lane_to_sector
@@ -35,6 +37,7 @@ from course_lib.figures.rooflines import roofline_plot
 from course_lib.figures.rungs import ladder
 from course_lib.figures.steps import k_steps
 from course_lib.figures.timelines import barrier_timeline
+from course_lib.figures.warp_pieces import warp_pieces
 from course_lib.figures.watch.ownership import who_owns_what
 from course_lib.figures.watch.race import watch_race
 from course_lib.figures.watch.stepping import step_through_k
@@ -45,6 +48,7 @@ __all__ = [
     "Request",
     "active_lanes",
     "addresses_of",
+    "attention_tiles",
     "barrier_timeline",
     "bars",
     "before_after_reuse",
@@ -53,6 +57,7 @@ __all__ = [
     "bytes_ladder",
     "climb",
     "edge_tiles",
+    "errors_of_formats",
     "explore_banks",
     "explore_bytes",
     "explore_double_buffer",
@@ -73,6 +78,7 @@ __all__ = [
     "memory_levels",
     "request_of",
     "roofline_plot",
+    "roofs_of_formats",
     "sharing",
     "show",
     "sm_budget",
@@ -80,6 +86,7 @@ __all__ = [
     "strips_fit",
     "warehouse",
     "warp_access",
+    "warp_pieces",
     "warps_of_block",
     "watch_race",
     "who_owns_what",

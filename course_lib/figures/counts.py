@@ -311,7 +311,7 @@ def _draw_column(
     source: Sequence[tuple[int, str]],
     colour: str,
 ) -> None:
-    title = _TITLES.get(name, name.replace("_", " "))
+    title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
     style.write(axes, x + 0.04, 0.88, title, fontweight="bold", linespacing=1.05)
     most = max([*values.values(), 1])
     for place, (number, _) in enumerate(source):

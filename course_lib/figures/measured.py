@@ -25,6 +25,8 @@ def measured_roofline(
         ValueError: if nothing was measured at this size.
     """
     shown = [each for each in _entries(measured, size) if rungs is None or each.name in rungs]
+    # The fastest first: where dots are close, the first finds room for its label on the right.
+    shown.sort(key=lambda each: -_gflops(each, size))
     if not shown:
         raise ValueError(f"No float32 rung was measured at {size} on {measured.label}.")
     points = [
@@ -35,7 +37,7 @@ def measured_roofline(
             bytes_kind="requested",
             source=f"measured on {measured.label}, {size} x {size} x {size}",
         )
-        for each in (_typical(shown, size) if rungs is None else shown)
+        for each in (_typical(shown) if rungs is None else shown)
     ]
     return roofline_plot(measured.short_name, points, ceilings=_roofs(measured))
 
@@ -48,14 +50,11 @@ def _entries(measured: Measurements, size: int) -> list[Entry]:
     ]
 
 
-def _typical(entries: Sequence[Entry], size: int) -> list[Entry]:
-    """The fastest for each shared tile, and the slowest of those that share nothing."""
-    by_speed = sorted(entries, key=lambda each: _gflops(each, size))
-    fastest = {_shared_tile(each): each for each in by_speed}
-    alone = [each for each in by_speed if _shared_tile(each) == (1, 1)]
-    kept = [*alone[:1], *fastest.values()]
-    # The fastest first: where dots are close, the first finds room for its label on the right.
-    return [each for each in reversed(by_speed) if each in kept]
+def _typical(entries: Sequence[Entry]) -> list[Entry]:
+    """Of entries, the fastest first: the fastest of each shared tile, the slowest that has none."""
+    fastest = {_shared_tile(each): each for each in reversed(entries)}
+    alone = [each for each in entries if _shared_tile(each) == (1, 1)]
+    return [each for each in entries if each in alone[-1:] or each in fastest.values()]
 
 
 def _shared_tile(entry: Entry) -> tuple[int, int]:

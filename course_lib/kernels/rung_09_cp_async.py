@@ -6,6 +6,10 @@ registers that it saves go into 8 x 16 outputs a thread, and the tile grows to 1
 loads serve 128 multiply-adds, and 3/4 of the bytes of a 128 x 128 tile are fetched for an output.
 Zeros come for nothing, so the end of K needs no loop of its own.
 
+Three pairs of tiles take turns: one is multiplied, one has come, one is on its way. With two pairs,
+all threads meet where they turn to the next tile, and there everyone waits for its first numbers.
+With three the barrier stands elsewhere in the tile, and nobody waits for what comes behind it.
+
 A is transposed on its way, by copies of one element: then a thread's elements for one k lie in
 neighbouring registers, and most multiply-adds find their operands in different register banks.
 (With copies of 16 bytes they lie four apart, and ncu counts twice the dispatch stalls on an H200.)
@@ -30,6 +34,7 @@ from course_lib.intrinsics import (
 from course_lib.kernels.rung import RungKernel
 
 BM, BN, BK = 128, 256, 8
+MEET = 1  # the step of a tile at which all threads meet
 LAST = 7  # the last step of a tile: BK - 1
 WM, WN = 64, 64  # a warp's piece of the tile
 TM, TN = 8, 16
@@ -41,21 +46,21 @@ A_ROWS, A_STEPS = 32, 4  # rows of A's tile that all threads copy at once, and h
 WIDE_B = 64  # 16-byte pieces in a row of B's tile
 B_ROWS, B_STEPS = 4, 2  # rows of B's tile that all threads copy at once, and how often
 LDA = 132  # a row of A's transposed tile: BM and 4 columns of padding
-SIZE_A, SIZE_B = 1056, 2048  # elements of one buffer: BK * LDA and BK * BN
-BOTH_A, BOTH_B = 2112, 4096
+SIZE_A = 1056  # elements of a tile of A: BK * LDA; a tile of B follows it
+PAIR = 3104  # elements of both: SIZE_A + BK * BN
+THREE_PAIRS = 9312
 
 
 @cuda.jit
 @unrolled
 def cp_async(A, B, C):
-    sA = cuda.shared.array(BOTH_A, float32, alignment=16)
-    sB = cuda.shared.array(BOTH_B, float32, alignment=16)
+    tiles = cuda.shared.array(THREE_PAIRS, float32, alignment=16)
     sums = cuda.local.array((TM, TN), float32)
     a = cuda.local.array((2, TM), float32)  # for this step of k, and for the next
     b = cuda.local.array((2, TN), float32)
     tid = np.uint32(cuda.threadIdx.x)
     own_row, own_col = np.uint32(cuda.blockIdx.y) * BM, np.uint32(cuda.blockIdx.x) * BN
-    N, K = C.shape[1], A.shape[1]
+    N, K = C.shape[1], np.uint32(A.shape[1])
     top = np.uint32(own_row if own_row < C.shape[0] - BM else C.shape[0] - BM)
     left = np.uint32(own_col if own_col < N - BN else N - BN)
 
@@ -68,58 +73,66 @@ def cp_async(A, B, C):
     b_y, b_x = tid // WIDE_B, tid % WIDE_B * 4
     from_a = (top + a_y) * K + a_x
     from_b = b_y * N + left + b_x
-    to_a, to_b = a_x * LDA + a_y, b_y * BN + b_x
+    to_a, to_b = a_x * LDA + a_y, SIZE_A + b_y * BN + b_x
     for i in range(TM):
         for j in range(TN):
             sums[i, j] = float32(0)
 
-    for s in unroll(A_STEPS):
-        cp_async4_zfill(sA, to_a + s * A_ROWS, A, from_a + s * A_ROWS * K, a_x < K)
-    for s in unroll(B_STEPS):
-        inside = b_y + s * B_ROWS < K
-        cp_async16_zfill(sB, to_b + s * B_ROWS * BN, B, from_b + s * B_ROWS * N, inside)
-    cp_async_commit()
-    cp_async_wait(0)
-    cuda.syncthreads()  # the first tiles are complete
+    for t in unroll(2):  # the first two pairs of tiles
+        for s in unroll(A_STEPS):
+            place = t * PAIR + to_a + s * A_ROWS
+            cp_async4_zfill(tiles, place, A, from_a + s * A_ROWS * K, t * BK + a_x < K)
+        for s in unroll(B_STEPS):
+            place = t * PAIR + to_b + s * B_ROWS * BN
+            inside = t * BK + s * B_ROWS + b_y < K
+            cp_async16_zfill(tiles, place, B, from_b + s * B_ROWS * N, inside)
+        cp_async_commit()
+        from_a += BK
+        from_b += BK * N
+    cp_async_wait(1)
+    cuda.syncthreads()  # the first pair is complete
     for g in unroll(A_GROUPS):
-        four = load4(sA, y + g * A_APART)
+        four = load4(tiles, y + g * A_APART)
         for m in unroll(4):
             a[0, 4 * g + m] = four[m]
     for g in unroll(B_GROUPS):
-        four = load4(sB, x + g * B_APART)
+        four = load4(tiles, SIZE_A + x + g * B_APART)
         for m in unroll(4):
             b[0, 4 * g + m] = four[m]
-    start = 0
-    now = 0  # the buffer that is multiplied; 1 - now is filled
+    start = np.uint32(0)
+    now, coming, free = 0, PAIR, 2 * PAIR  # where the three pairs start
     while start < K:
-        start += BK
         for k in unroll(BK):
-            if k == LAST:
+            if k == MEET:
                 cp_async_wait(0)
-                cuda.syncthreads()  # the next tiles are complete, and nobody needs the last ones
-                now = 1 - now
-            here_a, here_b = now * SIZE_A + y, now * SIZE_B + x
+                cuda.syncthreads()  # the coming pair is complete, and nobody needs the last one
+            if k == LAST:
+                now, coming, free = coming, free, now
             for g in unroll(A_GROUPS):
-                four = load4(sA, here_a + (k + 1) % BK * LDA + g * A_APART)
+                four = load4(tiles, now + y + (k + 1) % BK * LDA + g * A_APART)
                 for m in unroll(4):
                     a[(k + 1) % 2, 4 * g + m] = four[m]
             for g in unroll(B_GROUPS):
-                four = load4(sB, here_b + (k + 1) % BK * BN + g * B_APART)
+                four = load4(tiles, now + SIZE_A + x + (k + 1) % BK * BN + g * B_APART)
                 for m in unroll(4):
                     b[(k + 1) % 2, 4 * g + m] = four[m]
-            if k == 0:
-                next_a, next_b = (1 - now) * SIZE_A + to_a, (1 - now) * SIZE_B + to_b
+            if k == MEET:
+                ahead = start + 2 * BK
                 for s in unroll(A_STEPS):
-                    place = from_a + start + s * A_ROWS * K
-                    cp_async4_zfill(sA, next_a + s * A_ROWS, A, place, start + a_x < K)
+                    place = free + to_a + s * A_ROWS
+                    inside = np.uint32(ahead + a_x) < K
+                    cp_async4_zfill(tiles, place, A, from_a + s * A_ROWS * K, inside)
                 for s in unroll(B_STEPS):
-                    row = start + s * B_ROWS
-                    place = next_b + s * B_ROWS * BN
-                    cp_async16_zfill(sB, place, B, from_b + row * N, row + b_y < K)
+                    place = free + to_b + s * B_ROWS * BN
+                    inside = np.uint32(ahead + s * B_ROWS + b_y) < K
+                    cp_async16_zfill(tiles, place, B, from_b + s * B_ROWS * N, inside)
                 cp_async_commit()
-            for i in range(TM):
-                for j in range(TN):
+                from_a += BK
+                from_b += BK * N
+            for j in range(TN):
+                for i in range(TM):
                     sums[i, j] += a[k % 2, i] * b[k % 2, j]
+        start = np.uint32(start + BK)
 
     for i in unroll(TM):
         for g in unroll(B_GROUPS):

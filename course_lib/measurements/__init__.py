@@ -80,9 +80,10 @@ class Entry:
         precision: of the inputs as they are multiplied.
         cells: one for each size, smallest first.
         tile: rows and columns of C for a block, and the steps along K; empty where unknown.
-        ceiling: the share of the FP32 peak that is possible at most; None where nobody can say.
+        ceiling: the share of its precision's peak that is possible at most; None where nobody
+            can say.
         binds: what stops it there.
-        source: the start of the SHA-256 of the kernel's file.
+        source: the fingerprint of the kernel's code (bench/fingerprints.py).
     """
 
     name: str

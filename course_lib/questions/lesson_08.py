@@ -199,7 +199,7 @@ QUESTIONS = (
         "on an A6000 (48 warps, 65,536 registers). What is its occupancy, in percent?",
         value=lambda: 100 * occupancy("A6000", 256, 96, 8192).share,
         unit="%",
-        within=0.01,
+        within=0.015,
         why="A warp takes 96 × 32 = 3072 registers, so 5 warps fit into each of the four "
         "sub-partitions: 20 warps, two blocks of 8. 16 of 48 warps are {answer} %, just what "
         "128 registers gave. Half a block cannot come.",

@@ -52,8 +52,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Good: an odd row length is free of conflicts",
-                "The stores would be. But the rows are read 16 bytes at a time, and that makes a "
-                "demand on where a row may begin.",
+                "Not these stores: four rows further is 516 words, and two passes again. And the "
+                "rows are read 16 bytes at a time, which makes a demand on where a row may begin.",
             ),
             Choice(
                 "Better four: rows must still start at multiples of 16 bytes",

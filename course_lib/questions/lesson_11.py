@@ -75,7 +75,7 @@ QUESTIONS = (
         "the matrix, and the three kernels move it four times.",
         other="Each token meets each token: how many pairs are there, and how many bytes has one "
         "of them?",
-        hint="At 4096 tokens it was 64 MiB. The text is four times as long, and so are *both* "
+        hint="At 4096 tokens it was 64 MiB. The text is four times as long, and so are both "
         "sides of the matrix.",
         slips=(
             Slip(lambda: 256, "That grows as the text does. But the matrix grows on both sides."),
@@ -143,8 +143,8 @@ QUESTIONS = (
     ),
     WhichLine(
         id="11-mask-line",
-        asks="This attention is right for 32, 64 or 96 keys, and too small for 70. Which line is "
-        "it?",
+        asks="This attention is right for 32, 64 or 96 keys. For 70 its numbers come out too "
+        "small. Which line is it?",
         code=GHOSTS,
         line="scores[y, x] = score * SCALE",
         why="A key past the end gets the score 0, and so the weight e^(0 − top), which is added to "
@@ -174,8 +174,8 @@ QUESTIONS = (
     ),
     Choose(
         id="11-lengths",
-        asks="The text becomes four times as long. How do work and traffic of the *fused* kernel "
-        "grow, if a block keeps its 16 queries?",
+        asks="The text becomes four times as long. How do work and traffic of the one kernel grow, "
+        "if a block keeps its 16 queries?",
         hint="Count the blocks, and what each one requests. Then count the pairs of query and key.",
         choices=(
             Choice(
@@ -191,7 +191,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Both grow 4 times, as the arrays do.",
-                "Each query meets each key: that is a square, fused or not.",
+                "Each query meets each key: that is a square, in one kernel or in three.",
             ),
         ),
     ),

@@ -117,6 +117,15 @@ def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
         assert word not in printed
 
 
+def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, capsys):
+    assert bench.main(["--rungs", "tensor_core_bf16,wgmma", "--sizes", "256"]) == 0
+    printed = capsys.readouterr().out
+    (bf16,) = (line.split() for line in printed.splitlines() if "  256  " in line)
+    # Each element once for each tile of 128 x 256, 16 in a sector: A once, B twice.
+    assert bf16[4] == f"{3 * 256 * 256 // 16:,}" and bf16[6] == f"{2 * 256**3:,}"
+    assert "wgmma" in printed  # and why it is not counted
+
+
 def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
     def refuse(rung, size):
         raise runtime.PlainError("line 7: no such thing")

@@ -51,6 +51,12 @@ def test_float32_stays_within_the_tolerance() -> None:
         (softmax(SCORES) @ K, "wrong-index", "K is summed"),
         (softmax(SCORES[:, :64]) @ V[:64], "wrong-loop-bound", "keys from 64 on"),
         (np.exp(SCORES) @ V, "wrong-formula", "never divided"),
+        (
+            Online(32, divides_each=True, again=True).of(SCORES, V),
+            "wrong-formula",
+            "again at the end",
+        ),
+        (np.full(V.shape, np.nan)[:20], "numerical-overflow", "Every element of O is nan"),
     ],
 )
 def test_the_slip_behind_wrong_numbers(got: np.ndarray, code: str, words: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
 from course_lib.diagnosis.slips import Geometry
 from course_lib.diagnosis.source import Source
-from course_lib.diagnosis.trail import make_trail
+from course_lib.diagnosis.trail import TrailMaker
 
 SIDE, TILE, STEP, PART, POISON = 32, 16, 4, 4, -7.25e3
 RNG = np.random.default_rng(0)
@@ -71,14 +70,12 @@ def test_right_numbers_need_no_explanation() -> None:
 
 def mapping_of(row: np.ndarray, column: np.ndarray) -> str:
     """What is said of threads that write here; one block for each quarter of C."""
-    blocks = np.stack([row // TILE, column // TILE], axis=-1).reshape(-1, 2)
-    zero = np.zeros(len(blocks), int)
-    threads = np.stack([zero, *(np.indices(C.shape).reshape(2, -1) // TILE), zero, zero, zero], 1)
-    indices = np.stack([row, column], axis=-1).reshape(-1, 2)
-    access = SimpleNamespace(kind="store", space="global", array="C", line=7, threads=threads)
-    access.indices, access.all_indices = indices, lambda shape: (indices, threads)
-    shapes = {"A": A.shape, "B": B.shape, "C": C.shape}
-    slip = register_mapping(make_trail([access], shapes, "C"), SIZES)
+    by, bx = np.indices(C.shape).reshape(2, -1) // TILE
+    across = C.shape[1] // TILE
+    maker = TrailMaker({"A": A.shape, "B": B.shape, "C": C.shape}, "C", (across, across))
+    cells = np.ravel_multi_index((row.reshape(-1), column.reshape(-1)), C.shape)
+    maker.note_stores("C", 7, cells, np.stack([bx, by], axis=1))
+    slip = register_mapping(maker.trail(), SIZES)
     return " ".join((*slip.place, slip.message)) if slip else ""
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.trail import Trail, block_steps, make_trail, mapping_slip
-from course_lib.emulator.profile import TracedAccess
+from course_lib.diagnosis.trail import Trail, TrailMaker, block_steps, mapping_slip
 
 SIZES = Geometry(8, 8, 8, 4, 4)
 
@@ -16,21 +15,10 @@ def trail(row: object, column: object, blocks: int = 2) -> Trail:
     by, bx, ty, tx = (axis.reshape(-1) for axis in np.indices((blocks, blocks, 4, 4)))
     indices = np.stack(np.broadcast_arrays(row(by, bx, ty, tx), column(by, bx, ty, tx)), axis=1)
     inside = (indices < 8).all(axis=1)
-    zero = np.zeros_like(bx)
-    threads = np.stack([zero, by, bx, zero, ty, tx], axis=1)
-    access = TracedAccess(
-        kind="store",
-        space="global",
-        array="C",
-        line=7,
-        step=0,
-        interval=0,
-        indices=indices[inside],
-        threads=threads[inside],
-        addresses=np.zeros(0, np.int64),
-    )
-    shapes = {"A": (8, 8), "B": (8, 8), "C": (8, 8)}
-    return make_trail([access], shapes, "C")
+    maker = TrailMaker({"A": (8, 8), "B": (8, 8), "C": (8, 8)}, "C", (blocks, blocks))
+    cells = np.ravel_multi_index(tuple(indices[inside].T), (8, 8))
+    maker.note_stores("C", 7, cells, np.stack([bx, by], axis=1)[inside])
+    return maker.trail()
 
 
 def test_the_usual_mapping_has_no_slip() -> None:

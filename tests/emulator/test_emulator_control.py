@@ -479,3 +479,71 @@ def test_missing_answer() -> None:
     with pytest.raises(KernelRejected) as refused:
         load_program("x = 1\n").kernel("kernel")
     assert [each.code for each in refused.value.findings] == ["missing-answer"]
+
+
+# --- what fuzzing found --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("v = A[0] if t > 1 else A[t]\nC[t] = v[0]", [0, 4, 0, 0]),
+        ("v = A[0]\nif t > 1:\n    v = A[t]\nC[t] = v[0]", [0, 0, 8, 12]),
+        ("v = A[0, 1:3] if t > 1 else A[t, 0:2]\nC[t] = v[1]", [1, 5, 2, 2]),
+        ("v = A[0]\nif A.shape[0] > 1:\n    v = B[t]\nC[t] = v[0]", [100, 104, 108, 112]),
+        ("C[t] = ((1, 2), (3, 4))[t % 2][t // 2]", [1, 3, 2, 4]),
+    ],
+)
+def test_threads_may_choose_parts_of_an_array(body: str, expected: list[float]) -> None:
+    assert _chosen_by_threads(body).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "C[t] = (A if t > 1 else B)[0, 0]",
+        "v = A\nif t > 1:\n    v = B\nC[t] = v[0, 0]",
+        "C[t] = (A, B)[t % 2][0, 0]",
+    ],
+)
+def test_threads_that_choose_between_arrays_are_not_emulated(body: str) -> None:
+    with pytest.raises(KernelRejected, match="different arrays") as refused:
+        _chosen_by_threads(body)
+    assert refused.value.findings[0].code == "unsupported"
+
+
+def test_an_array_and_a_number_have_no_common_type() -> None:
+    with pytest.raises(KernelRejected, match="no common type"):
+        _chosen_by_threads("x = 1.0\nif t > 1:\n    x = A[0]")
+    with pytest.raises(KernelRejected, match="no common type"):
+        _chosen_by_threads("x = np.float32(1) if t > 1 else A[0]")
+
+
+@pytest.mark.parametrize("value", ["A[0]", "range(3)"])
+def test_a_variable_that_no_thread_has_set_is_refused(value: str) -> None:
+    with pytest.raises(KernelRejected, match="v has no value here yet"):
+        _chosen_by_threads(f"for i in range(0):\n    v = {value}\nfor k in v:\n    C[t] = k")
+
+
+def test_a_number_that_no_thread_has_set_is_reported() -> None:
+    text = _program("for i in range(0):\n    v = 1\nC[t] = v")
+    profile = emulate(load_program(text).kernel("kernel"))[1, 4](*_arrays())
+    assert [each.code for each in profile.errors] == ["uninitialised-read"]
+
+
+def _program(body: str) -> str:
+    lines = "\n".join("    " + line for line in body.split("\n"))
+    head = "import numpy as np\nfrom numba import cuda\n\n\n@cuda.jit\ndef kernel(A, B, C):\n"
+    return f"{head}    t = cuda.threadIdx.x\n{lines}\n"
+
+
+def _arrays() -> tuple[np.ndarray, ...]:
+    A = np.arange(16, dtype=np.float32).reshape(4, 4)
+    return A, A + 100, np.zeros(4, np.float32)
+
+
+def _chosen_by_threads(body: str) -> np.ndarray:
+    """What four threads write into C; A counts from 0, and B from 100."""
+    arrays = _arrays()
+    emulate(load_program(_program(body)).kernel("kernel"))[1, 4](*arrays)
+    return arrays[-1]

@@ -44,7 +44,7 @@ def test_random_kernel(kernel: RandomKernel, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(random_kernels(depth=3), st.integers(0, 2**32 - 1))
 def test_many_random_kernels(kernel: RandomKernel, seed: int) -> None:
     check(kernel, seed)

@@ -88,7 +88,7 @@ def _run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_its_kernels_are_emulated_and_examined(python: str, tmp_path: Path) -> None:
     program = tmp_path / "with_mlir.py"
     program.write_text(PROGRAM, encoding="utf-8")

@@ -137,6 +137,18 @@ GALLERY = {
     ),
     "instruction_mix": lambda: figures.instruction_mix(LOOPS),
     "instruction_mix-one": lambda: figures.instruction_mix({"coalesced": LOOPS["coalesced"]}),
+    "attention_tiles": lambda: figures.attention_tiles(),
+    "attention_tiles-first": lambda: figures.attention_tiles(block=0, tile=0),
+    "attention_tiles-last": lambda: figures.attention_tiles(64, queries=32, block=1, tile=1),
+    "roofs_of_formats": lambda: figures.roofs_of_formats("T4"),
+    "roofs_of_formats-same": lambda: figures.roofs_of_formats("3090"),
+    "roofs_of_formats-points": lambda: figures.roofs_of_formats(
+        "H200", [Point("a", 85, None, "requested"), Point("b", 85, 7e5, "requested", "somewhere")]
+    ),
+    "errors_of_formats": lambda: figures.errors_of_formats({"tf32": {32: 6e-4, 512: 7e-4}}),
+    "errors_of_formats-measured": lambda: figures.errors_of_formats(
+        {"float32": {32: 1e-7}, "own": {32: 1e-3}}, {"bfloat16": {8192: 2e-3}}, measured_on="GPU"
+    ),
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
 FROM_RUNS = (
@@ -146,6 +158,7 @@ FROM_RUNS = (
     "bytes_ladder",
     "line_counters",
     "warp_access",
+    "warp_pieces",
     "matrix_reads",
 )
 
@@ -157,6 +170,8 @@ def from_runs(race, rows, strided, ragged, write_after_read, three_kernels, dive
         "active_lanes": figures.active_lanes(diverging),
         "active_lanes-all": figures.active_lanes(diverging, warps=(0, 1, 2), first=2, most=5),
         "active_lanes-long": figures.active_lanes(strided, warps=(0, 1)),
+        "warp_pieces": figures.warp_pieces({"rows": rows, "strided": strided}),
+        "warp_pieces-three": figures.warp_pieces({"a": ragged, "b": race, "c": rows}),
         "block_accesses": figures.block_accesses(race),
         "block_accesses-four": figures.block_accesses(race, (1, 1), ("A", "B", "C", "sA")),
         "block_accesses-small": figures.block_accesses(ragged, (1, 0)),
@@ -170,6 +185,9 @@ def from_runs(race, rows, strided, ragged, write_after_read, three_kernels, dive
         "bytes_ladder-runs": figures.bytes_ladder({"strided": strided, "rows": rows}),
         "line_counters": figures.line_counters(
             race, ("global_load_sectors", "shared_load_wavefronts", "flops")
+        ),
+        "line_counters-untitled": figures.line_counters(
+            race, ("shared_load_requests", "shared_store_requests", "active_lanes", "flops")
         ),
         "warp_access": figures.warp_access(
             figures.request_of(strided, "A"), figures.request_of(rows, "A")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -27,3 +28,18 @@ def corpus() -> ModuleType:
     import machine_code_corpus
 
     return machine_code_corpus
+
+
+@pytest.fixture(scope="session")
+def nvcc() -> str:
+    """NVIDIA's compiler for C++, on a machine that has one for the host's part, too."""
+    from course_lib.machine_code import compiler
+
+    found = compiler.find_tool("nvcc")
+    if found is None and Path(sys.prefix).name == ".venv-compiler":
+        pytest.fail("nvcc is not here: it comes with the `compiler` extra")
+    if found is None:
+        pytest.skip("nvcc is not here: the CUDA toolkit has it")
+    if not any(map(shutil.which, ("gcc", "g++", "cl"))):
+        pytest.skip("nvcc needs a C++ compiler for the host, which is not here")
+    return found

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 import twins_of_the_rungs as twins
 
-from course_lib.machine_code import CompileReport, compile_report, compile_reports, compiler
+from course_lib.machine_code import CompileReport, compile_report, compile_reports
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,8 +38,9 @@ ROWS: dict[str, tuple[int, int, float, dict[int, int], dict[int, int], float | N
     "vectorised": (128, 8320, 0.88, {128: 32}, {128: 2}, 1.08),
     "warp_tiled": (255, 16640, 0.91, {128: 96}, {128: 8}, 1.08),
     "double_buffered": (128, 16640, 0.86, {128: 32}, {128: 2}, 1.08),
-    "cp_async": (255, 24832, 0.90, {128: 48}, {}, 1.08),
+    "cp_async": (255, 37248, 0.90, {128: 48}, {}, 1.08),
 }
+LONG = pytest.mark.long  # nvcc takes a second for each twin and GPU
 CASES = [(name, cc) for name in ROWS for cc in CAPABILITIES if (name, cc) != ("cp_async", "7.5")]
 
 
@@ -108,11 +109,10 @@ def test_row(rows, name, cc):
 def test_compiled_for_one_gpu_alone_the_counts_are_the_same(rows):
     from course_lib.kernels import RUNG_KERNELS
 
-    for name in ("register_2d", "vectorised"):
-        alone = row_of(compile_report(RUNG_KERNELS[name].kernel, SIGNATURE, "9.0"))
-        together = rows[name, "9.0"]
-        assert (alone.ffma, alone.lds, alone.ldg) == (together.ffma, together.lds, together.ldg)
-        assert alone.instructions == pytest.approx(together.instructions, rel=0.02)
+    alone = row_of(compile_report(RUNG_KERNELS["vectorised"].kernel, SIGNATURE, "9.0"))
+    together = rows["vectorised", "9.0"]
+    assert (alone.ffma, alone.lds, alone.ldg) == (together.ffma, together.lds, together.ldg)
+    assert alone.instructions == pytest.approx(together.instructions, rel=0.02)
 
 
 @pytest.mark.parametrize("cc", ("8.0", "9.0"))
@@ -130,11 +130,15 @@ def test_the_kept_numbers_are_of_this_twin(name):
     assert kept[name]["source"] == twins.fingerprint(name), f"run {twins.__file__}"
 
 
-def test_nvcc_still_makes_the_same_of_a_twin():
-    if compiler.find_tool("nvcc") is None:
-        pytest.skip("nvcc is not here")
+@pytest.mark.parametrize(
+    "cc", [pytest.param("7.5", marks=LONG), pytest.param("8.0", marks=LONG), "9.0"]
+)
+def test_the_kept_numbers_are_what_nvcc_makes_of_the_twins(nvcc, cc):
+    """So the ratios above are to twins compiled now, not to a table that somebody wrote."""
     kept = json.loads(twins.KEPT.read_text())
-    for name, found in twins.compiled(["register_2d", "cp_async"], ("9.0",)).items():
-        assert found["9.0"]["ffma"] == kept[name]["9.0"]["ffma"]
-        near = kept[name]["9.0"]["instructions"]
-        assert found["9.0"]["instructions"] == pytest.approx(near, rel=0.05)
+    names = [name for name in twins.NAMES if cc in kept[name]]
+    for name, found in twins.compiled(names, (cc,)).items():
+        assert found[cc]["ffma"] == kept[name][cc]["ffma"]
+        # Another release of nvcc may differ a little.
+        near = kept[name][cc]["instructions"]
+        assert found[cc]["instructions"] == pytest.approx(near, rel=0.02), name

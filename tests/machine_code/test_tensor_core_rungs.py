@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +17,8 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import compile_report, runtime
+from course_lib.bench import counts
+from course_lib.ceilings import ceiling
 from course_lib.intrinsics import (
     bf16_bits,
     ldmatrix_x2,
@@ -26,7 +29,8 @@ from course_lib.intrinsics import (
     store_words,
     to_tf32,
 )
-from course_lib.machine_code import compiler, sass
+from course_lib.kernels import RUNG_KERNELS
+from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
 
 pytestmark = [
@@ -62,10 +66,24 @@ CLAIMS = {
 REGISTERS = {"tensor_core_f16": 128, "tensor_core_bf16": 255, "tensor_core_tf32": 255}
 
 
+@pytest.fixture(scope="module")
+def reports(corpus: ModuleType) -> Callable[[str], dict[str, CompileReport]]:
+    """What a rung became for every GPU of the table; Numba compiles it once."""
+
+    @cache
+    def of(name: str) -> dict[str, CompileReport]:
+        rung = RUNG_KERNELS[name]
+        ccs = [cc for each, cc in TWIN_LOOPS if each == name]
+        return compile_reports(rung.kernel, SIGNATURES[rung.dtype], ccs)
+
+    return of
+
+
 @pytest.mark.parametrize(("name", "cc"), TWIN_LOOPS)
-def test_tensor_core(corpus: ModuleType, name: str, cc: str) -> None:
-    rung = importlib.import_module(f"course_lib.kernels.rung_10_{name}").RUNG
-    made = compile_report(rung.kernel, SIGNATURES[rung.dtype], cc)
+def test_tensor_core(
+    reports: Callable[[str], dict[str, CompileReport]], name: str, cc: str
+) -> None:
+    made = reports(name)[cc]
     assert made.mix is not None
     assert made.spill_load_bytes == made.spill_store_bytes == made.stack_bytes == 0
     assert made.registers <= REGISTERS[name]
@@ -75,6 +93,20 @@ def test_tensor_core(corpus: ModuleType, name: str, cc: str) -> None:
         if opcode.startswith(("LDG.", "STS.", "LDGSTS.")):
             assert "128" in opcode, opcode
     assert made.mix.total <= 1.2 * TWIN_LOOPS[name, cc]
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("tensor_core_f16", 1 / 2), ("tensor_core_tf32", 2 / 3)]
+)
+def test_ceiling_on_a_gpu_whose_peak_is_of_another_instruction(
+    reports: Callable[[str], dict[str, CompileReport]], name: str, share: float
+) -> None:
+    rung = RUNG_KERNELS[name]
+    rows, columns, depth = rung.tile
+    profile, _ = counts._emulate(rung, (rows, columns, 2 * depth))
+    found = ceiling(profile, reports(name)["9.0"], "H200", dram_intensity=1000)
+    assert found.share == pytest.approx(share) and found.binds == "tensor cores"
+    assert found.peak == ("TF32" if "tf32" in name else "FP16")
 
 
 def test_wgmma_overlaps(corpus: ModuleType) -> None:
@@ -87,12 +119,16 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
     assert [each.operands.strip() for each in waits] == ["gsb0, 0x1"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "cc"), TWIN_LOOPS)
-def test_twins_are_as_noted(corpus: ModuleType, tmp_path: Path, name: str, cc: str) -> None:
-    nvcc = shutil.which("nvcc") or compiler.find_tool("nvcc")
-    if nvcc is None:
-        pytest.skip("nvcc is not here: the CUDA toolkit has it")
+@pytest.mark.parametrize(
+    ("name", "cc"),
+    [
+        case if case[1] == "9.0" else pytest.param(*case, marks=pytest.mark.long)
+        for case in TWIN_LOOPS
+    ],
+)
+def test_twins_are_as_noted(
+    corpus: ModuleType, nvcc: str, tmp_path: Path, name: str, cc: str
+) -> None:
     cubin = tmp_path / "twin.cubin"
     number = cc.replace(".", "")
     command = [nvcc, "-O3", "-std=c++17", "-cubin", f"-arch=sm_{number}", "-o", str(cubin)]

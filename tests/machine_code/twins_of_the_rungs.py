@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from course_lib.bench import fingerprints
 from course_lib.machine_code import CompileReport, nvcc_report
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "twins"
@@ -22,8 +22,8 @@ CAPABILITIES = ("7.5", "8.0", "9.0")
 
 
 def fingerprint(name: str) -> str:
-    """Of the twin's source, to notice that it has changed."""
-    return hashlib.sha256((FOLDER / f"{name}.cu").read_bytes()).hexdigest()[:16]
+    """Of the twin's code, to notice that it has changed."""
+    return fingerprints.of_cuda_c((FOLDER / f"{name}.cu").read_text(encoding="utf-8"))
 
 
 def numbers(report: CompileReport) -> dict[str, int]:

@@ -64,6 +64,34 @@ def test_warned(mutant: Mutant) -> None:
     assert "" in objections, objections or "no warning at all"
 
 
+# With another seed all shapes and inputs are others: what an instructor grades with.
+OTHER_SEEDS = (11, 12, 13)
+SLOW_AMONG_SEEDS = 60
+
+
+@pytest.mark.parametrize(
+    ("mutant", "seed"),
+    [
+        pytest.param(
+            mutant,
+            seed,
+            marks=pytest.mark.long if (number + seed) % SLOW_AMONG_SEEDS else pytest.mark.slow,
+            id=f"{mutant.exercise}-{mutant.name}-{seed}",
+        )
+        for number, mutant in enumerate(MUTANTS)
+        for seed in OTHER_SEEDS
+    ],
+)
+def test_told_the_same_with_other_seeds(mutant: Mutant, seed: int) -> None:
+    report = course_lib.examine_source(mutant.exercise, mutant.text, seed=seed, debug=True)
+    if mutant.is_warning:
+        assert report.passed, str(report)
+        assert "" in [mutant.objection(each) for each in report.findings], str(report)
+    else:
+        assert not report.passed
+        assert not mutant.objection(report.errors[0]), str(report)
+
+
 @pytest.mark.parametrize("exercise", AT_LEAST)
 def test_there_are_enough(exercise: str) -> None:
     count = Counter(each.exercise for each in MUTANTS if not each.is_warning)[exercise]

@@ -14,6 +14,7 @@ from course_lib.devices import (
     Device,
     device,
 )
+from course_lib.figures.formats import roofs_of_formats
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.rooflines import roofline_plot
@@ -60,7 +61,11 @@ class _Axes:
 
 
 def explore_roofline(
-    gpu: str | Device = "T4", points: Sequence[Point] = (), *, tile: Tile = (32, 32)
+    gpu: str | Device = "T4",
+    points: Sequence[Point] = (),
+    *,
+    tile: Tile = (32, 32),
+    data_type: TypeName = "FP32",
 ) -> Interactive:
     """Choose tile, data type and GPU; see intensity, roof, shared memory, threads, verdict.
 
@@ -68,6 +73,7 @@ def explore_roofline(
         gpu: where the figure starts.
         points: kernels of your own; those with a speed are shown on that GPU only.
         tile: rows and columns of C that a block computes, at the start.
+        data_type: the one at the start; with another than FP32 the still shows the roofs of all.
     """
     start = device(gpu)
     if len(points) > _MOST_POINTS:
@@ -79,7 +85,7 @@ def explore_roofline(
     axes = _axes(points, tiles)
     controls = (
         Control("gpu", "GPU", [row.name for row in gpus], gpus.index(start), "choice"),
-        Control("type", "data type", _TYPES, 0, "choice"),
+        Control("type", "data type", _TYPES, _TYPES.index(data_type), "choice"),
         Control("tile", "tile of C, BM × BN", [_times(each) for each in tiles], tiles.index(tile)),
         Control("depth", "BK", [str(depth) for depth in _DEPTHS], 2),
     )
@@ -112,7 +118,7 @@ def explore_roofline(
         controls,
         layers,
         words,
-        still=_still(start, points),
+        still=_still(start, points, tile, data_type),
         alt=(
             "A roofline with two logarithmic axes. A slanted DRAM roof meets the flat roof of the "
             "arithmetic at the ridge; a marker shows the chosen tile. Beside it: intensity, speed "
@@ -443,8 +449,12 @@ def _three(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def _still(row: Device, points: Sequence[Point]) -> Picture:
-    """The reader's own kernels; without any, the tiles that the ladder climbs."""
+def _still(row: Device, points: Sequence[Point], tile: Tile, name: TypeName) -> Picture:
+    """The reader's own kernels; without any, the tiles that the ladder climbs, or the one tile."""
+    if name != "FP32" and not points:
+        intensity = tile_intensity(*tile, itemsize=_ITEMSIZE[name])
+        label = f"{_tile_name(tile)} in {name}"
+        return roofs_of_formats(row, [Point(label, intensity, None, "requested")])
     tiles: tuple[tuple[str, Tile], ...] = (
         ("naive", (1, 1)), ("T = 16", (16, 16)), ("T = 32", (32, 32)), ("128 × 128", (128, 128)),
     )  # fmt: skip

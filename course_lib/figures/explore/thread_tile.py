@@ -44,7 +44,6 @@ def explore_register_tile() -> Interactive:
     words = (
         Layer(size, lambda m, n: _ratio_words(_SIZES[m], _SIZES[n])),
         Layer((*size, "gpu"), lambda m, n, g: _gpu_words(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
-        Layer(size, lambda m, n: _compiled_words(_SIZES[m], _SIZES[n])),
         Layer((), lambda: _CAUTION),
     )
     return Interactive(
@@ -62,11 +61,7 @@ def explore_register_tile() -> Interactive:
     )
 
 
-_CAUTION = "Counted as on paper: one load for each value, no bank conflicts."
-
-# Load instructions for each multiply-add of the hot loop, counted in machine code:
-# numba-cuda 0.30.4 for cc 7.5 to 9.0, and nvcc 13.0.
-_COMPILED = {(8, 1): (1.125, 0.375), (8, 8): (0.25, 0.0625)}
+_CAUTION = "Counted as on paper: one load for each value, no bank conflicts. Compilers load wider."
 
 
 # --- the arithmetic -------------------------------------------------------------------------------
@@ -207,17 +202,6 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
             "still take their share."
         )
     return f"Shared memory alone holds {row.name} to {share:.1%} of peak or less."
-
-
-def _compiled_words(rows: int, columns: int) -> str:
-    if (rows, columns) not in _COMPILED:
-        return ""
-    by_numba, by_nvcc = _COMPILED[rows, columns]
-    return (
-        f"Load instructions for each multiply-add, as compiled: {by_numba:g} by Numba in plain "
-        f"style (up to cc 9.0), {by_nvcc:g} by NVIDIA's C++ compiler, where one load can fetch "
-        "four values."
-    )
 
 
 # --- the still ------------------------------------------------------------------------------------

@@ -1,0 +1,252 @@
+"""Puts together what students get: the course without its solutions and without the grader.
+
+The bundle is what a student needs of this checkout, byte for byte, with three changes: course.py
+and cli.py lose the commands for instructors and maintainers, and README.md is one for students.
+
+Two places of the library hold finished kernels that answer exercises: the rungs of the ladder,
+which are left out unless a lesson of the bundle runs them, and the kernel that figures film. What
+a bundle shows in this way is part of the record, so that an instructor can be told.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.building.exercises import answer_cells, stub
+from course_lib.building.notebook import BuildError, code_cells, read, source
+from course_lib.curriculum import EXERCISES, LESSONS, Lesson, lesson
+
+MARK = ".matmul-ladder-release"  # a folder that holds it was made here, so it may be replaced
+
+FILES = (
+    ".gitignore",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "LICENSE",
+    "LICENSE-TEXT",
+    "docs/cache_model.md",
+    "docs/counters.md",
+    "docs/machine_code.md",
+    "docs/shared_memory_measured.md",
+    "environment.yml",
+    "locks/gpu-cu12.txt",
+    "locks/gpu-cu13.txt",
+    "locks/lab.txt",
+    "pyproject.toml",
+)
+STUDENTS_COMMANDS = ("lab", "run", "doctor")
+# Parts of course_lib that only instructors and maintainers use.
+LEFT_OUT = (
+    "book",
+    "build.py",
+    "building",
+    "commands/book.py",
+    "commands/colab.py",
+    "commands/environments.py",
+    "commands/grade.py",
+    "commands/lock.py",
+    "commands/release.py",
+    "commands/run_tests.py",
+    "grading",
+)
+LADDER = ("bench", "commands/bench.py", "kernels")
+FILMED = "course_lib/figures/watch/kernels.py"  # a tiled kernel, for figures of lessons
+SUFFIXES = (".css", ".js", ".json", ".md", ".py")
+_COMMAND_LINE = re.compile(r'^    "([a-z]+)": .*,\n', re.MULTILINE)
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
+
+
+@dataclass(frozen=True)
+class Release:
+    """A bundle that is not written yet.
+
+    Attributes:
+        lessons: what it holds.
+        files: path within the bundle, with slashes, and content; sorted.
+        shows: the files and folders with finished kernels, and the exercises that these answer.
+        because: the lessons that run the rungs of the ladder.
+    """
+
+    lessons: tuple[Lesson, ...]
+    files: Mapping[str, bytes]
+    shows: Mapping[str, tuple[str, ...]]
+    because: tuple[Lesson, ...] = ()
+
+
+def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
+    """The lessons that are meant by "05", "coalescing" or "00-07"; all of them by no name.
+
+    Raises:
+        BuildError: for a name that is none.
+    """
+    meant = {LESSONS[0]}  # JupyterLab opens it first
+    try:
+        for name in names:
+            first, dash, last = name.partition("-")
+            ends = lesson(first), lesson(last if dash else first)
+            meant |= {each for each in LESSONS if ends[0].number <= each.number <= ends[1].number}
+    except KeyError as problem:
+        raise BuildError(problem.args[0]) from None
+    return tuple(each for each in LESSONS if each in meant or not names)
+
+
+def make_release(root: Path, lessons: Sequence[Lesson]) -> Release:
+    """The bundle of a checkout.
+
+    Raises:
+        BuildError: if a file is missing, or an exercise notebook holds an answer.
+    """
+    names = [*_notebooks(root, lessons)]
+    runs = tuple(each for each in lessons if _runs_the_ladder(root / _lesson_path(each)))
+    left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
+    commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
+    files = {name: _content(root, name) for name in (*FILES, *names)}
+    files |= {name: _content(root, name) for name in _library(root, left_out)}
+    for name in ("course.py", "course_lib/cli.py"):
+        files[name] = _with_commands(_content(root, name), commands)
+    files["README.md"] = _readme(lessons, commands).encode()
+    files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"
+    shows: dict[str, tuple[str, ...]] = {FILMED: ("matmul_tiled",)}
+    if runs:
+        rungs = tuple(each.id for each in EXERCISES.values() if each.rung)
+        shows["course_lib/kernels"] = rungs
+    return Release(tuple(lessons), dict(sorted(files.items())), shows, runs)
+
+
+def write_folder(release: Release, out: Path) -> None:
+    """Make the folder beside its place, and put it there only when it is whole.
+
+    Raises:
+        BuildError: if the place holds other files.
+    """
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise BuildError(f"{out} is no folder; name a new or empty one with --out.")
+    if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
+        raise BuildError(f"{out} holds other files; name a new or empty folder with --out.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".release-") as folder:
+        made = Path(folder, "course")
+        for name, content in release.files.items():
+            path = made / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        if out.exists():
+            shutil.rmtree(out)
+        made.rename(out)
+
+
+def zipped(release: Release, folder: str) -> bytes:
+    """The bundle as a zip file with one folder in it: equal files are equal bytes."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
+        for name, content in release.files.items():
+            entry = zipfile.ZipInfo(f"{folder}/{name}", _LONG_AGO)
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3  # the same on Windows
+            file.writestr(entry, content)
+    return archive.getvalue()
+
+
+def write_archive(release: Release, path: Path) -> None:
+    """Write the zip file; one that was made here is replaced, any other is not.
+
+    Raises:
+        BuildError: if the file is another one, such as the zip of a class's submissions.
+    """
+    if path.exists() and not _is_ours(path):
+        raise BuildError(f"{path} is there and is no release; name another --out, or move it away.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(zipped(release, path.stem))
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.count("/") == 1 and name.endswith(MARK) for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _lesson_path(each: Lesson) -> str:
+    return f"notebooks/{each.stem}.ipynb"
+
+
+def _notebooks(root: Path, lessons: Iterable[Lesson]) -> Iterator[str]:
+    """The notebooks of the bundle; an exercise has to be as unsolved as it was made."""
+    for each in lessons:
+        yield _lesson_path(each)
+        if each.exercises:
+            name = f"exercises/{each.stem}.ipynb"
+            _refuse_answers(root / name, root / f"solutions/{each.stem}.ipynb")
+            yield name
+
+
+def _refuse_answers(exercise: Path, solution: Path) -> None:
+    """Nobody must hand out the copy in which he tried the exercise himself."""
+    notebook = read(exercise)
+    if any(cell.get("outputs") for cell in code_cells(notebook)):
+        raise BuildError(f"{exercise.name} has outputs; `course.py build` makes a fresh one.")
+    if not solution.exists():
+        return
+    full = answer_cells(read(solution))
+    for name, cell in answer_cells(notebook).items():
+        if name in full and source(cell) != stub(source(full[name])):
+            raise BuildError(
+                f"{exercise.name} holds an answer to {name}; `course.py build` makes a fresh one."
+            )
+
+
+def _runs_the_ladder(notebook: Path) -> bool:
+    return any("course_lib.kernels" in source(cell) for cell in code_cells(read(notebook)))
+
+
+def _library(root: Path, left_out: Sequence[str]) -> Iterator[str]:
+    """The files of course_lib that are in the bundle."""
+    library = root / "course_lib"
+    for path in library.rglob("*"):
+        name = path.relative_to(library).as_posix()
+        if any(name == each or name.startswith(f"{each}/") for each in left_out):
+            continue
+        hidden = re.search(r"(^|/)(\.|__pycache__)", name)
+        if path.suffix in SUFFIXES and path.is_file() and not hidden:
+            yield f"course_lib/{name}"
+
+
+def _content(root: Path, name: str) -> bytes:
+    try:
+        return (root / name).read_bytes()
+    except OSError as error:
+        raise BuildError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _with_commands(content: bytes, kept: Sequence[str]) -> bytes:
+    """The text with those lines of its table of commands that students need."""
+    text = content.decode("utf-8").replace("\r\n", "\n")
+    before, start, rest = text.partition("\nCOMMANDS = {\n")
+    table, end, after = rest.partition("\n}\n")
+    found = _COMMAND_LINE.findall(table + "\n")
+    if not start or not end or not set(kept) <= set(found) or len(found) != table.count("\n") + 1:
+        raise BuildError("the table of commands is not one line for each command")
+    fewer = _COMMAND_LINE.sub(lambda line: line[0] if line[1] in kept else "", table + "\n")
+    return f"{before}{start}{fewer.rstrip()}{end}{after}".encode()
+
+
+def _readme(lessons: Iterable[Lesson], commands: Sequence[str]) -> str:
+    rows = "\n".join(_row(each) for each in lessons)
+    bench = "| `python3 course.py bench` | times every rung on your GPU |\n"
+    template = Path(__file__).with_name("students_readme.md").read_text(encoding="utf-8")
+    return template.format(rows=rows, bench=bench if "bench" in commands else "")
+
+
+def _row(each: Lesson) -> str:
+    title = f"[{each.number} · {each.title}](notebooks/{each.stem}.ipynb)"
+    names = ", ".join(f"`{name}`" for name in each.exercises)
+    task = f"[{names}](exercises/{each.stem}.ipynb)" if names else ""
+    return f"| {title} | {each.minutes} | {task} |"

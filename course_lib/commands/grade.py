@@ -1,0 +1,341 @@
+"""`course.py grade`: from a folder or zip of submissions to a gradebook."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_lib.commands import progress
+from course_lib.grading.errors import CannotGrade
+
+if TYPE_CHECKING:
+    from course_lib.grading.engine import Progress
+    from course_lib.grading.executors import Workplace
+    from course_lib.grading.records import Row
+    from course_lib.grading.settings import Settings
+
+SECONDS_BETWEEN_LINES = 10
+BATCHES = "batches"
+PACKAGES = ("ipykernel", "nbformat", "nbval", "psutil", "pytest")
+VERDICTS = ("passed", "partly", "failed", "missing", "needs review")
+
+
+class Terminated(KeyboardInterrupt):
+    """Someone asked this process to end; what is judged is safe, as after Ctrl-C."""
+
+
+def main(arguments: list[str]) -> int:
+    """Grade; 0 whatever the grades, 1 if it could not be done, 2 for arguments that are wrong."""
+    options = _parser().parse_args(arguments)
+    line = _Line()
+    try:
+        _check_packages()
+        with _ended_by_signal(line):
+            return _explain(options) if options.explain else _grade(options, line)
+    except _WrongArguments as problem:
+        line.clear()
+        print(problem, file=sys.stderr)
+        return 2
+    except CannotGrade as problem:
+        line.clear()
+        print(problem, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read what is printed has seen enough, as `| head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as problem:
+        line.clear()
+        where = problem.filename2 or problem.filename or options.out
+        print(
+            f"{where} cannot be written or read ({problem.strerror}). What is judged is kept; the "
+            "same command goes on from there.",
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt as stop:
+        line.clear()
+        print(f"\nStopped. {line.so_far} The same command goes on from there.", file=sys.stderr)
+        return 143 if isinstance(stop, Terminated) else 130
+
+
+def _check_packages() -> None:
+    for name in PACKAGES:
+        if importlib.util.find_spec(name) is None:
+            raise CannotGrade(
+                f"Grading needs the package {name}. `python3 course.py grade` installs what is "
+                "missing; with pip: `pip install -e .[grade]`."
+            )
+
+
+def _grade(options: argparse.Namespace, line: _Line) -> int:
+    from course_lib.grading.engine import grade
+    from course_lib.grading.run_folder import RunFolder
+    from course_lib.grading.submissions import each_submission
+
+    settings, exercises = _settings(options)
+    with RunFolder(options.out, options.submissions) as folder:
+        submissions = each_submission(options.submissions)
+        seed = folder.seed(options.seed)
+        if exercises is None:
+            print(
+                "Each submission is graded on the lessons that it is about; to expect the same of "
+                "everyone, name the exercises: --exercises ID …"
+            )
+        if folder.journal.dropped:
+            print(f"{folder.journal.dropped} broken lines of the journal were passed over.")
+        workplace = _workplace(options)
+        line.begin()
+        rows = grade(
+            submissions,
+            exercises,
+            seed,
+            folder,
+            workplace,
+            settings,
+            report=line.show,
+            keep=options.out / BATCHES if options.keep_batches else None,
+        )
+    line.clear()
+    for note in line.notes:
+        print(f"Note: {note}")
+    print(_summary(rows, seed, options.out), flush=True)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Say how one verdict came to be: what the journal has, or the answer judged anew."""
+    from course_lib.grading.engine import judged_rows
+    from course_lib.grading.outputs import explain
+    from course_lib.grading.run_folder import RunFolder
+    from course_lib.grading.submissions import each_submission
+
+    student, exercise = options.explain
+    settings, _ = _settings(options)
+    (exercise,) = _exercises([exercise], one=True)
+    with RunFolder(options.out, options.submissions) as folder:
+        meant = [
+            each
+            for each in each_submission(options.submissions)
+            if student.casefold() in (each.key.casefold(), each.student.casefold())
+        ]
+        if not meant:
+            raise _WrongArguments(
+                f"There is no submission of {student!r}; the names are in the first column of "
+                f"{options.out / 'grades.csv'}."
+            )
+        seed = folder.seed(options.seed, may_draw=False)
+        rows = judged_rows(meant, [exercise], seed, folder.journal, _workplace(options), settings)
+    print("\n\n".join(explain(each, settings) for each in rows), flush=True)
+    return 0
+
+
+# --- the arguments ----------------------------------------------------------------------------
+
+
+class _WrongArguments(Exception):
+    """An argument that cannot be meant; the message says which."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="course.py grade",
+        description="Grade notebooks. Answers are read as text; nothing of them is run. A run that "
+        "was stopped goes on where it was when the same command is given again.",
+    )
+    parser.add_argument(
+        "submissions",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="a folder of notebooks, a folder of one folder a student, or a zip of either",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where the gradebook goes"
+    )
+    parser.add_argument(
+        "--exercises",
+        nargs="+",
+        metavar="ID",
+        help="what everyone is graded on: exercises, or numbers of lessons",
+    )
+    parser.add_argument(
+        "--settings", type=Path, metavar="FILE", help="a course's own points (grading.toml)"
+    )
+    parser.add_argument(
+        "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
+    )
+    parser.add_argument(
+        "--workers", type=_count, metavar="N", help="processes at a time (one a processor)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead"
+    )
+    parser.add_argument(
+        "--explain",
+        nargs=2,
+        metavar=("STUDENT", "EXERCISE"),
+        help="only say how this verdict came to be, with the seed of DIR",
+    )
+    parser.add_argument(
+        "--keep-batches",
+        action="store_true",
+        help="also write the notebooks that nbval runs to DIR/batches; run one again with "
+        "`pytest --nbval-lax --nbval-current-env NOTEBOOK`",
+    )
+    parser.add_argument(
+        "--notebooks",
+        type=Path,
+        metavar="FOLDER",
+        help="your own exercise notebooks, if you changed them (exercises/)",
+    )
+    return parser
+
+
+def _seed(text: str) -> int:
+    from course_lib.grading.run_folder import MOST_SEED
+
+    if not text.isdecimal() or int(text) > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to {MOST_SEED}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError("the number of workers is from 1 to 1000")
+    return int(text)
+
+
+def _settings(options: argparse.Namespace) -> tuple[Settings, tuple[str, ...] | None]:
+    """The settings, and the exercises that the command or they name."""
+    from course_lib.grading.settings import load_settings
+
+    settings = load_settings(options.settings, options.notebooks)
+    exercises = _exercises(options.exercises) if options.exercises else settings.exercises
+    return settings, exercises
+
+
+def _exercises(names: list[str], one: bool = False) -> tuple[str, ...]:
+    from course_lib.grading.settings import exercise_ids
+
+    try:
+        found = exercise_ids(names)
+    except CannotGrade as problem:
+        raise _WrongArguments(f"--exercises: {problem}") from None
+    if one and len(found) != 1:
+        raise _WrongArguments(f"{names[0]} has several exercises: {', '.join(found)}; name one.")
+    return found
+
+
+def _workplace(options: argparse.Namespace) -> Workplace:
+    from course_lib.grading import executors
+
+    if options.dask:
+        return executors.dask_cluster(options.dask)
+    return executors.process_pool(options.workers)
+
+
+# --- what is said -----------------------------------------------------------------------------
+
+
+class _Line:
+    """The line of progress: how far, how fast, how long still. In a log, a line now and then."""
+
+    _WIDTH = 20
+
+    def __init__(self) -> None:
+        self._began = self._said = time.monotonic()
+        self._last: Progress | None = None
+        self.stopped_by: type[KeyboardInterrupt] | None = None
+
+    def begin(self) -> None:
+        self._began = self._said = time.monotonic()
+
+    @property
+    def so_far(self) -> str:
+        if self._last is None:
+            return "Nothing is judged yet."
+        return f"{self._last.done} of {self._last.total} answers are judged."
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self._last.notes) if self._last else []
+
+    def show(self, now: Progress) -> None:
+        first = self._last is None
+        self._last = now
+        if self.stopped_by is not None:
+            raise self.stopped_by
+        if first and now.known:
+            print(f"{now.known} of {now.total} answers are known from an earlier run.", flush=True)
+        done = round(self._WIDTH * now.done / max(now.total, 1))
+        bar = "#" * done + "." * (self._WIDTH - done)
+        text = f"{now.done} of {now.total} answers{self._speed(now)}"
+        if sys.stdout.isatty():
+            progress.show(f"[{bar}] {text}")
+        elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            print(text, flush=True)
+
+    def _speed(self, now: Progress) -> str:
+        minutes = (time.monotonic() - self._began) / 60
+        judged = now.done - now.known
+        if not judged or not minutes:
+            return ""
+        rate = judged / minutes
+        left = (now.total - now.done) / rate * 60
+        words = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+        return f" · {rate:.0f} a minute · about {words} left"
+
+    def clear(self) -> None:
+        progress.clear()
+
+
+def _summary(rows: list[Row], seed: int, out: Path) -> str:
+    counts = Counter(row.verdict for row in rows)
+    students = len({row.submission.key for row in rows})
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    counted = f"{_counted(students, 'submission')}, {_counted(len(rows), 'row')}"
+    lines = [
+        f"{counted}: {verdicts or 'nothing to grade'}.",
+        f"The gradebook is {out / 'grades.csv'}, the class at a glance {out / 'report.html'}.",
+        f"Seed {seed}: `--seed {seed}` gives the same grades anywhere.",
+    ]
+    if counts["needs review"]:
+        lines.insert(1, "What needs review has no points yet: please look at these answers.")
+    return "\n".join(lines)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@contextlib.contextmanager
+def _ended_by_signal(line: _Line) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end a run tidily.
+
+    What a handler raises can get lost, where Python happens to be in a finaliser. So the line of
+    progress is told, too, and raises it again.
+    """
+
+    def end(number: int, frame: object) -> None:
+        line.stopped_by = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        raise line.stopped_by
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

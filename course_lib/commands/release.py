@@ -1,0 +1,77 @@
+"""`course.py release`: the course for students, without the solutions and without the grader."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from course_lib.building.notebook import BuildError
+from course_lib.building.release import (
+    Release,
+    chosen_lessons,
+    make_release,
+    write_archive,
+    write_folder,
+)
+from course_lib.commands.places import REPOSITORY
+from course_lib.curriculum import Lesson
+
+
+def main(arguments: list[str]) -> int:
+    """Make the bundle; 0 if it is there."""
+    parser = argparse.ArgumentParser(prog="course.py release", description=__doc__)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="a new or empty folder"
+    )
+    parser.add_argument(
+        "--lessons",
+        nargs="+",
+        default=[],
+        metavar="NN",
+        help="only these, such as 05 or 00-07 (lesson 00 is always there)",
+    )
+    parser.add_argument("--zip", action="store_true", help="make DIR.zip as well")
+    options = parser.parse_args(arguments)
+    out = options.out.resolve() if not options.out.is_symlink() else options.out.absolute()
+    try:
+        release = make_release(REPOSITORY, chosen_lessons(options.lessons))
+        archive = out.with_name(out.name + ".zip") if options.zip else None
+        if archive:
+            write_archive(release, archive)
+        write_folder(release, out)
+    except BuildError as problem:
+        print(f"There is no release: {problem}", file=sys.stderr)
+        return 2
+    except OSError as problem:
+        print(f"There is no release: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        return 1
+    _say(release, out, archive)
+    return 0
+
+
+def _say(release: Release, out: Path, archive: Path | None) -> None:
+    size = sum(map(len, release.files.values()))
+    exercises = sum(len(each.exercises) for each in release.lessons)
+    print(
+        f"{len(release.lessons)} lessons ({_numbers(release.lessons)}), {exercises} exercises, "
+        f"{len(release.files)} files, {size / 1e6:.1f} MB: {archive or out}"
+    )
+    for path, names in release.shows.items():
+        print(f"Mind: who searches the library finds a way to solve {', '.join(names)} in {path}.")
+    if release.because:
+        numbers = ", ".join(each.number for each in release.because)
+        before = int(release.because[0].number) - 1
+        print(
+            f"course_lib/kernels is there because lessons {numbers} run it. Until those exercises "
+            f"are handed in, release fewer lessons: --lessons 00-{before:02}."
+        )
+
+
+def _numbers(lessons: Sequence[Lesson]) -> str:
+    """Which lessons these are: "00 to 05", or "00, 04" where some between are left out."""
+    numbers = [each.number for each in lessons]
+    if len(numbers) == int(numbers[-1]) - int(numbers[0]) + 1 > 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(numbers)

@@ -1,0 +1,323 @@
+"""A problem that a curriculum entry describes by itself: a NumPy reference and the arrays' shapes.
+
+Nothing here knows what is computed. Wrong numbers are compared with what the usual slips would
+give: an operand read transposed or one element too far, another operand left out, the result put
+in the wrong place. Bounds, races, cost and float64 are the emulator's business, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil, lcm, prod
+from typing import ClassVar
+
+import numpy as np
+
+from course_lib.curriculum import Exercise, Launch
+from course_lib.diagnosis.cases import (
+    EPSILON,
+    HIGHEST,
+    LOWEST,
+    PROBLEMS,
+    Array,
+    Problem,
+    Shape,
+    exact_side,
+    more_tiles,
+)
+from course_lib.diagnosis.numbers import (
+    added_to_old,
+    first_slip,
+    not_finite,
+    not_written,
+    shifted_or_scaled,
+)
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.diagnosis.trail import Trail, mapping_slip
+
+# The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
+SIZES: dict[int, tuple[Shape, ...]] = {
+    1: ((100,), (63,), (65,), (190,), (31,)),
+    2: ((33, 19), (31, 40), (1, 33), (33, 1), (70, 65)),
+    3: ((33, 19, 37), (31, 33, 17), (17, 40, 5), (1, 33, 31), (33, 1, 20)),
+}
+WIDE: dict[int, Shape] = {1: (300,), 2: (2, 300), 3: (2, 300, 3)}
+ON_A_GPU: dict[int, tuple[Shape, ...]] = {
+    1: ((100_003,), (1 << 16,)),
+    2: ((1000, 517), (512, 512)),
+    3: ((1000, 517, 133), (512, 512, 128)),
+}
+# How far float32 may be off: as far as the result moves if every input moves by so many units in
+# the last place, and a few roundings of its own. That suits sums of up to some hundred terms.
+UNITS_MOVED = 16
+ROUNDINGS = 8
+TRIES = 4
+
+
+class DescribedProblem(Problem):
+    """What a curriculum entry with a reference asks for. A shape has a size for each letter."""
+
+    fewest_steps: ClassVar[int] = 6000
+
+    def __init__(self, exercise: Exercise) -> None:
+        letters = _letters(exercise)
+        super().__init__(
+            exercise.formula or exercise.title,
+            SIZES[len(letters)],
+            partial(_diagnose, exercise),
+            partial(_mapping, exercise.output),
+        )
+        values = {
+            "exercise": exercise,
+            "sizes": letters,
+            "letters": "".join(exercise.parameters),
+            "tiny": (1,) * len(letters),
+            "wide": WIDE[len(letters)],
+            "gpu_shapes": ON_A_GPU[len(letters)],
+        }
+        for name, value in values.items():  # the base class is frozen
+            object.__setattr__(self, name, value)
+
+    exercise: ClassVar[Exercise]
+    sizes: ClassVar[tuple[str, ...]]
+
+    def shape_of(self, letters: str, shape: Shape) -> Shape:
+        """The shape of an array whose axes have these letters: "M,N"."""
+        size_of = dict(zip(self.sizes, shape, strict=True))
+        return tuple(size_of[each] for each in _axes(letters))
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return tuple(self.shape_of(each, shape) for each in self.exercise.shapes[:-1])
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Fresh inputs; one without axes is a number of type float32."""
+        return tuple(
+            rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
+            if size
+            else np.float32(rng.uniform(LOWEST, HIGHEST))
+            for size in self.operand_shapes(shape)
+        )
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        expected = _reference(self.exercise, inputs)
+        rng = np.random.default_rng(0)
+        moved = np.zeros(expected.shape)
+        for _ in range(TRIES):
+            near = [
+                each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
+                for each in map(np.float64, inputs)
+            ]
+            moved = np.maximum(moved, np.abs(_reference(self.exercise, near) - expected))
+        largest = float(np.abs(expected).max(initial=0.0))
+        own = ROUNDINGS * EPSILON * (np.abs(expected) + largest / 16)
+        return expected, 2 * moved + own + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        return ", ".join(
+            f"{letter} = {size}" for letter, size in zip(self.sizes, shape, strict=True)
+        )
+
+    def covered(self, shape: Shape) -> Shape:
+        return self.shape_of(self.exercise.shapes[-1], shape)
+
+    def exact(self, side: int) -> Shape:
+        return (side,) * len(self.sizes)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        if len(_axes(self.exercise.shapes[-1])) > 1:
+            return self.exact(exact_side(launch, lcm(*tile, step), seed))
+        unit = lcm(launch.block[0], tile[0]) if launch.block[0] <= 256 else 64
+        return self.exact(unit * (max(2, -(-192 // unit)) + more_tiles(seed, 2)))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        return tuple(int(size) for size in rng.integers(2, 60, len(self.sizes)))
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        covered = self.covered(shape)
+        width, height = (*tile, 1)[:2]
+        if len(covered) == 1:
+            return Geometry(1, covered[0], 0, 1, width)
+        return Geometry(covered[0], covered[1], 0, height, width)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        along = self._tile_along(tile)
+        return tuple(
+            tuple(along.get(letter, step) for letter in _axes(each))
+            for each in self.exercise.shapes
+        )
+
+    def _tile_along(self, tile: Sequence[int]) -> dict[str, int]:
+        """How many of a letter's indices one block has."""
+        rows_and_columns = _axes(self.exercise.shapes[-1])
+        return dict(zip(reversed(rows_and_columns), tile, strict=False))
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        """Each block once what it needs: an operand without a letter serves all blocks along it."""
+        size_of = dict(zip(self.sizes, shape, strict=True))
+        along = self._tile_along(tile)
+        return tuple(
+            prod(size_of[letter] for letter in _axes(each))
+            * prod(ceil(size_of[k] / along[k]) for k in along if k not in _axes(each))
+            for each in self.exercise.shapes[:-1]
+        )
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """That is up to the kernel's design."""
+        return None
+
+
+def problem_of(exercise: Exercise) -> Problem:
+    """What an exercise asks for: as it says itself, or as this course knows it."""
+    return DescribedProblem(exercise) if exercise.reference else PROBLEMS[exercise.id]
+
+
+def can_be_judged(exercise: Exercise) -> bool:
+    """Whether there is anything to compare an answer with."""
+    return bool(exercise.kind != "kernel" or exercise.reference or exercise.id in PROBLEMS)
+
+
+def _axes(letters: str) -> tuple[str, ...]:
+    """The letters of "M,N"; none for a number."""
+    return tuple(each.strip() for each in letters.split(",") if each.strip())
+
+
+def _letters(exercise: Exercise) -> tuple[str, ...]:
+    """Every letter once, those of the output first.
+
+    Raises:
+        ValueError: for an entry that does not hold together; the message says what to mend.
+    """
+    shapes, parameters = exercise.shapes, exercise.parameters
+    if len(shapes) != len(parameters):
+        raise ValueError(
+            f"{exercise.id}: `shapes` needs one entry for each of {', '.join(parameters)}"
+        )
+    if exercise.output != parameters[-1]:
+        raise ValueError(f"{exercise.id}: the last parameter has to be the output")
+    output = _axes(shapes[-1])
+    letters = tuple(dict.fromkeys((*output, *(k for each in shapes for k in _axes(each)))))
+    if not 1 <= len(output) <= 2 or len(letters) not in SIZES:
+        raise ValueError(f"{exercise.id}: an output has one or two axes, and all arrays three")
+    return letters
+
+
+def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
+    """What should come out, in float64."""
+    assert exercise.reference is not None
+    with np.errstate(all="ignore"):
+        return np.asarray(exercise.reference(*map(np.float64, inputs)), np.float64)
+
+
+# --- wrong numbers --------------------------------------------------------------------------
+
+
+def _mapping(output: str, trail: Trail, sizes: Geometry) -> Slip | None:
+    slip = mapping_slip(trail, sizes)
+    return replace(slip, message=slip.message.replace(" C ", f" {output} ")) if slip else None
+
+
+def _diagnose(exercise: Exercise, outcome: Outcome) -> Slip | None:
+    """The slip that explains wrong numbers, or None."""
+    tests = (
+        not_written,
+        added_to_old,
+        partial(_displaced, exercise),
+        partial(_other_operands, exercise),
+        _whole_numbers,
+        shifted_or_scaled,
+        not_finite,
+    )
+    return first_slip(tests, outcome)
+
+
+def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
+    """The right numbers in the wrong places."""
+    out = outcome.output
+    for text, values in _moved(outcome.expected):
+        if outcome.matches(values):
+            message = f"{out} holds the right numbers in the wrong places: it is {text}."
+            hint = f"Take thread (1, 0) of block (0, 0): which element of {out} belongs to it?"
+            return Slip("wrong-index", message, hint, ("store",))
+    return None
+
+
+def _other_operands(exercise: Exercise, outcome: Outcome) -> Slip | None:
+    """One operand read in another way, or left alone."""
+    names = exercise.parameters
+    for number, operand in enumerate(outcome.inputs):
+        if np.shape(operand) == outcome.expected.shape and outcome.matches(operand):
+            message = f"{outcome.output} is a copy of {names[number]}."
+            return Slip("wrong-formula", message, f"Compare with {exercise.formula}.", ("store",))
+        for text, values in _moved(operand):
+            changed = list(outcome.inputs)
+            changed[number] = values
+            if outcome.matches(_reference(exercise, changed)):
+                message = f"{outcome.output} is the right result for {names[number]} {text}."
+                hint = f"Which element of {names[number]} does thread (1, 0) of block (0, 0) need?"
+                return Slip("wrong-index", message, hint, ("load", names[number]))
+    return _by_the_other_index(exercise, outcome) or _left_out(exercise, outcome)
+
+
+def _by_the_other_index(exercise: Exercise, outcome: Outcome) -> Slip | None:
+    """An operand of one axis read with the column where the row belongs, or the other way round."""
+    shape = outcome.expected.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        return None
+    for number, operand in enumerate(outcome.inputs):
+        if np.ndim(operand) != 1:
+            continue
+        # All else transposed, and the result transposed back: as if this one had turned alone.
+        turned = [each if i == number else each.T for i, each in enumerate(outcome.inputs)]
+        if outcome.matches(_reference(exercise, turned).T):
+            name = exercise.parameters[number]
+            message = f"{name} is read with the wrong one of the two indices."
+            hint = f"Does {name} have an element for each row, or for each column?"
+            return Slip("wrong-index", message, hint, ("load", name))
+    return None
+
+
+def _left_out(exercise: Exercise, outcome: Outcome) -> Slip | None:
+    """The result with an operand of zeros or ones, as if it took no part."""
+    for number, operand in enumerate(outcome.inputs):
+        for value in (0.0, 1.0):
+            changed = list(outcome.inputs)
+            changed[number] = np.full(np.shape(operand), value)
+            if outcome.matches(_reference(exercise, changed)):
+                name = exercise.parameters[number]
+                message = f"{name} takes no part in the result."
+                hint = f"Where does {name} stand in {exercise.formula or 'the formula'}?"
+                return Slip("wrong-formula", message, hint, ("store",))
+    return None
+
+
+def _moved(array: Array) -> Iterator[tuple[str, Array]]:
+    """An array transposed, or with its elements one place further or less far along an axis."""
+    array = np.asarray(array)
+    if array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 1:
+        yield "transposed", array.T
+    for axis, noun in zip(range(array.ndim), _nouns(array), strict=True):
+        if array.shape[axis] < 3:
+            continue
+        # At the end there is nothing to move in; the emulator's poison or a wrapped index stands
+        # there, so the first element comes round again.
+        yield f"read one {noun} too far", np.roll(array, -1, axis)
+        yield f"read one {noun} too early", np.roll(array, 1, axis)
+        first = np.take(array, [0], axis=axis)
+        yield f"with its first {noun} everywhere", np.broadcast_to(first, array.shape)
+
+
+def _nouns(array: Array) -> tuple[str, ...]:
+    return ("element",) if array.ndim == 1 else ("row", "column", "layer")[: array.ndim]
+
+
+def _whole_numbers(outcome: Outcome) -> Slip | None:
+    """The right numbers without their fractions."""
+    for cut, verb in ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded")):
+        if outcome.matches(cut(outcome.expected)):
+            message = f"{outcome.output} equals the right result with the fractions {verb}."
+            hint = "Which variable, cast or array has an integer type?"
+            return Slip("integer-arithmetic", message, hint, ("integer",))
+    return None

@@ -1,0 +1,266 @@
+"""Draw what a number format buys and costs: its roof over the same DRAM, and its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from course_lib.devices import Device, device
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.roofline import Point
+
+ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
+
+_LOW, _HIGH = 0.2, 4096.0  # FLOP per byte
+# A colour and a marker for each format, so that neither has to tell them apart alone.
+_LOOKS: dict[str, tuple[str, str]] = {
+    "float32": (style.INK, "o"),
+    "tf32": (style.VERMILION, "s"),
+    "float16": (style.GREEN, "^"),
+    "bfloat16": (style.BLUE, "D"),
+}
+_MORE_LOOKS = (style.PURPLE, "v")
+
+
+# --- the roofs --------------------------------------------------------------------------------
+
+
+@style.drawn
+def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture:
+    """One DRAM roof, and above it a flat roof for each format, with its ridge.
+
+    A point without a speed is drawn hollow, under the highest roof: at most so fast.
+    """
+    row = device(gpu)
+    roofs = _roofs(row)
+    figure = style.card(
+        4.3, f"The roofs of {row.product}", "Both axes are logarithmic; tensor cores: dense"
+    )
+    axes = style.area(figure, 0.85, 1.0, 0.3, 0.72)
+    _draw_scales(axes, row, roofs)
+    peak = max(roofs.values())
+    top_ridge = peak / row.dram_gb_per_s
+    slope = [_LOW * row.dram_gb_per_s, peak]
+    axes.plot([_LOW, top_ridge], slope, color=style.BLUE, linewidth=2.4, zorder=2)
+    for name, gflops in roofs.items():
+        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s)
+    for point in points:
+        _draw_dot(axes, point, min(peak, point.intensity * row.dram_gb_per_s))
+    if any(point.gflops is None for point in points):
+        _explain_hollow(axes)
+    style.footnote(figure, _sources(row, points))
+    return Picture(figure, _roof_words(row, roofs, points))
+
+
+def _roofs(row: Device) -> dict[str, float]:
+    """Names of formats -> GFLOP/s; formats with the same roof share a line."""
+    tera = {
+        "float32": row.fp32_tflops,
+        "TF32": row.tf32_tflops,
+        "16 bits": row.fp16_tflops,
+    }
+    by_height: dict[float, list[str]] = {}
+    for name, height in tera.items():
+        if height:
+            by_height.setdefault(height * 1000, []).append(name)
+    return {", ".join(names): height for height, names in sorted(by_height.items())}
+
+
+def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(_LOW, _HIGH)
+    bottom, top = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
+    axes.set_ylim(bottom, top)
+    powers = [power for power in range(1, 9) if bottom <= 10.0**power <= top]
+    axes.set_yticks(
+        [10.0**power for power in powers], [f"{10.0**power / 1000:,g}" for power in powers]
+    )
+    ticks = [2.0**power for power in range(-2, 12, 2)]
+    axes.set_xticks(ticks, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks])
+    axes.set_xlabel("FLOP per byte")
+    axes.set_ylabel("TFLOP/s")
+    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.annotate(
+        f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s",
+        (0.6, 0.6 * row.dram_gb_per_s),
+        xytext=(8, -5),
+        textcoords="offset points",
+        va="top",
+        fontsize=style.SMALL,
+        color=style.BLUE,
+    )
+
+
+def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float) -> None:
+    axes.plot([ridge, _HIGH], [gflops, gflops], color=style.INK, linewidth=2.4, zorder=2)
+    foot = axes.get_ylim()[0]
+    axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
+    axes.plot([ridge], [gflops], marker="o", markersize=6, color=style.INK, zorder=3)
+    for place, words, offset, looks in (
+        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", (-4, 4), ("right", "bottom")),
+        ((ridge, foot), f"{ridge:.0f}", (4, 5), ("left", "bottom")),
+    ):
+        axes.annotate(
+            words,
+            place,
+            xytext=offset,
+            textcoords="offset points",
+            ha=looks[0],
+            va=looks[1],
+            fontsize=style.SMALL,
+            gid=f"ridge {name}" if place[1] == foot else name,
+        )
+
+
+def _draw_dot(axes: Axes, point: Point, at_most: float) -> None:
+    height = at_most if point.gflops is None else point.gflops
+    axes.plot(
+        [point.intensity],
+        [height],
+        marker="o",
+        markersize=8,
+        markerfacecolor=style.PAPER if point.gflops is None else style.VERMILION,
+        markeredgecolor=style.VERMILION,
+        markeredgewidth=2,
+        linestyle="none",
+        zorder=5,
+        gid=point.label,
+    )
+    axes.annotate(
+        f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s",
+        (point.intensity, height),
+        xytext=(-9, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=style.SMALL,
+        zorder=6,
+    )
+
+
+def _explain_hollow(axes: Axes) -> None:
+    handle = Line2D(
+        [],
+        [],
+        marker="o",
+        markerfacecolor=style.PAPER,
+        markeredgecolor=style.VERMILION,
+        markeredgewidth=2,
+        linestyle="none",
+        markersize=8,
+        label="at most, if every requested byte came from DRAM",
+    )
+    axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
+
+
+def _sources(row: Device, points: Sequence[Point]) -> str:
+    named = sorted({point.source for point in points if point.source})
+    lacks = "" if row.tf32_tflops else f" {row.name} has no TF32."
+    first = f"Roofs: data sheet. At the bottom: the ridges, in FLOP per byte.{lacks}"
+    return "\n".join([first, *(f"Speeds: {each}." for each in named)])
+
+
+def _roof_words(row: Device, roofs: Mapping[str, float], points: Sequence[Point]) -> str:
+    told = "; ".join(
+        f"{name} {gflops / 1000:,.1f} TFLOP/s from {gflops / row.dram_gb_per_s:.0f} FLOP per byte"
+        for name, gflops in roofs.items()
+    )
+    dots = "; ".join(
+        f"{point.label} at {point.intensity:.3g} FLOP per requested byte"
+        + ("" if point.gflops is None else f", {point.gflops / 1000:,.0f} TFLOP/s")
+        for point in points
+    )
+    return (
+        f"One DRAM roof of {row.dram_gb_per_s:,.0f} GB/s on {row.product}, and over it the flat "
+        f"roofs of its number formats: {told}." + (f" Kernels: {dots}." if dots else "")
+    )
+
+
+# --- the errors -------------------------------------------------------------------------------
+
+
+@style.drawn
+def errors_of_formats(
+    counted: ErrorsByDepth, measured: ErrorsByDepth | None = None, *, measured_on: str = ""
+) -> Picture:
+    """The relative error of a product in each format, over the steps of k.
+
+    Args:
+        counted: on the emulator; drawn hollow.
+        measured: on a GPU; drawn filled.
+        measured_on: which GPU, and when.
+    """
+    measured = measured or {}
+    figure = style.card(
+        3.9,
+        "How wrong is a product?",
+        "Error against float64, as a share of the result (norms); both axes are logarithmic",
+    )
+    axes = style.area(figure, 0.75, 0.95, 1.45, 0.72)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    depths = sorted({k for each in (*counted.values(), *measured.values()) for k in each})
+    axes.set_xticks(depths, [str(depth) for depth in depths])
+    axes.minorticks_off()
+    axes.set_xlabel("K, the steps of each sum")
+    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
+    for name in counted | measured:
+        _draw_errors(axes, name, counted.get(name, {}), measured.get(name, {}))
+    _name_decades(axes)
+    note = "Hollow: the emulator."
+    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
+    return Picture(figure, _error_words(counted, measured, measured_on))
+
+
+def _name_decades(axes: Axes) -> None:
+    low, high = axes.get_ylim()
+    low, high = low / 1.5, high * 1.5
+    powers = [power for power in range(-20, 3) if low <= 10.0**power <= high]
+    axes.set_yticks([10.0**power for power in powers], [f"1e{power:+03d}" for power in powers])
+    axes.set_ylim(low, high)
+
+
+def _draw_errors(
+    axes: Axes, name: str, counted: Mapping[int, float], measured: Mapping[int, float]
+) -> None:
+    colour, marker = _LOOKS.get(name, _MORE_LOOKS)
+    for found, fill in ((counted, style.PAPER), (measured, colour)):
+        depths = sorted(found)
+        axes.plot(
+            depths,
+            [found[depth] for depth in depths],
+            color=colour,
+            marker=marker,
+            markerfacecolor=fill,
+            markersize=6,
+            linewidth=1.4,
+            gid=f"{name} {'counted' if found is counted else 'measured'}",
+        )
+    last = (measured or counted)[max(measured or counted)]
+    axes.annotate(
+        f"{name}, {last:.1e}",
+        (1, last),
+        xycoords=("axes fraction", "data"),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=style.SMALL,
+        color=colour,
+    )
+
+
+def _error_words(counted: ErrorsByDepth, measured: ErrorsByDepth, measured_on: str) -> str:
+    def told(errors: ErrorsByDepth) -> str:
+        return "; ".join(
+            f"{name} {found[min(found)]:.1e} at K = {min(found)}, "
+            f"{found[max(found)]:.1e} at K = {max(found)}"
+            for name, found in errors.items()
+        )
+
+    words = f"Relative error of a product against float64. On the emulator: {told(counted)}."
+    return words + (f" Measured on {measured_on}: {told(measured)}." if measured else "")

@@ -1,0 +1,271 @@
+"""Finds the answers in a submission by marker and name, whatever a front end did to the cells.
+
+Where an exercise is answered several times, the last complete answer counts: one that Python can
+read, and that defines what is asked for with more in it than the exercise gave. Only copies below
+"Break it", which the exercise itself asks for, stand back behind an answer elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.grading.absence import why_none
+from course_lib.grading.cell_code import read_code
+from course_lib.grading.pieces import assemble, surroundings
+from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.segments import Segment, segments_of
+
+_MOST_CONTINUATIONS = 8
+_MOST_NOTES = 6
+
+
+class Given(Protocol):
+    """What the instructor's notebook says about an exercise."""
+
+    @property
+    def context(self) -> str:
+        """The code around the answer: imports, constants, helpers."""
+
+    @property
+    def stub(self) -> str:
+        """The answer cell as students get it."""
+
+
+def find_answers(
+    submission: Submission, exercise_ids: Sequence[str], given: Mapping[str, Given] | None = None
+) -> tuple[FoundAnswer, ...]:
+    """One answer for each id, in their order; with a problem where there is none.
+
+    Args:
+        submission: what was handed in.
+        exercise_ids: of the exercises that are asked for.
+        given: the instructor's notebooks. With them, an answer that is still as it was given is
+            recognised, and what they import is not looked for in the student's cells.
+    """
+    segments = segments_of(submission)
+    return tuple(
+        _Search(EXERCISES[name], submission, segments, (given or {}).get(name)).answer()
+        for name in exercise_ids
+    )
+
+
+def recognised_exercises(submission: Submission) -> tuple[str, ...]:
+    """The exercises whose marker, function or constants stand in a submission."""
+    segments = segments_of(submission)
+    return tuple(
+        name
+        for name, exercise in EXERCISES.items()
+        if any(_is_about(segment, exercise) for segment in segments)
+    )
+
+
+def _is_about(segment: Segment, exercise: Exercise) -> bool:
+    if segment.marker:
+        return segment.marker == exercise.id
+    return not segment.in_lesson and _defines(segment, exercise)
+
+
+def _defines(segment: Segment, exercise: Exercise) -> bool:
+    """Whether a segment defines what an exercise asks for, complete or not."""
+    if exercise.kind != "constants":
+        return any(each.kind == "function" for each in segment.binding(exercise.id))
+    if not all(segment.mentions(name) for name in exercise.parameters):
+        return False
+    statements = segment.code.statements
+    bound = frozenset().union(*(each.binds for each in statements))
+    # With a kernel in it, it is the answer to another exercise that has such constants.
+    return bound.issuperset(exercise.parameters) and not any(
+        each.kind == "function" for each in statements
+    )
+
+
+class _Search:
+    """The search for one answer."""
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        submission: Submission,
+        segments: Sequence[Segment],
+        given: Given | None,
+    ) -> None:
+        self.exercise = exercise
+        self.submission = submission
+        self.segments = segments
+        self.stub = self._shapes(given.stub) if given else frozenset()
+        self.given = surroundings(given.context) if given else None
+        self.marked_files = {each.file for each in segments if each.marker == exercise.id}
+        self.mine = [each for each in segments if self._may_answer(each)]
+
+    def answer(self) -> FoundAnswer:
+        if self.complete:
+            return self._found(max(self.complete, key=self._rank), self.complete)
+        broken = [each for each in self.mine if self._is_broken(each)]
+        if broken:
+            return self._broken(max(broken, key=self._rank))
+        texts = [each for each in self.mine if self._is_complete(each) and not each.runs]
+        if texts:
+            chosen = max(texts, key=self._rank)
+            note = f"Cell {chosen.cell} is no code that runs; the code in its text is judged."
+            return self._found(chosen, texts, note)
+        stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
+        problem = why_none(self.exercise, self.submission, self.segments, stubs, self._place)
+        return FoundAnswer(self.exercise.id, problem=problem)
+
+    # --- what a segment is --------------------------------------------------------------------
+
+    def _may_answer(self, segment: Segment) -> bool:
+        if segment.marker == self.exercise.id:
+            return True
+        if segment.in_lesson:  # its kernels are ours
+            return False
+        return segment.marker is None or self.exercise.kind != "constants"
+
+    def _rank(self, segment: Segment) -> tuple[bool, bool, int]:
+        return (not segment.is_experiment, segment.file in self.marked_files, segment.order)
+
+    def _is_complete(self, segment: Segment) -> bool:
+        if not _defines(segment, self.exercise):
+            return False
+        if self.exercise.kind == "constants":
+            return not self.stub or self._shapes(segment.text) != self.stub
+        functions = [each for each in segment.binding(self.exercise.id) if each.kind == "function"]
+        return not functions[-1].is_stub and functions[-1].shape not in self.stub
+
+    def _is_broken(self, segment: Segment) -> bool:
+        """It answers, but cannot be read or is no `def`: the examination says more about that."""
+        marked = segment.marker == self.exercise.id
+        if not (marked or segment.mentions(self.exercise.id)) or not segment.runs:
+            return False
+        if segment.code.error:
+            return marked or self._starts_definition(segment)
+        if _defines(segment, self.exercise):
+            return False
+        if self.exercise.kind == "constants":
+            return marked and any(segment.binding(each) for each in self.exercise.parameters)
+        return bool(segment.binding(self.exercise.id)) or self._starts_definition(segment)
+
+    def _starts_definition(self, segment: Segment) -> bool:
+        if self.exercise.kind == "constants":
+            return False
+        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
+        return re.search(pattern, segment.text, re.MULTILINE) is not None
+
+    def _shapes(self, text: str) -> frozenset[str]:
+        """What tells whether an answer is still the one that was given."""
+        names = self._names()
+        statements = read_code(text).statements
+        return frozenset(each.shape for each in statements if each.binds.intersection(names))
+
+    def _names(self) -> tuple[str, ...]:
+        exercise = self.exercise
+        return exercise.parameters if exercise.kind == "constants" else (exercise.id,)
+
+    # --- answers that were split --------------------------------------------------------------
+
+    @cached_property
+    def complete(self) -> list[Segment]:
+        """The complete answers in code, each with the cells over which it was split."""
+        found = list(self._complete())
+        # What carries on an answer is no answer of its own.
+        taken = {(each.file, cell) for each in found for cell in each.continued_in}
+        return [each for each in found if (each.file, each.cell) not in taken]
+
+    def _complete(self) -> Iterator[Segment]:
+        for segment in self.mine:
+            if not segment.is_code:
+                continue
+            if self._is_complete(segment):
+                if segment.runs:
+                    yield self._continued(segment)
+            elif segment.marker == self.exercise.id or self._starts_definition(segment):
+                joined = self._continued(segment)
+                if joined is not segment and self._is_complete(joined):
+                    yield joined
+
+    def _continued(self, segment: Segment) -> Segment:
+        """A segment with the cells below it that carry it on."""
+        for following in self.segments[segment.order + 1 :][:_MOST_CONTINUATIONS]:
+            near = following.file == segment.file and following.marker is None and following.runs
+            if not near or not self._carries_on(segment, following):
+                break
+            segment = segment.joined(following)
+        return segment
+
+    def _carries_on(self, segment: Segment, following: Segment) -> bool:
+        if self.exercise.kind == "constants":
+            statements = following.code.statements
+            names = frozenset(self._names())
+            return bool(statements) and all(
+                each.kind == "constant" and each.binds & names for each in statements
+            )
+        # Jupyter would have run the second half for itself, without its indent.
+        is_indented = following.text.lstrip("\n")[:1] in (" ", "\t")
+        if not is_indented and segment.code.error is None:
+            return False
+        both = segment.joined(following)
+        return both.code.error is None and self._is_complete(both)
+
+    # --- answers ------------------------------------------------------------------------------
+
+    def _found(self, chosen: Segment, others: Sequence[Segment], *notes: str) -> FoundAnswer:
+        assembled = assemble(chosen, self._names(), self.segments, self.given)
+        notes = (*notes, *self._notes(chosen, others), *chosen.code.repairs, *assembled.notes)
+        return FoundAnswer(
+            self.exercise.id,
+            assembled.text,
+            notes[:_MOST_NOTES],
+            file=chosen.label,
+            cell=chosen.cell,
+            first_line=assembled.first_line,
+        )
+
+    def _broken(self, chosen: Segment) -> FoundAnswer:
+        code = chosen.code
+        if code.is_too_long:
+            problem = f"{self._place(chosen).capitalize()} cannot be judged: {code.error}."
+            return FoundAnswer(
+                self.exercise.id, problem=problem, file=chosen.label, cell=chosen.cell
+            )
+        notes = (*self._notes(chosen, [chosen]), *code.repairs)
+        return FoundAnswer(
+            self.exercise.id, code.text, notes[:_MOST_NOTES], file=chosen.label, cell=chosen.cell
+        )
+
+    def _notes(self, chosen: Segment, complete: Sequence[Segment]) -> Iterator[str]:
+        if chosen.continued_in:
+            cells = ", ".join(map(str, (chosen.cell, *chosen.continued_in)))
+            yield f"The answer was split over several cells ({cells}), which are read as one."
+        if len(complete) > 1:
+            yield self._which_counts(chosen, complete)
+        for each in self.mine:
+            if each.order > chosen.order and self._is_broken(each):
+                if each.cell not in chosen.continued_in:
+                    why = each.code.error or "it is no function definition"
+                    yield f"A later answer in {self._place(each)} cannot be read: {why}."
+        later = [file for file in self.marked_files if file > chosen.file]
+        if later and chosen.file in self.marked_files:
+            label = self.submission.files[max(later)].label
+            yield f"The answer in {label}, which comes later, is not complete."
+        if chosen.marker != self.exercise.id:
+            line = f"`# EXERCISE {self.exercise.id}`"
+            yield f"The line {line} does not stand above the answer; it was found by its name."
+
+    def _which_counts(self, chosen: Segment, complete: Sequence[Segment]) -> str:
+        places = ", ".join(self._place(each) for each in complete[:6])
+        rule = "the last one counts"
+        if any(each.is_experiment and each.order > chosen.order for each in complete):
+            rule = (
+                "what stands below “Break it” is an experiment, and of the others the last counts"
+            )
+        elif any(each.order > chosen.order for each in complete):
+            rule = "in the notebook with the exercise's marker, the last one counts"
+        return f"There are {len(complete)} answers ({places}): {rule}, {self._place(chosen)}."
+
+    def _place(self, segment: Segment) -> str:
+        several = len(self.submission.files) > 1
+        return f"cell {segment.cell} of {segment.label}" if several else f"cell {segment.cell}"

@@ -1,0 +1,294 @@
+"""Grades a class: finds the answers, has them judged in batches, scores them, writes the outputs.
+
+Whatever happens to one batch or to this process, what has been judged stays in the journal. A
+judgement depends on the answer, its exercise, the seed and the grader alone. So it does not matter
+in which order, in what company or on which machine answers are judged, and equal answers are
+judged once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from course_lib.grading import outputs
+from course_lib.grading.answers import find_answers, recognised_exercises
+from course_lib.grading.assignment import Task, read_tasks
+from course_lib.grading.batch_notebook import Item, batch_notebook
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.executors import Workplace, run_all
+from course_lib.grading.journal import Journal, key_of
+from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
+from course_lib.grading.run_folder import RunFolder
+from course_lib.grading.scoring import Settings, score
+from course_lib.grading.worker import Batch, Limits, read_result, run_batch
+
+MOST_A_BATCH = 32
+FEWEST_A_BATCH = 8
+NOT_RECOGNISED = "No answer to an exercise of the course was found in this submission."
+
+
+def grade(
+    submissions: Iterable[Submission],
+    exercise_ids: Sequence[str] | None,
+    seed: int,
+    folder: RunFolder,
+    workplace: Workplace,
+    settings: Settings,
+    limits: Limits | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+    keep: Path | None = None,
+) -> list[Row]:
+    """Grade the submissions and write all outputs into the folder.
+
+    Args:
+        submissions: gone through once, so they may be read one at a time.
+        exercise_ids: what everyone is expected to answer; None: what each submission is about.
+        seed: draws inputs and shapes.
+        folder: where outputs go, and what earlier runs have judged.
+        workplace: where batches are run.
+        settings: the course's own choices.
+        limits: what stops an answer that no budget has stopped.
+        report: called whenever there is progress.
+        keep: a folder for copies of the batch notebooks, to be looked at or run by hand.
+
+    Raises:
+        CannotGrade: if the instructor gave something that cannot be used.
+    """
+    rows = judged_rows(
+        submissions, exercise_ids, seed, folder.journal, workplace, settings, limits, report, keep
+    )
+    outputs.write_all(rows, settings, seed, folder.out)
+    return rows
+
+
+def judged_rows(
+    submissions: Iterable[Submission],
+    exercise_ids: Sequence[str] | None,
+    seed: int,
+    journal: Journal,
+    workplace: Workplace,
+    settings: Settings,
+    limits: Limits | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+    keep: Path | None = None,
+) -> list[Row]:
+    """The rows of `grade`, without any output."""
+    tasks = read_tasks(settings.notebooks)
+    _check_tasks(exercise_ids, tasks, settings)
+    found = list(_found(submissions, exercise_ids, tasks))
+    session = _Session(tasks, seed, journal, limits or Limits(), report, keep)
+    session.add(found)
+    session.judge(workplace)
+    return [
+        score(submission, answer, session.judgement(answer), settings)
+        for submission, answers in found
+        for answer in answers
+    ]
+
+
+@dataclass
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        total: answers to judge, with those known from earlier runs.
+        known: how many earlier runs have judged.
+        done: how many are judged.
+        notes: what was found odd on the way, for the instructor.
+    """
+
+    total: int = 0
+    known: int = 0
+    done: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def _check_tasks(
+    exercise_ids: Sequence[str] | None, tasks: Mapping[str, Task], settings: Settings
+) -> None:
+    for name in exercise_ids or ():
+        if name not in tasks:
+            raise CannotGrade(
+                f"No notebook in {settings.notebooks} has the exercise {name}; there are "
+                f"{', '.join(tasks)}."
+            )
+
+
+def _found(
+    submissions: Iterable[Submission],
+    exercise_ids: Sequence[str] | None,
+    tasks: Mapping[str, Task],
+) -> Iterator[tuple[Submission, tuple[FoundAnswer, ...]]]:
+    """Each submission with its answers, and without the rest of what was handed in."""
+    for submission in submissions:
+        expected = exercise_ids
+        if expected is None:
+            # Whoever answers one exercise of a notebook is asked for all of them.
+            about = recognised_exercises(submission)
+            notebooks = {tasks[name].notebook for name in about if name in tasks}
+            expected = [name for name, task in tasks.items() if task.notebook in notebooks]
+        answers = (
+            find_answers(submission, expected, tasks) if expected else (_no_answer(submission),)
+        )
+        files = tuple(replace(file, cells=()) for file in submission.files)
+        yield replace(submission, files=files), answers
+
+
+def _no_answer(submission: Submission) -> FoundAnswer:
+    problems = [submission.problem, *(file.problem for file in submission.files)]
+    return FoundAnswer("", problem=next(filter(None, problems), NOT_RECOGNISED))
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+class _Session:
+    """What is still to be judged, what is being judged, and what is known."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Task],
+        seed: int,
+        journal: Journal,
+        limits: Limits,
+        report: Callable[[Progress], None],
+        keep: Path | None,
+    ) -> None:
+        self._tasks = tasks
+        self._seed = seed
+        self._journal = journal
+        self._limits = limits
+        self._report = report
+        self._keep = keep
+        self._progress = Progress()
+        self._waiting: dict[str, deque[_Waiting]] = {}  # by notebook
+        self._again: deque[list[_Waiting]] = deque()  # batches that cost a worker its life
+        self._given_out: dict[str, list[_Waiting]] = {}  # by job
+        self._width = 1
+
+    def add(self, found: Iterable[tuple[Submission, tuple[FoundAnswer, ...]]]) -> None:
+        """Put every answer that is not known yet, once, in the queue of its notebook."""
+        queued: set[str] = set()
+        for submission, answers in found:
+            for answer in answers:
+                if not _can_be_judged(answer):
+                    continue
+                key = self._key(answer)
+                if key in queued:
+                    continue
+                queued.add(key)
+                self._progress.total += 1
+                if key in self._journal:
+                    self._progress.known += 1
+                    continue
+                waiting = _Waiting(key, f"{submission.key}::{answer.exercise}", answer)
+                notebook = self._tasks[answer.exercise].notebook
+                self._waiting.setdefault(notebook, deque()).append(waiting)
+        self._progress.done = self._progress.known
+
+    def judgement(self, answer: FoundAnswer) -> Judgement | None:
+        return self._journal[self._key(answer)] if _can_be_judged(answer) else None
+
+    def judge(self, workplace: Workplace) -> None:
+        """Have all that is waiting judged."""
+        self._report(self._progress)
+        if not self._waiting:
+            return
+        self._width = workplace.width
+        # Closed whatever happens, so that no worker goes on after an error or Ctrl-C.
+        with closing(run_all(run_batch, workplace, self._next_job)) as results:
+            for job, result in results:
+                self._take(self._given_out.pop(job), result)
+                self._report(self._progress)
+
+    def _take(self, given: Sequence[_Waiting], text: str | None) -> None:
+        """Write down what came of a batch; None: its worker died, again and again."""
+        if text is not None:
+            judged = self._judged(given, text)
+        elif len(given) == 1:
+            exercise = given[0].answer.exercise
+            judged = {given[0].key: Judgement(exercise, needs_review=True, outcome="died")}
+        else:  # find out at whose answer
+            self._again.extend([each] for each in given)
+            return
+        self._journal.add(judged)
+        self._progress.done += len(judged)
+
+    def _judged(self, given: Sequence[_Waiting], text: str) -> dict[str, Judgement]:
+        result = read_result(text, _items(given))
+        self._progress.notes += result.notes
+        judged = {given[number].key: each for number, each in result.judgements.items()}
+        if result.problem is None and len(judged) == len(given):
+            return judged
+        self._journal.add(judged)  # of use to the next run
+        raise CannotGrade(
+            result.problem
+            or f"A worker left out {len(given) - len(judged)} of {len(given)} answers; install the "
+            "same version of the course everywhere."
+        )
+
+    def _next_job(self) -> str | None:
+        batch = self._next_batch()
+        if not batch:
+            return None
+        names = {each.answer.exercise for each in batch}
+        tasks = {name: task for name, task in self._tasks.items() if name in names}
+        if self._keep:
+            _keep_copy(self._keep, tasks, _items(batch), self._seed)
+        job = Batch(tasks, _items(batch), self._seed, self._limits).to_json()
+        self._given_out[job] = batch
+        return job
+
+    def _next_batch(self) -> list[_Waiting]:
+        """Batches get smaller towards the end, so that no worker is left with a long one."""
+        if self._again:
+            return self._again.popleft()
+        if not self._waiting:
+            return []
+        left = sum(map(len, self._waiting.values()))
+        fair = -(-left // (2 * self._width))
+        size = min(max(fair, FEWEST_A_BATCH), MOST_A_BATCH)
+        # Later lessons take longer for each answer, so they go first.
+        notebook = max(self._waiting)
+        queue = self._waiting[notebook]
+        batch = [queue.popleft() for _ in range(min(size, len(queue)))]
+        if not queue:
+            del self._waiting[notebook]
+        return batch
+
+    def _key(self, answer: FoundAnswer) -> str:
+        context = self._tasks[answer.exercise].context
+        return key_of(answer.exercise, answer.text, context, self._seed)
+
+
+def _keep_copy(folder: Path, tasks: Mapping[str, Task], items: Sequence[Item], seed: int) -> None:
+    """Write a batch notebook beside those that are there already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = next(iter(tasks.values())).notebook
+    number = len(list(folder.glob(f"{stem}-batch-*.ipynb"))) + 1
+    path = folder / f"{stem}-batch-{number:03}.ipynb"
+    path.write_text(batch_notebook(tasks, items, seed), encoding="ascii")
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """An answer that is to be judged."""
+
+    key: str
+    name: str
+    answer: FoundAnswer
+
+
+def _can_be_judged(answer: FoundAnswer) -> bool:
+    return bool(answer.exercise) and answer.problem is None
+
+
+def _items(batch: Sequence[_Waiting]) -> tuple[Item, ...]:
+    return tuple(
+        Item(number, each.name, each.answer.exercise, each.answer.text)
+        for number, each in enumerate(batch)
+    )

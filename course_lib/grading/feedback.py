@@ -1,0 +1,189 @@
+"""Writes the page that one student gets: the answers, and what was found at which line.
+
+What a page shows: the student's own text, sizes (shapes, launches), places, counts, and what the
+student's own answer made of them. What it never shows: the numbers that the seed drew for the
+inputs, or what should have come out for them; `without_hidden_numbers` takes out the one sentence
+that a message may hold of that kind. The seed itself stands in the instructor's report alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from course_lib.curriculum import EXERCISES, PROPERTIES
+from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook import grade
+from course_lib.grading.hints import Hint, read_hints
+from course_lib.grading.page import document, verdict_badge
+from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.scoring import lost_by
+from course_lib.grading.settings import Settings, total
+from course_lib.grading.text import as_html, lines_to_show, number, shortened
+
+MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
+MOST_CHARACTERS = 1_000  # of a message
+
+TAB = "\t"
+_NUMBER = r"(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan)"
+_SHOULD_BE = re.compile(rf" and should be {_NUMBER}")
+
+
+def feedback_page(rows: Sequence[Row], name: str, settings: Settings) -> str:
+    """The page of one submission.
+
+    Args:
+        rows: its rows, at least one.
+        name: how the gradebook calls it.
+        settings: the course's title, weights and notebooks.
+    """
+    hints = read_hints(settings.notebooks)
+    parts = [f"<h1>{as_html(settings.title)}</h1>", f'<p class="lead">{as_html(name)}</p>']
+    parts += [_overview(rows)]
+    parts += [_section(row, hints.get(row.exercise, ()), settings) for row in rows]
+    parts += [
+        "<footer><p>This page was made from your notebook by the course's checker, which reads an "
+        "answer and never runs it. It tries every answer on many sizes, some of them new to you. "
+        "If you think that it is wrong, show your instructor this page: the same notebook gives "
+        "the same verdict again.</p></footer>"
+    ]
+    return document(f"{name} · {settings.title}", "\n".join(parts))
+
+
+def _overview(rows: Sequence[Row]) -> str:
+    """The sum, and a line for each exercise."""
+    points, most = grade(rows), number(total(row.max_points for row in rows))
+    if points is None:
+        known = number(total(row.points for row in rows if row.points is not None))
+        said = f"{known} of {most} points so far; an instructor still has to look at an answer."
+    else:
+        said = f"{number(points)} of {most} points."
+    lines = "".join(
+        f'<tr><td><a href="#{_anchor(row)}">{as_html(row.exercise or "the submission")}</a></td>'
+        f'<td>{verdict_badge(row.verdict)}</td><td class="number">{_points(row)}</td></tr>'
+        for row in rows
+    )
+    head = '<tr><th>exercise</th><th>verdict</th><th class="number">points</th></tr>'
+    table = f"<table><thead>{head}</thead><tbody>{lines}</tbody></table>"
+    return f'<p class="lead">{said}</p>\n{table if len(rows) > 1 else ""}'
+
+
+def _points(row: Row) -> str:
+    given = "open" if row.points is None else number(row.points)
+    return f"{given} of {number(row.max_points)}"
+
+
+def _anchor(row: Row) -> str:
+    return row.exercise or "submission"
+
+
+def _section(row: Row, hints: Sequence[Hint], settings: Settings) -> str:
+    """All that is said about one exercise."""
+    exercise = EXERCISES.get(row.exercise)
+    title = f"<code>{as_html(row.exercise)}</code>" if row.exercise else "The submission"
+    if exercise:
+        title += f" · {as_html(exercise.title)}"
+    parts = [
+        f'<section aria-labelledby="{_anchor(row)}">',
+        f'<h2 id="{_anchor(row)}">{title}</h2>',
+        f"<p>{verdict_badge(row.verdict)} {_points(row)} points. {as_html(row.reason)}</p>",
+    ]
+    if row.answer and row.answer.notes:
+        notes = "".join(f"<li>{as_html(note)}</li>" for note in row.answer.notes)
+        parts.append(f"<h3>How your answer was read</h3><ul>{notes}</ul>")
+    if row.judgement and row.judgement.held:
+        held = "".join(f"<li>{as_html(each)}</li>" for each in row.judgement.held)
+        parts.append(f"<h3>What holds</h3><ul>{held}</ul>")
+    if row.answer and row.answer.text:
+        parts.append(_listing(row, row.answer))
+    if row.judgement and row.earned:
+        parts.append(_property_table(row, row.judgement, settings))
+    if hints and row.verdict != "passed":
+        folds = "".join(
+            f"<details><summary>{each.title_as_html()}</summary>{each.as_html()}</details>"
+            for each in hints
+        )
+        parts.append(f"<h3>Hints</h3>{folds}")
+    return "\n".join([*parts, "</section>"])
+
+
+# --- points ---------------------------------------------------------------------------------
+
+
+def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
+    """What each property earned, and what cost it."""
+    points, lost = settings.points_of(row.exercise), lost_by(judgement, settings)
+    reasons = {lost.get(name, "") for name in points}
+    alike = reasons.pop() if len(reasons) == 1 else ""  # said once, above the table
+    lines = ""
+    for name, most in points.items():
+        why = as_html(lost.get(name, "")) if not alike else ""
+        why = f'<br><span class="look">Lost: {why}.</span>' if why else ""
+        worth = f"{number(row.earned.get(name, 0.0))} of {number(most)}"
+        lines += (
+            f"<tr><td><strong>{as_html(name)}</strong>: {as_html(PROPERTIES[name])}{why}</td>"
+            f'<td class="number">{worth}</td></tr>'
+        )
+    said = f"<p>{as_html(alike[0].upper() + alike[1:])}.</p>" if alike else ""
+    head = '<tr><th>judged by</th><th class="number">points</th></tr>'
+    return f"<h3>Points</h3>{said}<table><thead>{head}</thead><tbody>{lines}</tbody></table>"
+
+
+# --- the answer and its findings ------------------------------------------------------------
+
+
+def _listing(row: Row, answer: FoundAnswer) -> str:
+    """The answer with line numbers, and each finding below its line."""
+    shown, left = lines_to_show(answer.text)
+    at_line: dict[int, list[str]] = defaultdict(list)
+    apart: list[str] = []
+    findings = row.judgement.findings if row.judgement else ()
+    for rank, each in enumerate(findings[:MOST_FINDINGS], start=1):
+        place = each.line if each.line is not None and 1 <= each.line <= len(shown) else 0
+        (at_line[place] if place else apart).append(_finding(each, rank, row.exercise))
+    items = "\n".join(
+        _line(text, at_line.get(place, []), place < answer.first_line)
+        for place, text in enumerate(shown, start=1)
+    )
+    more = f"<p>And {left} more lines.</p>" if left else ""
+    if len(findings) > MOST_FINDINGS:
+        more += f"<p>And {len(findings) - MOST_FINDINGS} more findings; mend these first.</p>"
+    if answer.first_line > 1:
+        more += f"<p>Lines 1 to {answer.first_line - 1} come from other cells.</p>"
+    heading = f"<h3>Your answer{_where_it_stood(answer)}</h3>"
+    return f'{heading}{"".join(apart)}\n<ol class="listing">\n{items}\n</ol>{more}'
+
+
+def _where_it_stood(answer: FoundAnswer) -> str:
+    if answer.file is None:
+        return ""
+    cell = f", cell {answer.cell}" if answer.cell is not None else ""
+    return f" ({as_html(answer.file)}{cell})"
+
+
+def _line(text: str, findings: Sequence[str], from_elsewhere: bool) -> str:
+    kinds = ["error" if any("finding error" in each for each in findings) else "warning"]
+    classes = (kinds if findings else []) + (["other"] if from_elsewhere else [])
+    attribute = f' class="{" ".join(classes)}"' if classes else ""
+    source = f'<code class="source">{as_html(text, keep=TAB)}</code>'
+    return f"<li{attribute}>{source}{''.join(findings)}</li>"
+
+
+def _finding(each: Finding, rank: int, exercise_id: str) -> str:
+    """One finding in words; its number says in which order to mend."""
+    kind = "Mistake" if each.severity == "error" else "Warning"
+    where = f"line {each.line}" if each.line is not None else "the answer as a whole"
+    message = shortened(without_hidden_numbers(each.message), MOST_CHARACTERS)
+    hint = as_html(shortened(each.hint, MOST_CHARACTERS))
+    look = f'<p class="look">Look at: {hint}</p>' if hint else ""
+    return (
+        f'<div class="finding {each.severity}">'
+        f'<p class="what">{kind} {rank}, {where}: {as_html(CODES[each.code].title)}</p>'
+        f"<p>{as_html(message[:1].upper() + message[1:])}</p>{look}</div>"
+    )
+
+
+def without_hidden_numbers(message: str) -> str:
+    """A message without what should have come out: that tells of the inputs that were drawn."""
+    return _SHOULD_BE.sub(", which is wrong", message)

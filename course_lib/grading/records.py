@@ -1,0 +1,199 @@
+"""The records that grading hands from step to step: submissions, answers, judgements, rows.
+
+Plain frozen data. A judgement crosses a process boundary, so it has a strict JSON form; nothing
+that came from a student is ever unpickled, imported or executed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from course_lib.findings import CODES, Finding
+
+CellKind = Literal["code", "markdown", "raw"]
+Outcome = Literal["judged", "died", "stopped-by-clock"]
+Verdict = Literal["passed", "partly", "failed", "missing", "needs review"]
+
+
+class BadRecord(ValueError):
+    """A judgement in JSON that is not one; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class TextCell:
+    """One cell of a submitted notebook, as text alone.
+
+    Attributes:
+        kind: "code", "markdown" or "raw", as the file says.
+        text: its source.
+        number: its place in the notebook, from 1, counting cells of every kind.
+    """
+
+    kind: CellKind
+    text: str
+    number: int
+
+
+@dataclass(frozen=True)
+class SubmittedFile:
+    """One notebook file of a submission.
+
+    Attributes:
+        label: its path within the submissions, cleaned for display.
+        cells: what could be read of it.
+        problem: one sentence if it could not be read; then there are no cells.
+    """
+
+    label: str
+    cells: tuple[TextCell, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in.
+
+    Attributes:
+        student: the name for people to read, cleaned of control characters.
+        key: unique among the submissions, and safe as a file name on every system.
+        files: the notebooks, in the order of their names; of two answers, the later one counts.
+        problem: one sentence if nothing in it could be read.
+        platform: "canvas", "moodle", "blackboard" or "brightspace" where the file names say so.
+        platform_id: the learning platform's own number of the student or participant.
+    """
+
+    student: str
+    key: str
+    files: tuple[SubmittedFile, ...] = ()
+    problem: str | None = None
+    platform: str | None = None
+    platform_id: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundAnswer:
+    """The answer to one exercise in a submission, as text.
+
+    Attributes:
+        exercise: the id.
+        text: what is judged; empty if there is no answer.
+        notes: sentences for student and instructor: which of several definitions counts, what was
+            taken from another cell, what was repaired.
+        problem: one sentence if there is no answer that can be judged.
+        file: the label of its file.
+        cell: the number of its cell.
+        first_line: the line of `text` on which that cell begins; lines before it come from others.
+    """
+
+    exercise: str
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    file: str | None = None
+    cell: int | None = None
+    first_line: int = 1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the examination of one answer found; independent of points and of the clock.
+
+    Attributes:
+        exercise: the id.
+        findings: errors first, causes before symptoms.
+        held: what holds, one sentence each.
+        numbers_right: every launch gave the right numbers.
+        right_where_even: the launches did whose blocks divide all sizes; see diagnosis.points.
+        needs_review: a person should look: the tools, not the answer, may be at fault.
+        outcome: "judged", or what kept it from being judged.
+    """
+
+    exercise: str
+    findings: tuple[Finding, ...] = ()
+    held: tuple[str, ...] = ()
+    numbers_right: bool = False
+    right_where_even: bool = False
+    needs_review: bool = False
+    outcome: Outcome = "judged"
+
+    def to_json(self) -> str:
+        """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
+        findings = [
+            [each.code, each.severity, each.message, each.line, each.hint] for each in self.findings
+        ]
+        fields: dict[str, Any] = {
+            "exercise": self.exercise,
+            "findings": findings,
+            "held": list(self.held),
+            "needs_review": self.needs_review,
+            "numbers_right": self.numbers_right,
+            "outcome": self.outcome,
+            "right_where_even": self.right_where_even,
+        }
+        return json.dumps(fields, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Judgement:
+        """The judgement that `to_json` wrote.
+
+        Raises:
+            BadRecord: for anything else.
+        """
+        try:
+            fields = json.loads(text)
+            findings = tuple(_finding(*each) for each in fields.pop("findings"))
+            held = tuple(_text(each) for each in fields.pop("held"))
+            judgement = cls(findings=findings, held=held, **fields)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BadRecord(f"this is no judgement: {error}") from error
+        _text(judgement.exercise)
+        if judgement.outcome not in ("judged", "died", "stopped-by-clock"):
+            raise BadRecord(f"there is no outcome {judgement.outcome!r}")
+        answers = (judgement.numbers_right, judgement.right_where_even, judgement.needs_review)
+        if not all(type(each) is bool for each in answers):
+            raise BadRecord("a judgement's yes or no is neither")
+        return judgement
+
+
+def _finding(
+    code: object, severity: object, message: object, line: object, hint: object
+) -> Finding:
+    if code not in CODES or severity not in ("error", "warning"):
+        raise BadRecord(f"there is no finding {code!r} of severity {severity!r}")
+    if line is not None and type(line) is not int:
+        raise BadRecord(f"a line is a whole number, not {line!r}")
+    return Finding(_text(code), severity, _text(message), line, _text(hint))  # type: ignore[arg-type]
+
+
+def _text(value: object) -> str:
+    if type(value) is not str:
+        raise BadRecord(f"this should be text: {value!r}")
+    return value
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the gradebook: a submission and an exercise.
+
+    Attributes:
+        submission: whose it is.
+        exercise: the id; empty if the submission is not about any exercise.
+        points, max_points: after the course's own weights.
+        verdict: see Verdict; "needs review" never means 0 points, it means that none are decided.
+        reason: one sentence.
+        earned: the points of each property.
+        answer: what was judged, if there was something.
+        judgement: what was found, if it was judged.
+    """
+
+    submission: Submission
+    exercise: str
+    points: float | None
+    max_points: float
+    verdict: Verdict
+    reason: str
+    earned: dict[str, float] = field(default_factory=dict)
+    answer: FoundAnswer | None = None
+    judgement: Judgement | None = None

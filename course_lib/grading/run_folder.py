@@ -1,0 +1,116 @@
+"""The folder that a run writes to: is it usable, is it free, which seed has it, what is known."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import IO
+
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.journal import Journal
+
+WORK = ".work"
+MOST_SEED = 2**32 - 1
+
+
+class RunFolder:
+    """OUT, for as long as one run uses it. The system takes the lock back from a killed run."""
+
+    def __init__(self, out: Path, submissions: Path) -> None:
+        """Claim the folder.
+
+        Raises:
+            CannotGrade: if it cannot be used; the message says why.
+        """
+        self.out = out
+        self._work = out / WORK
+        _check_place(out, submissions)
+        try:
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(self._work / "lock")
+            _remove_parts(out)
+            self.journal = Journal(self._work / "journal.txt")
+        except OSError as problem:
+            raise CannotGrade(
+                f"{out} cannot be written to ({problem.strerror}); choose another --out."
+            ) from None
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.journal.close()
+        self._lock.close()
+
+    def seed(self, wanted: int | None, may_draw: bool = True) -> int:
+        """The seed of this folder: the one it has had since its first run, the wanted, a fresh one.
+
+        Raises:
+            CannotGrade: if another one is wanted than it has, or none may be drawn.
+        """
+        path = self._work / "run.json"
+        stored = _stored_seed(path)
+        if stored is None and wanted is None and not may_draw:
+            raise CannotGrade(f"Nothing is graded in {self.out} yet; do that first.")
+        if stored is not None and wanted not in (None, stored):
+            raise CannotGrade(
+                f"{self.out} was graded with --seed {stored}; leave --seed {wanted} out to go on "
+                "with that, or choose another --out."
+            )
+        if stored is not None:
+            return stored
+        seed = int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps({"seed": seed}) + "\n", encoding="ascii")
+        os.replace(fresh, path)
+        return seed
+
+
+def _check_place(out: Path, submissions: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise CannotGrade(f"{out} is a file; --out names a folder.")
+    here, there = out.resolve(), submissions.resolve()
+    if here == there or there in here.parents:
+        raise CannotGrade(
+            f"{out} lies among the submissions; choose an --out that is not inside {submissions}."
+        )
+    if here / WORK in (there, *there.parents):
+        raise CannotGrade(f"{submissions} lies in {out / WORK}, which belongs to the grader.")
+
+
+def _remove_parts(out: Path) -> None:
+    """Remove what a killed run has left half written; see outputs."""
+    for folder in (out, out / "feedback"):
+        for part in folder.glob(".part-*"):
+            part.unlink(missing_ok=True)
+
+
+def _stored_seed(path: Path) -> int | None:
+    try:
+        seed = json.loads(path.read_text(encoding="ascii"))["seed"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return seed if type(seed) is int and 0 <= seed <= MOST_SEED else None
+
+
+def _lock(path: Path) -> IO[bytes]:
+    """Hold the file's lock until it is closed, or this process is gone."""
+    file = open(path, "ab")  # noqa: SIM115 (held until the run ends)
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise CannotGrade(
+            f"Another run is grading into {path.parent.parent}; wait for it, or choose another "
+            "--out."
+        ) from None
+    return file

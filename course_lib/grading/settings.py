@@ -1,0 +1,258 @@
+"""What a course sets for itself, in one file: its title, its exercises, its points.
+
+    title = "GPU programming, autumn term"
+    exercises = ["05", "transpose_tiled"]     # lessons or exercises
+
+    [points]
+    matmul_tiled = 20                         # the usual weights, scaled to a total of 20
+
+    [points.transpose_tiled]
+    right = 4                                 # what is not named keeps its points
+    float32 = 0                               # not counted
+
+Every mistake in it is one sentence: the file, the key, what to write instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, Exercise, lesson
+from course_lib.grading.errors import CannotGrade
+
+TITLE = "Matmul Ladder"
+MOST_POINTS = 10_000
+MOST_CHARACTERS = 200  # of a title
+KEYS = ("title", "exercises", "canvas_assignment", "points")
+# What a kernel is judged by in any exercise, as a warning where it does not count. A course may
+# give points to it; the warning then costs them.
+EXTRAS = ("coalesced", "conflict-free")
+OUR_NOTEBOOKS = Path(__file__).resolve().parents[2] / "exercises"
+
+Points = Mapping[str, float]
+
+
+def usual_points() -> dict[str, dict[str, float]]:
+    """The points of every exercise and property, as curriculum.py has them."""
+    return {
+        name: {prop: float(points) for prop, points in exercise.points.items()}
+        for name, exercise in EXERCISES.items()
+    }
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A course's own choices.
+
+    Attributes:
+        title: heads every page.
+        exercises: the ids to grade; None if the file leaves that open.
+        points: the points of every exercise and property.
+        canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
+        notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
+    """
+
+    title: str = TITLE
+    exercises: tuple[str, ...] | None = None
+    points: Mapping[str, Points] = field(default_factory=usual_points)
+    canvas_assignment: str | None = None
+    notebooks: Path = OUR_NOTEBOOKS
+
+    def points_of(self, exercise_id: str) -> Points:
+        """The points of each property; none for an exercise that there is not."""
+        return self.points.get(exercise_id, {})
+
+    def max_points(self, exercise_id: str) -> float:
+        return total(self.points_of(exercise_id).values())
+
+
+def total(points: Iterable[float]) -> float:
+    """A sum of points without the dust of binary fractions."""
+    return round(math.fsum(points), 4)
+
+
+def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
+    """The settings in a file; the course's own where there is none.
+
+    Raises:
+        CannotGrade: for anything in it that cannot be used.
+    """
+    folder = notebooks or OUR_NOTEBOOKS
+    if path is None:
+        return Settings(notebooks=folder)
+    return _Reader(path).settings(folder)
+
+
+class _Reader:
+    """Reads one file, and names it in every complaint."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, sentence: str) -> CannotGrade:
+        return CannotGrade(f"{self.path}: {sentence}")
+
+    def settings(self, notebooks: Path) -> Settings:
+        table = self.table()
+        self.only_known(table, KEYS, "key", "")
+        canvas = table.get("canvas_assignment")
+        return Settings(
+            title=self.words(table.get("title", TITLE), "title"),
+            exercises=self.exercises(table["exercises"]) if "exercises" in table else None,
+            points=self.points(table.get("points", {})),
+            canvas_assignment=None if canvas is None else self.words(canvas, "canvas_assignment"),
+            notebooks=notebooks,
+        )
+
+    def table(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise self.fail(f"the file cannot be read ({error.strerror}).") from None
+        except UnicodeDecodeError:
+            raise self.fail("the file is not UTF-8; save it as UTF-8.") from None
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
+            why = str(error)[:200]
+            hint = "write text in quotes and lists in brackets"
+            raise self.fail(f"this is not TOML ({why}); {hint}.") from None
+
+    def only_known(
+        self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
+    ) -> None:
+        for name in table:
+            if name not in set(known):
+                raise self.fail(f"there is no {what} {name!r}{at}; {_meant(name, known)}")
+
+    def words(self, value: object, key: str) -> str:
+        text = " ".join(value.split()) if isinstance(value, str) else ""
+        if not text or len(text) > MOST_CHARACTERS:
+            raise self.fail(
+                f"`{key}` is {_short(value)}; write text of 1 to {MOST_CHARACTERS} characters in "
+                "quotes."
+            )
+        return text
+
+    def exercises(self, value: object) -> tuple[str, ...]:
+        names = value if isinstance(value, list) else []
+        if not names or not all(isinstance(each, str) for each in names):
+            raise self.fail(
+                f"`exercises` is {_short(value)}; write a list of exercises or lessons, such as "
+                '["matmul_tiled", "07"].'
+            )
+        try:
+            return exercise_ids(names)
+        except CannotGrade as problem:
+            raise self.fail(f"`exercises`: {problem}") from None
+
+    def points(self, value: object) -> dict[str, dict[str, float]]:
+        points = usual_points()
+        if not isinstance(value, dict):
+            raise self.fail(
+                f"`points` is {_short(value)}; write a table for each exercise, such as "
+                "[points.matmul_tiled]."
+            )
+        self.only_known(value, EXERCISES, "exercise", " under `points`")
+        for name, given in value.items():
+            if isinstance(given, dict):
+                points[name] = self.weights(EXERCISES[name], given)
+            else:
+                points[name] = self.scaled(EXERCISES[name], given)
+        return points
+
+    def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, float]:
+        """The usual points of an exercise with those that the file gives."""
+        if not given:
+            raise self.fail(
+                f"[points.{exercise.id}] is empty; write at least one property below it "
+                f"({', '.join(exercise.points)}), or leave the table out."
+            )
+        extras = [each for each in EXTRAS if exercise.kind == "kernel"]
+        known = tuple(dict.fromkeys((*exercise.points, *extras)))
+        at = f" in {exercise.id}"
+        for name in given:
+            if name in PROPERTIES and name not in known:
+                raise self.fail(
+                    f"{exercise.id} is not judged by {name!r}; it is by {', '.join(known)}."
+                )
+        self.only_known(given, known, "property", at)
+        named = {
+            name: self.number(each, f"points.{exercise.id}.{name}") for name, each in given.items()
+        }
+        weights = {name: named.get(name, float(exercise.points.get(name, 0))) for name in known}
+        kept = {name: each for name, each in weights.items() if each or name in exercise.points}
+        if not total(kept.values()):
+            raise self.fail(
+                f"all points of {exercise.id} are 0; give some to at least one property, or leave "
+                "it out of `exercises`."
+            )
+        return kept
+
+    def scaled(self, exercise: Exercise, given: object) -> dict[str, float]:
+        """The usual points of an exercise, scaled to a total."""
+        wanted = self.number(given, f"points.{exercise.id}")
+        if not wanted:
+            raise self.fail(
+                f"`points.{exercise.id}` is 0; give it points, or leave it out of `exercises`."
+            )
+        share = wanted / exercise.max_points
+        return {name: points * share for name, points in exercise.points.items()}
+
+    def number(self, value: object, key: str) -> float:
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not usable or not 0 <= value <= MOST_POINTS:  # type: ignore[operator]
+            raise self.fail(
+                f"`{key}` is {_short(value)}; write a number of 0 to {MOST_POINTS}, unquoted."
+            )
+        return round(float(value), 4)  # type: ignore[arg-type]
+
+
+def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
+    """The exercises that are meant, each once, in the order of the course.
+
+    Args:
+        names: ids of exercises, and numbers or names of lessons for all of theirs.
+
+    Raises:
+        CannotGrade: for a name that is neither, or a lesson that has no exercise.
+    """
+    meant: set[str] = set()
+    for name in names:
+        if name in EXERCISES:
+            meant.add(name)
+            continue
+        try:
+            found = lesson(name)
+        except KeyError:
+            with_exercises = [each.number for each in LESSONS if each.exercises]
+            raise CannotGrade(
+                f"there is no exercise or lesson {name!r}; "
+                f"{_meant(name, EXERCISES)} Lessons with exercises are "
+                f"{', '.join(with_exercises)}."
+            ) from None
+        if not found.exercises:
+            raise CannotGrade(f"lesson {found.number} has no exercise; leave {name!r} out.")
+        meant.update(found.exercises)
+    return tuple(name for name in EXERCISES if name in meant)
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The near match, or all there are, as the end of a sentence."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"there are {', '.join(known)}."
+
+
+def _short(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,248 @@
+"""Finds the submissions in a folder or a ZIP archive: whose they are, and what can be read.
+
+Everything in there but the outermost path is a student's or a platform's doing: names are only
+text, links are not followed, nothing is unpacked onto the disk, and whatever cannot be read
+becomes one sentence in the row of its owner.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from course_lib.grading import folders, naming, zips
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.layout import (
+    by_owner,
+    is_archive,
+    is_junk,
+    is_notebook,
+    is_script,
+    unwrapped,
+)
+from course_lib.grading.naming import Owner, displayed, natural, order_of, owner_of
+from course_lib.grading.reading import MAX_FILE_BYTES, Unreadable, read_cells
+from course_lib.grading.records import Submission, SubmittedFile
+from course_lib.grading.zips import Entry
+
+MAX_NOTEBOOKS = 60  # of one submission; the whole course has 21
+MAX_ARCHIVES = 10
+MAX_SUBMISSION_BYTES = 60_000_000  # read of one submission, all notebooks together
+MAX_CHARACTERS = 600_000  # in the cells of all notebooks together; the whole course has 350,000
+MAX_OTHER_FILES = 10  # links, archives in archives and the like that are spoken of
+
+
+def find_submissions(path: Path) -> list[Submission]:
+    """The submissions below a path, sorted by key.
+
+    A file at the top is one student's, and so is a folder; the file names of Canvas, Moodle,
+    Blackboard and Brightspace are understood.
+
+    Raises:
+        CannotGrade: if the path is no folder and no ZIP archive, or holds no submission.
+    """
+    # A class hands in the same statements hundreds of times; one copy of each is enough.
+    once: dict[str, str] = {}
+    return [_sharing(submission, once) for submission in each_submission(path)]
+
+
+def each_submission(path: Path) -> Iterator[Submission]:
+    """The same, read one at a time."""
+    with ExitStack() as stack:
+        entries = unwrapped(_top(path, stack), path.is_file())
+        groups = by_owner(entries)
+        if not groups:
+            raise CannotGrade(
+                f"{path} holds no submission: expected are notebooks (.ipynb), one folder for each "
+                "student, or the ZIP archive of a learning platform."
+            )
+        keys = naming.keys_of(list(groups))
+        for key, owner in sorted(zip(keys, groups, strict=True), key=lambda each: each[0]):
+            yield _submission(owner, key, groups[owner])
+
+
+def _archive(path: Path, stack: ExitStack) -> list[Entry]:
+    file = stack.enter_context(path.open("rb"))
+    return zips.entries_of(file, zips.MAX_ENTRIES, zips.MAX_ARCHIVE_BYTES)
+
+
+def _only_archive(path: Path, entries: list[Entry], stack: ExitStack) -> list[Entry] | None:
+    """What is in a folder that holds nothing but the platform's archive."""
+    kept = [entry for entry in entries if not is_junk(entry)]
+    if len(kept) != 1 or kept[0].problem or not is_archive(kept[0]) or len(kept[0].parts) > 1:
+        return None
+    with suppress(Unreadable):
+        inner = _archive(path / kept[0].name, stack)
+        if any(owner_of(each.parts[0], len(each.parts) > 1).platform for each in inner):
+            return inner
+    return None
+
+
+@dataclass
+class _Budget:
+    """What may still be read of one submission."""
+
+    notebooks: int = MAX_NOTEBOOKS
+    archives: int = MAX_ARCHIVES
+    bytes: int = MAX_SUBMISSION_BYTES
+    characters: int = MAX_CHARACTERS
+
+    def read(self, entry: Entry, most: int = MAX_FILE_BYTES) -> bytes:
+        if entry.problem:
+            raise Unreadable(entry.problem)
+        if entry.size > most:
+            raise Unreadable(zips.too_large(entry.size, most))
+        if entry.size > self.bytes:
+            raise Unreadable(
+                f"The submission holds more than {MAX_SUBMISSION_BYTES:,} bytes of notebooks; "
+                "this one was not read."
+            )
+        data = entry.read()
+        self.bytes -= len(data)
+        return data
+
+
+def _top(path: Path, stack: ExitStack) -> list[Entry]:
+    try:
+        if path.is_dir():
+            entries = list(folders.entries_of(path))
+            return _only_archive(path, entries, stack) or entries
+        if path.is_file() and (path.suffix.lower() == ".zip" or zipfile.is_zipfile(path)):
+            return _archive(path, stack)
+    except Unreadable as error:
+        raise CannotGrade(f"{path} cannot be used. {error}") from None
+    except (OSError, ValueError) as error:
+        raise CannotGrade(f"{path} cannot be opened: {error}") from None
+    what = "is neither a folder nor a ZIP archive" if path.exists() else "does not exist"
+    raise CannotGrade(
+        f"{path} {what}: give a folder of notebooks, of one folder for each student,"
+        " or the ZIP archive of a learning platform."
+    )
+
+
+def _submission(owner: Owner, key: str, entries: list[Entry]) -> Submission:
+    files = tuple(_files(entries, _Budget()))
+    return Submission(
+        student=owner.student,
+        key=key,
+        files=files,
+        problem=_why_nothing(files, entries),
+        platform=owner.platform,
+        platform_id=owner.platform_id,
+    )
+
+
+def _files(entries: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
+    unpacked: list[Entry] = []
+    for entry in entries:
+        if not is_archive(entry):
+            unpacked.append(entry)
+            continue
+        try:
+            unpacked += _unpacked(entry, budget)
+        except Unreadable as error:
+            yield SubmittedFile(_label(entry), problem=str(error))
+            if budget.archives == 0:
+                break
+    notebooks = [entry for entry in unpacked if is_notebook(entry)]
+    read = list(_read_all(notebooks, budget))
+    if not any(file.cells for file in read):
+        scripts = [entry for entry in unpacked if is_script(entry)]
+        read += _read_all(scripts, budget)
+    yield from read
+    rest = [each for each in unpacked if not is_notebook(each) and not is_script(each)]
+    others = [each for each in rest if each.problem or is_archive(each)]
+    for entry in others[:MAX_OTHER_FILES]:
+        problem = entry.problem or "A ZIP archive within another one is not opened."
+        yield SubmittedFile(_label(entry), problem=problem)
+
+
+def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
+    """What is in a student's archive."""
+    if budget.archives == 0:
+        raise Unreadable(f"The submission holds more than {MAX_ARCHIVES} ZIP archives.")
+    budget.archives -= 1
+    data = budget.read(entry, zips.MAX_ARCHIVE_BYTES)
+    for each in zips.entries_of(io.BytesIO(data), zips.MAX_STUDENT_ENTRIES):
+        if not is_junk(each):
+            yield replace(each, parts=entry.parts + each.parts)
+
+
+def _read_all(chosen: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
+    """These files in their order, as far as the budget goes."""
+    beside_solutions = any(_is_solution(each) for each in chosen) and not all(
+        _is_solution(each) for each in chosen
+    )
+    for entry in sorted(chosen, key=_order):
+        if budget.notebooks == 0:
+            problem = f"The submission holds more than {MAX_NOTEBOOKS} notebooks; no more are read."
+            yield SubmittedFile(_label(entry), problem=problem)
+            return
+        budget.notebooks -= 1
+        if beside_solutions and _is_solution(entry):
+            yield SubmittedFile(_label(entry), problem=_SOLUTION)
+        else:
+            yield _read(entry, budget)
+
+
+def _is_solution(entry: Entry) -> bool:
+    return "solutions" in map(str.lower, entry.parts[:-1])
+
+
+_SOLUTION = "It lies in a folder `solutions` beside the other notebooks, so it does not count."
+
+
+def _read(entry: Entry, budget: _Budget) -> SubmittedFile:
+    try:
+        cells = read_cells(budget.read(entry))
+    except Unreadable as error:
+        return SubmittedFile(_label(entry), problem=str(error))
+    characters = sum(len(cell.text) for cell in cells)
+    if characters > budget.characters:
+        problem = f"The submission holds more than {MAX_CHARACTERS:,} characters; not all are read."
+        return SubmittedFile(_label(entry), problem=problem)
+    budget.characters -= characters
+    return SubmittedFile(_label(entry), cells)
+
+
+def _sharing(submission: Submission, once: dict[str, str]) -> Submission:
+    """The same submission, with one copy in memory of each text that others have, too."""
+    files = [
+        replace(
+            file,
+            cells=tuple(
+                replace(cell, text=once.setdefault(cell.text, cell.text)) for cell in file.cells
+            ),
+        )
+        for file in submission.files
+    ]
+    return replace(submission, files=tuple(files))
+
+
+def _order(entry: Entry) -> tuple[object, ...]:
+    """Where an answer stands twice, the later file counts."""
+    folders = [natural(part) for part in entry.parts[:-1]]
+    return (order_of(entry.parts[0]), folders, natural(naming.stem_of(entry.name)), entry.name)
+
+
+def _label(entry: Entry) -> str:
+    return displayed("/".join(entry.parts), naming.MAX_LABEL)
+
+
+def _why_nothing(files: Sequence[SubmittedFile], entries: list[Entry]) -> str | None:
+    if any(file.problem is None for file in files):
+        return None
+    if len(files) == 1:
+        return f"{files[0].label} cannot be read. {files[0].problem}"
+    if files:
+        return (
+            f"None of {len(files)} files can be read; the first is {files[0].label}. "
+            f"{files[0].problem}"
+        )
+    names = sorted({displayed(entry.name) for entry in entries if not entry.problem})
+    there = f" (there is {', '.join(names[:3])}{', …' if len(names) > 3 else ''})" if names else ""
+    return f"No notebook was handed in{there}: hand in the .ipynb file."

@@ -1,0 +1,95 @@
+"""No answer costs more than a few seconds or a few hundred megabytes; budgets decide, no clock."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+from costly_answers import costly_answers, kernel
+
+from course_lib.checking import LONGEST_SENTENCE, MOST_FINDINGS, examine_source
+from course_lib.diagnosis.report import Report
+
+resource = pytest.importorskip("resource", reason="there is no such count on Windows")
+ANSWERS = costly_answers()
+SECONDS = 15.0  # of the processor; a fifth of it on a machine that is not busy
+MEGABYTES = 400
+UNITS = 1 << 20 if sys.platform == "darwin" else 1 << 10  # of ru_maxrss in a megabyte
+SLOW_ONE_IN = 9
+
+
+def _cases() -> list[object]:
+    return [
+        pytest.param(name, marks=pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow)
+        for number, name in enumerate(ANSWERS)
+    ]
+
+
+def judged(name: str) -> Report:
+    exercise, text = ANSWERS[name]
+    return examine_source(exercise, text, seed=3, debug=True)
+
+
+@pytest.mark.parametrize("name", _cases())
+def test_it_ends(name: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    report = judged(name)
+    assert time.process_time() - start < SECONDS
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < MEGABYTES * UNITS
+    assert not report.passed
+    assert not report.needs_review, str(report)
+    assert len(report.findings) <= MOST_FINDINGS
+    assert all(len(each.message) <= LONGEST_SENTENCE + 9 for each in report.findings)
+
+
+def test_an_endless_loop_is_named() -> None:
+    [error] = judged("matmul_naive: endless").errors
+    assert error.code == "timeout"
+    assert error.line == 8
+    assert "line 8" in error.message
+
+
+def test_all_launches_together_have_a_budget() -> None:
+    """Each launch alone stays within its own; the answer is right, and hardly ever ends."""
+    text = ANSWERS["matmul_naive: endless"][1].replace(
+        "    while True:\n        pass",
+        "    col, row = cuda.grid(2)\n"
+        "    if row < C.shape[0] and col < C.shape[1]:\n"
+        "        x = float32(0)\n"
+        "        for i in range(6000 if A.shape[0] > 1 else 1):\n"
+        "            x = float32(i)\n"
+        "        x = float32(0)\n"
+        "        for k in range(A.shape[1]):\n"
+        "            x += A[row, k] * B[k, col]\n"
+        "        C[row, col] = x",
+    )
+    report = examine_source("matmul_naive", text, debug=True)
+    assert [each.code for each in report.errors] == ["timeout"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("levels", [30, 44, 58])
+@pytest.mark.parametrize(
+    ("opening", "inside", "closing"),
+    [
+        ("(A[0, 0] + ", "1", ")"),
+        ("A[int(", "0", "), 0]"),
+        ("(A[0, 0] > 0 and ", "True", ")"),
+        ("(1 if A[0, 0] > 5 else ", "2", ")"),
+    ],
+)
+def test_how_deep_the_caller_is_does_not_matter(
+    levels: int, opening: str, inside: str, closing: str
+) -> None:
+    """Depth is counted; if Python's own limit decided, a notebook would judge otherwise."""
+    text = kernel(f"x = {opening * levels}{inside}{closing * levels}\nC[0, 0] = 1")
+
+    def from_below(frames: int) -> Report:
+        if frames:
+            return from_below(frames - 1)
+        return examine_source("matmul_naive", text, debug=True)
+
+    assert from_below(0) == from_below(250)

@@ -1,0 +1,96 @@
+"""Whatever the text, an examination ends, raises nothing, and says the same twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_answers import PARAMETERS, TESTS, damaged, kernel, soup
+
+from course_lib.checking import examine_source
+
+SECONDS = 20.0  # of the processor, on a busy machine; a bug here means minutes or for ever
+QUICK = ("mat_add", "matmul_naive", "transpose_tiled", "block_scan", "blocks_per_sm")
+FUZZED = ("mat_add", "matmul_naive", "block_scan", "blocks_per_sm", "pick_a_tile")
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def check(exercise: str, text: str, seed: int = 0) -> None:
+    """With `debug`, a mistake of the checker's own is raised."""
+    start = time.process_time()
+    first = examine_source(exercise, text, seed=seed, debug=True)
+    assert time.process_time() - start < SECONDS, "too slow"
+    again = examine_source(exercise, text, seed=seed, debug=True)
+    assert first == again
+    assert first.findings or first.passed
+    assert all(each.message.isprintable() for each in first.findings)
+    lines = text.count("\n") + 2
+    assert all(each.line is None or 1 <= each.line <= lines for each in first.findings)
+
+
+@given(SEEDS, st.integers(1, 60), st.sampled_from(sorted(PARAMETERS)))
+def test_soup_of_words(seed: int, words: int, exercise: str) -> None:
+    check(exercise, soup(random.Random(seed), words))
+
+
+@pytest.mark.slow
+@settings(max_examples=16)
+@given(SEEDS, st.sampled_from(QUICK))
+def test_random_kernels(seed: int, exercise: str) -> None:
+    check(exercise, kernel(random.Random(seed), exercise), seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(SEEDS, st.sampled_from(QUICK))
+def test_damaged_answers(seed: int, exercise: str) -> None:
+    check(exercise, damaged(random.Random(seed), exercise), seed)
+
+
+@pytest.mark.long
+@settings(max_examples=1500)
+@given(SEEDS, st.sampled_from(sorted(PARAMETERS)))
+def test_many_random_kernels(seed: int, exercise: str) -> None:
+    if exercise != "pick_a_tile":
+        check(exercise, kernel(random.Random(seed), exercise), seed)
+
+
+@pytest.mark.long
+@settings(max_examples=600)
+@given(SEEDS, st.sampled_from([*QUICK, "matmul_tiled", "matmul_1d", "matmul_2d", "attention"]))
+def test_many_damaged_answers(seed: int, exercise: str) -> None:
+    check(exercise, damaged(random.Random(seed), exercise), seed)
+
+
+@pytest.mark.long
+def test_coverage_guided_fuzzing(tmp_path: Path) -> None:
+    """Atheris changes real answers for a minute, steered by what the checker's code does."""
+    if find_spec("atheris") is None:
+        pytest.skip("atheris is not installed here: pip install atheris (Linux)")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number, exercise in enumerate(FUZZED):
+        for path in sorted((TESTS / "styles/answers" / exercise).glob("*.py")):
+            name = f"{exercise}-{path.stem}"
+            (corpus / name).write_bytes(bytes([number]) + path.read_bytes())
+    target = Path(__file__).with_name("fuzz_answers.py")
+    seconds = os.environ.get("FUZZ_SECONDS", "60")
+    options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=2500", "-max_len=4000"]
+    done = subprocess.run(
+        [sys.executable, str(target), str(corpus), *options],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(TESTS.parent)},
+        capture_output=True,
+        text=True,
+        timeout=int(seconds) + 240,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "cov:" in done.stderr  # it did run, and saw the code

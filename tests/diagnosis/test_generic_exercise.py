@@ -1,0 +1,149 @@
+"""An exercise that is one entry of the curriculum is judged as all others are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.report import Report
+
+POINTS = {"right": 4, "bounds": 2, "coalesced": 2, "float32": 2}
+MAT_SCALE_ROWS = Exercise(
+    id="mat_scale_rows",
+    title="Scale each row",
+    lesson="00",
+    parameters=("A", "s", "B"),
+    output="B",
+    points=POINTS,
+    reference=lambda A, s: A * s[:, None],
+    shapes=("M,N", "M", "M,N"),
+    formula="B[row, column] = s[row] * A[row, column]",
+)
+SAXPY = Exercise(
+    id="saxpy",
+    title="A multiple of one vector, and another",
+    lesson="00",
+    parameters=("a", "x", "y", "z"),
+    output="z",
+    block=(128,),
+    points=POINTS,
+    reference=lambda a, x, y: a * x + y,
+    shapes=("", "n", "n", "n"),
+    formula="z = a * x + y",
+)
+ROW_SUMS = Exercise(
+    id="row_sums",
+    title="The sum of each row",
+    lesson="00",
+    parameters=("A", "y"),
+    output="y",
+    block=(64,),
+    points={"right": 4, "bounds": 2, "float32": 2},
+    reference=lambda A: A.sum(axis=1),
+    shapes=("M,N", "M"),
+    formula="y[row] = the sum of row `row` of A",
+)
+
+HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
+SCALE = HEAD + (
+    "def mat_scale_rows(A, s, B):\n"
+    "    col, row = cuda.grid(2)\n"
+    "    if row < A.shape[0] and col < A.shape[1]:\n"
+    "        B[row, col] = s[row] * A[row, col]\n"
+)
+SUM = HEAD + (
+    "def row_sums(A, y):\n"
+    "    i = cuda.grid(1)\n"
+    "    if i < A.shape[0]:\n"
+    "        total = float32(0)\n"
+    "        for k in range(A.shape[1]):\n"
+    "            total += A[i, k]\n"
+    "        y[i] = total\n"
+)
+AXPY = HEAD + (
+    "def saxpy(a, x, y, z):\n"
+    "    i = cuda.grid(1)\n"
+    "    if i < x.shape[0]:\n"
+    "        z[i] = a * x[i] + y[i]\n"
+)
+RIGHT = {"mat_scale_rows": SCALE, "row_sums": SUM, "saxpy": AXPY}
+
+# The change, the code that it must be told, and the line to blame.
+WRONG: list[tuple[str, str, str, str, int]] = [
+    ("mat_scale_rows", "col, row = ", "row, col = ", "wrong-index", 6),
+    ("mat_scale_rows", "s[row]", "s[col]", "wrong-index", 8),
+    ("mat_scale_rows", "A[row, col]", "A[col, row]", "wrong-index", 8),
+    ("mat_scale_rows", "B[row, col]", "B[0, col]", "wrong-index", 8),
+    ("mat_scale_rows", "s[row] * ", "", "wrong-formula", 8),
+    ("mat_scale_rows", "s[row] * ", "2.0 * ", "float64-arithmetic", 8),
+    ("mat_scale_rows", "row < A.shape[0] and ", "", "wrong-bounds-check", 7),
+    ("mat_scale_rows", "row < A", "row <= A", "wrong-bounds-check", 7),
+    ("mat_scale_rows", "B[row, col] = ", "B[row, col] += ", "uninitialised-read", 8),
+    ("mat_scale_rows", "B[row, col] = s[row] * A[row, col]", "pass", "missing-answer", 5),
+    ("saxpy", "a * x[i]", "x[i]", "wrong-formula", 8),
+    ("saxpy", "x[i] +", "x[i - 1] +", "wrong-index", 8),
+    ("saxpy", "x.shape[0]", "x.shape[0] - 1", "wrong-bounds-check", 7),
+    ("saxpy", "+ y", "- y", "wrong-result", 8),
+    ("row_sums", "float32(0)", "0.0", "float64-arithmetic", 8),
+    ("row_sums", "A[i, k]", "A[k, i]", "wrong-index", 10),
+]
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for exercise in (MAT_SCALE_ROWS, SAXPY, ROW_SUMS):
+        monkeypatch.setitem(EXERCISES, exercise.id, exercise)
+
+
+def judged(exercise: str, text: str, seed: int = 0) -> Report:
+    return examine_source(exercise, text, seed=seed, debug=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("exercise", RIGHT)
+def test_right_answers_pass(exercise: str, seed: int) -> None:
+    report = judged(exercise, RIGHT[exercise], seed)
+    assert report.passed, str(report)
+    assert report.points == report.max_points
+    assert report.numbers_right
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3, 60))
+@pytest.mark.parametrize("exercise", RIGHT)
+def test_right_answers_pass_on_many_seeds(exercise: str, seed: int) -> None:
+    test_right_answers_pass(exercise, seed)
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "code", "line"), WRONG)
+def test_wrong_answers_are_told_why(
+    exercise: str, old: str, new: str, code: str, line: int
+) -> None:
+    for seed in (0, 5):
+        report = judged(exercise, RIGHT[exercise].replace(old, new), seed)
+        assert not report.passed
+        assert (report.errors[0].code, report.errors[0].line) == (code, line), str(report)
+
+
+def test_its_formula_and_sizes_stand_in_the_verdict() -> None:
+    text = str(judged("mat_scale_rows", SCALE))
+    assert "B[row, column] = s[row] * A[row, column] on all 9 shapes" in text
+    wrong = judged("mat_scale_rows", SCALE.replace("row < A", "row <= A"))
+    assert "Seen on M = " in wrong.errors[0].message
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"shapes": ("M,N", "M")}, "one entry for each of A, s, B"),
+        ({"output": "A"}, "the last parameter has to be the output"),
+        ({"shapes": ("M,N", "M", "M,N,K")}, "one or two axes"),
+    ],
+)
+def test_an_entry_that_does_not_hold_together_says_so(changes: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        problem_of(replace(MAT_SCALE_ROWS, **changes))

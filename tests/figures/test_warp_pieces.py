@@ -1,0 +1,38 @@
+"""What a warp owns: the shape that the picture tells, from kernels whose mapping is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib import figures
+from course_lib.emulator import emulate
+from course_lib.intrinsics import store4
+
+
+def wide_pieces(C):
+    """One warp: lanes 8 x 4, each owns four neighbours of each of two rows, 16 rows apart."""
+    lane = cuda.threadIdx.x
+    row, column = lane // 4, lane % 4 * 4
+    four = (float32(1), float32(1), float32(1), float32(1))
+    store4(C, row * 16 + column, four)
+    store4(C, (row + 16) * 16 + column, four)
+
+
+def test_a_row_of_a_block_and_a_column(rows, strided):
+    words = figures.warp_pieces({"along": rows, "down": strided}).alt
+    assert "along: 1 × 32 = 32 outputs, 1 + 32 = 33 values a step" in words
+    assert "down: 32 × 1 = 32 outputs, 32 + 1 = 33 values a step" in words
+
+
+def test_a_wide_store_counts_every_element():
+    profile = emulate(wide_pieces, trace=True)[1, 64](np.zeros((48, 16), np.float32))
+    assert "16 × 16 = 256 outputs" in figures.warp_pieces({"wide": profile}).alt
+
+
+def test_it_says_what_is_missing(rows):
+    with pytest.raises(ValueError, match="stores nothing in D"):
+        figures.warp_pieces({"rows": rows}, "D")
+    with pytest.raises(ValueError, match="not 4"):
+        figures.warp_pieces(dict.fromkeys("abcd", rows))

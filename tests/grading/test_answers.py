@@ -1,0 +1,587 @@
+"""Each answer is found by its marker and its name, whatever front ends and students do to cells."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from notebook_texts import (
+    REPOSITORY,
+    as_colab_saves,
+    as_format_3,
+    as_vscode_saves,
+    code,
+    handed_in,
+    notebook_file,
+    prose,
+    solution,
+    tasks,
+)
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import EXERCISES
+from course_lib.grading.answers import find_answers, recognised_exercises
+from course_lib.grading.reading import read_cells
+from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+
+TILED = solution("matmul_tiled")
+BODY = TILED.split("\n\n\n", 1)[1]  # from @cuda.jit on
+IMPORTS = code("import numpy as np\nfrom numba import cuda, float32")
+CHECK = code('course_lib.check("matmul_tiled", matmul_tiled)')
+BREAK_IT = prose("## Break it\n\nCopy your kernel into a new cell.")
+NEXT = prose("**Next:** lesson 06")
+
+
+def find(*cells, exercise: str = "matmul_tiled", known: bool = True) -> FoundAnswer:
+    (answer,) = find_answers(handed_in(cells), [exercise], tasks() if known else None)
+    return answer
+
+
+def said(answer: FoundAnswer) -> str:
+    return " ".join(answer.notes)
+
+
+def other(text: str, number: int) -> str:
+    """The same answer in a version of its own."""
+    return f"{text}\n# version {number}"
+
+
+# --- honest notebooks -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "solutions").glob("*.ipynb")), ids=str)
+def test_solved_notebooks_are_handed_on_as_they_are(path):
+    cells = read_cells(path.read_bytes())
+    submission = Submission("s", "s", (SubmittedFile(path.name, cells),))
+    expected = {cell.text.split()[2]: cell for cell in cells if cell.text.startswith("# EXERCISE")}
+    assert recognised_exercises(submission) == tuple(e for e in EXERCISES if e in expected)
+    for answer in find_answers(submission, list(expected), tasks()):
+        cell = expected[answer.exercise]
+        assert answer == FoundAnswer(answer.exercise, cell.text, file=path.name, cell=cell.number)
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "exercises").glob("*.ipynb")), ids=str)
+def test_untouched_exercises_have_no_answer(path):
+    submission = Submission("s", "s", (SubmittedFile(path.name, read_cells(path.read_bytes())),))
+    recognised = recognised_exercises(submission)
+    assert recognised
+    for answer in find_answers(submission, recognised, tasks()):
+        assert answer.text == ""
+        assert "still" in answer.problem
+
+
+@pytest.mark.parametrize("save", [as_colab_saves, as_vscode_saves, as_format_3])
+@pytest.mark.parametrize("number", ["05", "06", "08"])
+def test_every_front_end_gives_the_same_answers(save, number):
+    path = notebook_file("solutions", number)
+    plain, resaved = (
+        Submission("s", "s", (SubmittedFile("x", read_cells(data)),))
+        for data in (path.read_bytes(), save(json.loads(path.read_bytes())))
+    )
+    ids = recognised_exercises(plain)
+    assert recognised_exercises(resaved) == ids
+    assert find_answers(resaved, ids, tasks()) == find_answers(plain, ids, tasks())
+
+
+def test_the_order_asked_for_is_the_order_given():
+    answers = find_answers(handed_in([code(TILED)]), ["attention", "matmul_tiled", "mat_add"])
+    assert [each.exercise for each in answers] == ["attention", "matmul_tiled", "mat_add"]
+    assert [bool(each.problem) for each in answers] == [True, False, True]
+
+
+# --- markers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "#EXERCISE matmul_tiled",
+        "  ## exercise   Matmul_Tiled  ",
+        "# Exercise: matmul_tiled",
+        "#\tEXERCISE - matmul_tiled.",
+        "# EXERCISE matmul_tiled (my second try)",
+        "\n# my name\n# EXERCISE matmul_tiled",
+    ],
+)
+def test_the_marker_in_other_spellings(marker):
+    answer = find(IMPORTS, code(TILED.replace("# EXERCISE matmul_tiled", marker)), CHECK)
+    assert answer.problem is None and answer.notes == () and answer.cell == 2
+
+
+@pytest.mark.parametrize("first", ["", "# EXERCISE matmul_tilde\n", "# EXERCISE mat_add\n"])
+def test_without_the_marker_the_name_is_enough(first):
+    answer = find(IMPORTS, code(first + TILED.split("\n", 1)[1]), CHECK)
+    assert (answer.problem, answer.cell) == (None, 2)
+    assert "found by its name" in said(answer)
+
+
+def test_a_marker_in_the_middle_of_a_cell_begins_the_answer():
+    text = "import os, sys\nsys.path.append('..')\n\n" + TILED
+    answer = find(code(text))
+    assert answer.text == "\n\n\n" + TILED
+    assert answer.text.split("\n")[3] == text.split("\n")[3] == "# EXERCISE matmul_tiled"
+
+
+def test_two_answers_in_one_cell_are_cut_apart():
+    both = solution("matmul_1d") + "\n" + solution("matmul_2d")
+    first, second = find_answers(handed_in([code(both)]), ["matmul_1d", "matmul_2d"], tasks())
+    assert "TM = 8" in first.text and "TM, TN = 4, 4" not in first.text
+    assert "TM, TN = 4, 4" in second.text and "matmul_1d" not in second.text
+    begins = both.split("\n").index("# EXERCISE matmul_2d")
+    assert second.text.split("\n")[begins] == "# EXERCISE matmul_2d"
+
+
+def test_a_comment_that_looks_like_a_marker_does_not_cut_a_function():
+    text = TILED.replace("    tile_a", "# exercise mat_add\n    tile_a", 1)
+    text = text if text != TILED else TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2)
+    assert find(code(text)).text == text
+
+
+# --- several answers --------------------------------------------------------------------------
+
+
+def test_the_last_complete_answer_counts():
+    answer = find(code(TILED), code(other(TILED, 2)), code(other(TILED, 3)))
+    assert answer.cell == 3 and answer.text.endswith("# version 3")
+    assert "3 answers (cell 1, cell 2, cell 3): the last one counts, cell 3." in said(answer)
+
+
+@pytest.mark.parametrize(
+    ("later", "note"),
+    [
+        (tasks()["matmul_tiled"].stub, None),
+        (TILED.replace("C):", "C)"), "A later answer in cell 2 cannot be read: line"),
+        ("# EXERCISE matmul_tiled\n", None),
+        ("def matmul_tiled(A, B, C):\n    pass", None),
+        ("def matmul_tiled(A, B, C):\n    raise NotImplementedError('later')", None),
+    ],
+)
+def test_what_is_not_complete_does_not_count(later, note):
+    answer = find(code(TILED), code(later))
+    assert answer.cell == 1 and answer.text == TILED
+    assert said(answer).startswith(note) if note else answer.notes == ()
+
+
+def test_reordered_cells():
+    answer = find(CHECK, BREAK_IT, NEXT, code(TILED), IMPORTS)
+    assert (answer.text, answer.notes, answer.cell) == (TILED, (), 4)
+
+
+def test_experiments_that_the_exercise_asks_for_do_not_replace_the_answer():
+    answer = find(code(TILED), CHECK, BREAK_IT, code(other(TILED, 2)), NEXT)
+    assert answer.cell == 1 and "experiment" in said(answer)
+    assert find(BREAK_IT, code(other(TILED, 2)), NEXT).cell == 2
+    answer = find(code(TILED), BREAK_IT, code(other(TILED, 2)), NEXT, code(other(TILED, 3)))
+    assert answer.cell == 5
+
+
+def test_of_several_notebooks_the_last_with_a_complete_answer_counts():
+    stub = [code(tasks()["matmul_tiled"].stub)]
+    submission = handed_in([code(TILED)], [code(other(TILED, 2))], stub)
+    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    assert (answer.file, answer.cell) == ("notebook-2.ipynb", 1)
+    assert "cell 1 of notebook-1.ipynb, cell 1 of notebook-2.ipynb" in said(answer)
+    assert "notebook-3.ipynb, which comes later, is not complete" in said(answer)
+
+
+def test_a_notebook_with_the_marker_goes_before_one_without():
+    scratch = [code(BODY.replace("TILE", "16"))]
+    submission = handed_in([code(TILED)], scratch)
+    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    assert answer.file == "notebook-1.ipynb"
+    (answer,) = find_answers(
+        handed_in([code(tasks()["matmul_tiled"].stub)], scratch), ["matmul_tiled"]
+    )
+    assert answer.file == "notebook-2.ipynb"
+
+
+def test_the_kernels_of_a_lesson_are_nobodys_answer():
+    lesson = read_cells(notebook_file("notebooks", "05").read_bytes())
+    submission = Submission("s", "s", (SubmittedFile("05.ipynb", lesson),))
+    assert recognised_exercises(submission) == ()
+    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    assert "is the lesson's" in answer.problem
+
+
+# --- answers that were split ------------------------------------------------------------------
+
+
+def test_the_marker_in_one_cell_and_the_code_in_the_next():
+    answer = find(IMPORTS, code("# EXERCISE matmul_tiled"), code(TILED.split("\n", 1)[1]), CHECK)
+    assert answer.problem is None and answer.cell == 3 and answer.first_line == 1
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["above", "below"])
+def test_a_constant_in_another_cell(after):
+    cells = [code("# EXERCISE matmul_tiled\nTILE = 16\nOTHER = 3"), code(BODY)]
+    answer = find(IMPORTS, *(reversed(cells) if after else cells), CHECK)
+    assert answer.text == "TILE = 16\n" + BODY and answer.first_line == 2
+    assert f"Taken from cell {3 if after else 2}, because the answer uses it: TILE." in answer.notes
+
+
+def test_helpers_and_what_they_need_in_turn():
+    helpers = code(
+        "from numba import int32\nHALF = np.int32(8)\nTILE = 2 * HALF\nUNUSED = 1\n\n\n"
+        "@cuda.jit(device=True)\ndef inside(y, x, array):\n    # a comment\n"
+        "    return y < array.shape[0] and x < int32(array.shape[1])"
+    )
+    text = BODY.replace("C.shape", "C.shape if inside(0, 0, C) else C.shape", 1)
+    answer = find(IMPORTS, helpers, code("print('hello')"), code(text), known=False)
+    pieces = answer.text.removesuffix(text)
+    assert pieces == (
+        "from numba import int32\nHALF = np.int32(8)\nTILE = 2 * HALF\n"
+        "@cuda.jit(device=True)\ndef inside(y, x, array):\n    # a comment\n"
+        "    return y < array.shape[0] and x < int32(array.shape[1])\n"
+    )
+    assert answer.first_line == 8 and answer.text.split("\n")[7] == "@cuda.jit"
+    assert "HALF, TILE, inside, int32" in said(answer)
+
+
+def test_the_nearest_definition_above_counts():
+    cells = [code(f"TILE = {size}") for size in (4, 8, 16)]
+    answer = find(cells[0], cells[1], code(BODY), cells[2])
+    assert answer.text.startswith("TILE = 8\n")
+
+
+def test_the_answers_own_definition_wins():
+    assert find(code("TILE = 8"), code(TILED), code("TILE = 32")).text == TILED
+
+
+def test_what_another_answer_defines_is_not_taken_where_it_is_not_needed():
+    cells = [code(solution("matmul_1d")), code(solution("matmul_2d"))]
+    for answer in find_answers(handed_in(cells), ["matmul_1d", "matmul_2d"], tasks()):
+        assert answer.first_line == 1 and answer.notes == ()
+
+
+def test_an_import_that_the_instructor_does_not_have_is_taken_alone():
+    imports = code("import os\nimport numpy as np\nfrom numba import cuda, float32, int64")
+    text = TILED.replace("float32(0", "float32(int64(0) + 0", 1)
+    answer = find(imports, code(text))
+    assert answer.text == f"from numba import int64\n{text}"
+
+
+def test_an_import_of_everything_is_taken_where_it_brings_the_name():
+    imports = code("from math import *\nfrom os import *")
+    text = solution("blocks_per_sm").replace("return 0", "return floor(0.5)", 1)
+    answer = find(imports, code(text), exercise="blocks_per_sm")
+    assert answer.text == f"from math import *\n{text}"
+    assert find(imports, code(TILED)).text == TILED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from course_lib import figures as helper",
+        "import matplotlib.pyplot as helper",
+        "import os as helper",
+        "helper = open('secret').read()",
+        "helper = __import__('os').system",
+        "helper = [print(x) for x in range(3)]",
+        "for helper in range(3): pass",
+        "import os; helper = 1",
+        "helper = 1; print(open('x'))",
+        "class helper: pass",
+        "def helper(*everything): return 1",
+        "with open('x') as helper: pass",
+    ],
+)
+def test_what_is_never_taken_from_another_cell(line):
+    text = TILED + "\n    helper()"
+    assert find(code(line), code(text)).text == text
+
+
+def test_several_constants_on_a_line():
+    answer = find(code("A_ = 4; TILE = 4 * A_; UNUSED = 1"), code(BODY))
+    assert answer.text == f"A_ = 4; TILE = 4 * A_; UNUSED = 1\n{BODY}"
+
+
+def test_a_trial_run_further_down_defines_nothing():
+    text = TILED.replace("TILE = 16", "TILE = N_ROWS")
+    assert find(code(text), code("N_ROWS = 40\nprint(matmul_tiled)")).text == text
+    assert find(code(text), code("N_ROWS = 40")).text == f"N_ROWS = 40\n{text}"
+
+
+@pytest.mark.parametrize("place", [8, 12, 15])
+def test_a_function_split_in_the_middle(place):
+    lines = TILED.split("\n")
+    answer = find(IMPORTS, code("\n".join(lines[:place])), code("\n".join(lines[place:])), CHECK)
+    assert answer.text == TILED
+    assert "split over several cells (2, 3)" in said(answer)
+
+
+def test_a_decorator_split_from_its_function():
+    head, tail = TILED.split("def matmul_tiled")
+    answer = find(code(head), code("def matmul_tiled" + tail))
+    assert answer.problem is None and answer.text == head + "\ndef matmul_tiled" + tail
+
+
+# --- what Jupyter adds ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line", ["%%time", "%%capture out", "!pip install numba", "%matplotlib inline"]
+)
+def test_magics_are_passed_over_and_lines_stay(line):
+    answer = find(code(f"{line}\n{TILED}"))
+    assert answer.text == f"# {line}\n{TILED}"
+    assert "line 1" in said(answer)
+
+
+@pytest.mark.parametrize("line", ["cuda.jit?", "?cuda", "    !nvidia-smi", "cuda??"])
+def test_questions_to_jupyter_within_the_answer(line):
+    answer = find(code(TILED.replace("TILE = 16", f"{line}\nTILE = 16")))
+    assert answer.text == TILED.replace("TILE = 16", f"# {line}\nTILE = 16")
+    assert "line 2" in said(answer)
+
+
+def test_a_timed_statement_stays():
+    answer = find(code(TILED.replace("TILE = 16", "%time TILE = 16")))
+    assert answer.text == TILED
+
+
+def test_a_percent_sign_in_ordinary_code_is_no_magic():
+    text = TILED.replace("TILE = 16", "TILE = (80\n% 64)")
+    assert find(code(text)).text == text
+
+
+@pytest.mark.parametrize("magic", ["%%writefile kernel.py", "%%bash", "%%html", "%%javascript"])
+def test_a_cell_that_python_does_not_run_is_text(magic):
+    answer = find(code(f"{magic}\n{TILED}"))
+    assert answer.text.endswith(TILED) and "no code that runs" in said(answer)
+    assert find(code(TILED), code(f"{magic}\n{other(TILED, 2)}")).text == TILED
+
+
+def test_a_pasted_prompt_or_indent():
+    prompts = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
+    assert find(code(prompts)).text == TILED
+    indented = "\n".join("    " + line for line in TILED.split("\n"))
+    assert find(code(indented)).text.split() == TILED.split()
+
+
+def test_a_cell_magic_that_jupyter_exported():
+    script = (
+        "# In[1]:\nfrom numba import cuda\n\n# In[2]:\n"
+        f"get_ipython().run_cell_magic('time', '', {TILED!r})\n"
+    )
+    submission = Submission("s", "s", (SubmittedFile("x.py", read_cells(script.encode())),))
+    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    assert answer.text == TILED
+
+
+def test_a_script_that_colab_exported():
+    script = f'import numpy as np\n"""Statement\n"""\n\n{TILED}\n\n"""## Break it\n\n"""\n\n{BODY}'
+    submission = Submission("s", "s", (SubmittedFile("x.py", read_cells(script.encode())),))
+    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    assert answer.text == "\n" * 4 + TILED and "experiment" in said(answer)
+
+
+# --- code that became text --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", [TILED, f"My answer:\n\n```python\n{TILED}\n```\nIt is *fast*.", f"~~~\n{TILED}\n~~~"]
+)
+def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
+    answer = find(IMPORTS, prose(text), CHECK)
+    assert answer.problem is None and "no code that runs" in said(answer)
+    line = text.split("\n").index("TILE = 16")
+    assert answer.text.split("\n")[line] == "TILE = 16"
+    assert find(code(other(TILED, 2)), prose(text)).text == other(TILED, 2)
+    stub = code(tasks()["matmul_tiled"].stub)
+    assert find(stub, prose(text)).text == answer.text
+    broken = TILED.replace("C):", "C)")
+    assert find(code(broken), prose(text)).text == broken
+
+
+# --- answers that cannot be read, and no answers ----------------------------------------------
+
+
+def test_a_syntax_error_is_handed_on_with_its_line():
+    text = TILED.replace("C):", "C)")
+    answer = find(IMPORTS, code(text), CHECK)
+    assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
+
+
+def test_a_name_that_is_bound_but_no_function_is_handed_on():
+    text = "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel"
+    assert find(code(text)).text == text
+    text = "# EXERCISE matmul_tiled\nclass X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
+    assert find(code(text)).text == text
+
+
+def test_letters_that_python_takes_for_others():
+    text = TILED.replace("def matmul_tiled", "def \uff4datmul_tiled")
+    assert find(code(text)).text == text
+
+
+def test_a_renamed_function_is_named():
+    answer = find(code(TILED.replace("def matmul_tiled", "def my_kernel")))
+    assert answer.text == ""
+    assert answer.problem == (
+        "Below `# EXERCISE matmul_tiled` in cell 1 stands my_kernel, but no function called "
+        "matmul_tiled."
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ([], "no cell with `# EXERCISE matmul_tiled`, and no function matmul_tiled."),
+        ([code("def matmul_tile(A): A[0] = 1")], "(There is a function called matmul_tile.)"),
+        ([code("# EXERCISE matmul_tiled\n# soon")], "Cell 1 has the line"),
+        ([code("# EXERCISE matmul_tiled\nTILE = 16")], "Cell 1 has the line"),
+        ([prose("# EXERCISE matmul_tiled\n\nI do not know.")], "There is no cell"),
+        ([code(tasks()["matmul_tiled"].stub)], "matmul_tiled in cell 1 is still empty."),
+        ([code("def matmul_tiled(a, b): ...")], "is still empty"),
+        ([code("# EXERCISE matmul_tiled\n" + "x = 1\n" * 40_000)], "cannot be judged: it has more"),
+    ],
+)
+def test_why_there_is_no_answer(cells, problem):
+    answer = find(*cells)
+    assert answer.text == "" and problem in answer.problem
+
+
+def test_unread_files_are_named():
+    unread = SubmittedFile("a.ipynb", problem="The file is empty.")
+    submission = Submission("s", "s", (unread, SubmittedFile("b.ipynb")))
+    (answer,) = find_answers(submission, ["mat_add"])
+    assert "And a.ipynb could not be read: The file is empty." in answer.problem
+    (answer,) = find_answers(Submission("s", "s", (unread,), problem="All is lost."), ["mat_add"])
+    assert answer.problem == "All is lost."
+
+
+# --- constants and plain functions ------------------------------------------------------------
+
+TILE = solution("pick_a_tile")
+
+
+def test_constants_with_and_without_a_marker():
+    assert find(code(TILE), exercise="pick_a_tile").text == TILE
+    bare = TILE.split("\n", 1)[1]
+    assert find(code(bare), exercise="pick_a_tile").text == bare
+    assert recognised_exercises(handed_in([code(bare)])) == ("pick_a_tile",)
+
+
+def test_the_constants_of_a_kernel_are_no_answer():
+    cells = [
+        code(solution("matmul_2d")),
+        code("BM, BN, BK, TM, TN = 64, 64, 8, 4, 4\n\n\ndef f(): 1"),
+    ]
+    assert "pick_a_tile" not in recognised_exercises(handed_in(cells))
+    assert "no cell that sets BM, BN, BK, TM, TN" in find(*cells, exercise="pick_a_tile").problem
+
+
+def test_constants_over_several_cells():
+    first, second = code("# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8"), code("TM, TN = 8, 4")
+    answer = find(first, second, exercise="pick_a_tile")
+    assert answer.text == "# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8\nTM, TN = 8, 4"
+    stub = tasks()["pick_a_tile"].stub
+    answer = find(code(stub), code("BM, BN = 96, 96"), exercise="pick_a_tile")
+    assert answer.text.endswith("\nBM, BN = 96, 96")
+    check = code('course_lib.check("pick_a_tile", {"BM": BM})')
+    assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").text == TILE
+
+
+def test_a_constant_that_is_missing_is_for_the_examination_to_say():
+    text = "# EXERCISE pick_a_tile\nBM, BN = 96, 96"
+    assert find(code(text), exercise="pick_a_tile").text == text
+
+
+def test_the_numbers_that_were_given_are_no_answer():
+    stub = tasks()["pick_a_tile"].stub
+    changed = stub.replace("BK = 32 ", "BK  =  32")
+    assert "still those" in find(code(changed + "\n# hm"), exercise="pick_a_tile").problem
+    assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
+
+
+def test_a_plain_function_with_its_helper():
+    text = solution("blocks_per_sm")
+    helper, function = text.split("\n\n\n", 1)
+    answer = find(code(helper), code(function), exercise="blocks_per_sm")
+    assert answer.text == helper.split("\n", 1)[1] + "\n" + function
+
+
+# --- what an answer does not need -------------------------------------------------------------
+
+
+def test_a_statement_that_would_be_refused_is_passed_over_where_it_is_not_needed():
+    extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
+    answer = find(code(f"{TILED}\n{extra}"))
+    commented = "\n".join("# " + line for line in extra.split("\n")[:4])
+    assert answer.text == f"{TILED}\n{commented}\nprint(pd)"
+    number = TILED.count("\n") + 2
+    assert f"lines {number}, {number + 1} and {number + 2}" in said(answer)
+
+
+def test_it_stays_where_the_answer_needs_it():
+    text = TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()")
+    assert find(code(text)).text == text
+    text = TILED.replace("TILE = 16", "import os; TILE = 16")
+    assert find(code(text)).text == text
+
+
+# --- the examination understands what was put together -------------------------------------------
+
+
+def damaged(text: str) -> dict[str, list]:
+    """A notebook with this answer, in several states."""
+    lines = text.split("\n")
+    body = next(number for number, line in enumerate(lines) if line.startswith(("@", "def ")))
+    middle = (body + len(lines)) // 2
+    upper, lower = "\n".join(lines[:body]), "\n".join(lines[body:])
+    first, second = "\n".join(lines[:middle]), "\n".join(lines[middle:])
+    return {
+        "above": [code(upper), code(lower)],
+        "below": [code(lower), code(upper)],
+        "middle": [code(first), code(second)],
+        "text": [prose(f"Mine:\n```\n{text}\n```")],
+        "merged": [code(f"import os\n%matplotlib inline\n{text}\nimport pandas")],
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", ["matmul_tiled", "blocks_per_sm", "transpose_tiled"])
+@pytest.mark.parametrize("state", ["above", "below", "middle", "text", "merged"])
+def test_a_right_answer_passes_in_whatever_state_it_arrives(exercise, state):
+    answer = find(IMPORTS, *damaged(solution(exercise))[state], exercise=exercise)
+    context = tasks()[exercise].context
+    report = examine_source(exercise, answer.text, context=context)
+    assert report.passed, str(report)
+
+
+def test_findings_are_on_the_lines_of_the_cell():
+    wrong = BODY.replace("cuda.syncthreads()", "pass  # no barrier", 1)
+    answer = find(IMPORTS, code("# EXERCISE matmul_tiled\nTILE = 16"), code(wrong))
+    report = examine_source("matmul_tiled", answer.text, context=tasks()["matmul_tiled"].context)
+    (finding,) = report.findings
+    assert (finding.code, answer.first_line) == ("race-read-after-write", 2)
+    assert "sA[ty, k]" in answer.text.split("\n")[finding.line - 1]
+
+
+# --- bounds -----------------------------------------------------------------------------------
+
+_HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [_HEAD + "C[0] = 1"] * 1500,
+        [""] * 1500,
+        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 1200] * 15,
+        [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(1500)],
+        ["matmul_tiled = 1\n" * 900] * 4,
+        *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
+        *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
+        ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
+    ],
+    ids=lambda cells: repr(cells[-1][:12]),
+)
+def test_hostile_cells_cost_little(cells):
+    began = time.process_time()
+    submission = handed_in([code(cell) for cell in cells])
+    recognised_exercises(submission)
+    find_answers(submission, list(EXERCISES), tasks())
+    assert time.process_time() - began < 15  # 1 to 3

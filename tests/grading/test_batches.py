@@ -1,0 +1,393 @@
+"""Batch notebooks under nbval: what is judged, what a crash costs, what the outside can do."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from course_lib.grading import batch_notebook, batches, child, version, worker
+from course_lib.grading.assignment import Task, read_tasks
+from course_lib.grading.batch_notebook import METADATA, Item
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import Judgement
+from course_lib.grading.worker import Batch, Limits, read_result, run_batch
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RIGHT = """\
+# EXERCISE mat_add
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
+"""
+WRONG = RIGHT.replace("+ B[y, x]", "- B[y, x]")
+NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, Task]:
+    return read_tasks(REPOSITORY / "exercises")
+
+
+def items(*texts: str, exercise: str = "mat_add") -> tuple[Item, ...]:
+    return tuple(
+        Item(number, f"student-{number:02}::{exercise}", exercise, text)
+        for number, text in enumerate(texts)
+    )
+
+
+# --- the notebook -----------------------------------------------------------------------------
+
+
+def test_it_is_the_instructors_with_a_cell_for_each_answer(tasks: dict[str, Task]) -> None:
+    notebook = nbformat.reads(
+        batch_notebook.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
+    )
+    nbformat.validate(notebook)
+    words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert words[0].startswith("# Exercise 00") and words[-1].startswith("## Add two matrices")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.metadata[METADATA]["name"] for cell in code] == [
+        "setup",
+        "student-00::mat_add",
+        "student-01::mat_add",
+    ]
+    assert "seed=5" in code[0].source and not any(cell.outputs for cell in code)
+
+
+@pytest.mark.parametrize("text", [RIGHT, NASTY, "", "\n" * 1000, "x" * 10**6])
+def test_an_answer_is_nothing_but_a_string_in_it(tasks: dict[str, Task], text: str) -> None:
+    made = batch_notebook.batch_notebook(tasks, items(text), seed=1)
+    assert made.isascii()
+    source = json.loads(made)["cells"][-1]["source"]
+    assert "\n" not in source, "so no line of it can be a marker or a magic"
+    (statement,) = ast.parse(source).body
+    arguments = [ast.literal_eval(each) for each in statement.value.args]
+    assert ast.unparse(statement.value.func) == "desk.judge"
+    assert arguments == [0, "mat_add", text]
+
+
+def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, Task]) -> None:
+    context = tasks["matmul_tiled"].context
+    assert "from numba import cuda, float32" in context
+    for left_out in ("course_lib.start", "course_lib.check", "EXERCISE", "find_spec"):
+        assert not any(left_out in task.context for task in tasks.values())
+
+
+def test_every_exercise_has_its_task(tasks: dict[str, Task]) -> None:
+    from course_lib.curriculum import EXERCISES
+
+    assert set(tasks) == set(EXERCISES)
+    for name, task in tasks.items():
+        assert task.statement.startswith("## ") and "Look at" not in task.statement, name
+        assert task.notebook.startswith(EXERCISES[name].lesson)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "No notebook in"),
+        ({"a.ipynb": "{"}, "a.ipynb is no notebook that can be read"),
+        ({"a.ipynb": '{"cells": [3]}'}, "a.ipynb is no notebook that can be read"),
+        ({"a.ipynb": "twin", "b.ipynb": "twin"}, "mat_add stands in two notebooks"),
+    ],
+)
+def test_a_folder_that_cannot_be_used(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    ours = (REPOSITORY / "exercises/00_start_here.ipynb").read_text(encoding="utf-8")
+    for name, text in files.items():
+        (tmp_path / name).write_text(ours if text == "twin" else text, encoding="utf-8")
+    with pytest.raises(CannotGrade, match=said):
+        read_tasks(tmp_path)
+
+
+# --- the judge --------------------------------------------------------------------------------
+
+
+def test_the_judge() -> None:
+    context = "from numba import cuda"
+    right = batches.judge("mat_add", RIGHT, 1, context)
+    assert right.numbers_right and not right.findings and right.held
+    wrong = batches.judge("mat_add", WRONG, 1, context)
+    assert not wrong.numbers_right and batches.has_errors(wrong)
+    assert Judgement.from_json(wrong.to_json()) == wrong
+    assert batches.judge("mat_add", WRONG, 1, context) == wrong
+    assert "not passed" in batches.verdict(wrong) and "passed" in batches.verdict(right)
+
+
+def test_a_judgement_is_short_whatever_the_answer() -> None:
+    """Names and literals of a million letters stand in messages; many lines in many findings."""
+    name = "n" * 10**6
+    text = RIGHT.replace("A[y, x]", f"A[y, {name}]")
+    long = batches.judge("mat_add", text, 1, "from numba import cuda")
+    assert 0 < len(long.to_json()) < 50_000
+    assert batches._shortened("ü" * 10**6).endswith(" …")
+
+
+def test_a_desk_writes_first_and_fails_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results"
+    desk = batches.Desk(str(results), 1, {"mat_add": "from numba import cuda"})
+    desk.judge(0, "mat_add", RIGHT)
+    assert capsys.readouterr().out.startswith("mat_add: passed\n")
+    with pytest.raises(batches.NotPassed, match="not passed"):
+        desk.judge(1, "mat_add", WRONG)
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    assert [line["item"] for line in lines] == [0, 1]
+    assert Judgement.from_json(lines[0]["judgement"]).numbers_right
+
+
+# --- what comes back --------------------------------------------------------------------------
+
+GOOD = Judgement("mat_add", numbers_right=True)
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),
+        ([(0, GOOD.to_json()), (7, GOOD.to_json())], "of no item"),
+        ([(0, GOOD.to_json()), (True, GOOD.to_json())], "of no item"),
+        ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "of no item"),
+        ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 is of mat_add"),
+        ([(0, GOOD.to_json()), (1, '{"points": 10}')], "ignored: this is no judgement"),
+        ([(0, GOOD.to_json()), (1, "[" * 10**5)], "ignored: this is no judgement"),
+        ([(0, GOOD.to_json()), (1, None)], "ignored: this is no judgement"),
+    ],
+)
+def test_what_is_no_result_is_ignored_and_said(records: list, said: str) -> None:
+    judgements, notes = worker.checked(records, items(RIGHT, WRONG))
+    assert judgements == {0: GOOD}
+    assert len(notes) == 1 and said in notes[0]
+
+
+def test_half_a_line_costs_one_result(tmp_path: Path) -> None:
+    path = tmp_path / "results"
+    line = json.dumps({"item": 0, "judgement": GOOD.to_json()})
+    path.write_text(f'{line}\nnull\n{{"item": 1}}\n{line[:50]}')
+    records, notes = worker._records(path, 3)
+    assert records == [(0, GOOD.to_json())] and len(notes) == 3
+
+
+def test_folders_of_killed_workers_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
+    names = [f"grading-{int(gone.stdout)}-abc", f"grading-{os.getpid()}-abc", "grading-me-abc"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path))
+    worker.remove_leftovers()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+def test_another_version_is_refused(tasks: dict[str, Task]) -> None:
+    batch = Batch(tasks, items(RIGHT), 1, Limits(), version="older")
+    result = read_result(run_batch(batch.to_json()), batch.items)
+    assert not result.judgements and "another version" in result.problem
+
+
+@pytest.mark.slow
+def test_all_that_decides_is_in_the_version() -> None:
+    """Every module of ours that the kernel has when it judges."""
+    code = "import sys, course_lib.grading.batches as b; b.judge('mat_add', '', 1)\n"
+    code += "print(*[getattr(m, '__file__', '') for n, m in sys.modules.items() if 'course' in n])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    used = {Path(name) for name in done.stdout.split() if "course_lib" in name}
+    harmless = {version.LIBRARY / name for name in ("__init__.py", "grading/__init__.py")}
+    assert used and used - harmless <= set(version.deciding_files())
+
+
+# --- in a child process -----------------------------------------------------------------------
+
+FAULTS = r"""
+import os
+real = batches.judge
+def judge(exercise, text, seed, context):
+    if "KILL" in text:
+        os.kill(os.getpid(), 9)
+    while "ENDLESS" in text:
+        pass
+    if "FORGE" in text:
+        with open(desk._results, "a") as file:
+            file.write('{"item": 0, "judgement": "{}"}\n[[[[\n')
+    if "ONCE" in text:
+        path = os.path.expanduser(text.split()[-1])
+        if not os.path.exists(path):
+            open(path, "w").close()
+            os._exit(1)
+    return real(exercise, text, seed, context)
+batches.judge = judge
+"""
+
+
+@pytest.fixture
+def faults(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
+    """Let some texts bring their kernel down; what pytest said of each run, and its notes."""
+    setup = batch_notebook.SETUP + FAULTS.replace("{", "{{").replace("}", "}}")
+    monkeypatch.setattr(batch_notebook, "SETUP", setup)
+    runs = []
+    end = child._end
+
+    def note(process: subprocess.Popen, folder: Path) -> None:
+        end(process, folder)
+        runs.append(((folder / child.LOG).read_text().splitlines(), str(folder)))
+
+    monkeypatch.setattr(child, "_end", note)
+    return runs
+
+
+@pytest.mark.slow
+def test_a_crash_costs_only_its_own_answer(tasks: dict[str, Task], faults: list) -> None:
+    texts = [RIGHT, WRONG, NASTY, "# FORGE", "# KILL", RIGHT, "# ENDLESS", WRONG]
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, Limits(seconds=2))
+    result = read_result(run_batch(batch.to_json()), batch.items)
+    assert result.problem is None
+    found = result.judgements
+    outcomes = {number: each.outcome for number, each in found.items()}
+    assert outcomes == {
+        **dict.fromkeys(range(8), "judged"),
+        4: "died",
+        6: "stopped-by-clock",
+    }
+    assert found[4].needs_review and found[6].needs_review
+    assert found[0].numbers_right and found[0] == found[5]
+    assert not found[1].numbers_right and found[1] == found[7]
+    assert not found[2].numbers_right and batches.has_errors(found[2])
+    assert found[0] == batches.judge("mat_add", RIGHT, 3, tasks["mat_add"].context)
+    assert any("ignored" in note for note in result.notes)
+    first, folder = faults[0]
+    assert "batch.ipynb::student-00::mat_add PASSED" in first
+    assert "batch.ipynb::student-01::mat_add FAILED" in first
+    assert not [line for line in first if "student-05" in line], "it ended with the kernel"
+    assert not Path(folder).exists()
+
+
+@pytest.mark.long
+def test_a_crash_that_was_no_fault_of_the_answer(
+    tasks: dict[str, Task], faults: list, tmp_path: Path
+) -> None:
+    texts = [RIGHT, f"{RIGHT}# ONCE {tmp_path / 'once'}", RIGHT]
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, Limits())
+    result = read_result(run_batch(batch.to_json()), batch.items)
+    assert all(each.numbers_right for each in result.judgements.values())
+    assert len(result.judgements) == 3 and len(faults) == 3
+
+
+@pytest.mark.long
+def test_a_result_that_cannot_be_read_is_tried_once_more(
+    tasks: dict[str, Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here half a line is written before each of its results; it never gets one."""
+    code = FAULTS.replace("[[[[\\n')", "[[[[')").replace("{", "{{").replace("}", "}}")
+    assert code.count("[[[[')") == 1
+    monkeypatch.setattr(batch_notebook, "SETUP", batch_notebook.SETUP + code)
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT, "# FORGE", WRONG), 3, Limits())
+    found = read_result(run_batch(batch.to_json()), batch.items).judgements
+    assert [found[number].outcome for number in range(3)] == ["judged", "died", "judged"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_a_killed_worker_leaves_nothing_and_shows_nothing(
+    tasks: dict[str, Task], tmp_path: Path
+) -> None:
+    """The kernel sees none of the environment, and ends with the worker; so does their folder."""
+    told = tmp_path / "told"
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT), 3, Limits())
+    command = [sys.executable, "-c", WORKER_WITH_A_SPY, str(told), batch.to_json()]
+    environment = {**os.environ, "A_SECRET": "of the instructor", "PYTHONSTARTUP": "start.py"}
+    process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
+    try:
+        kernel, parent, seen, path, folder = wait_for(lambda: json.loads(told.read_text()))
+        assert parent != process.pid and Path(folder).is_dir()
+    finally:
+        process.kill()
+        process.wait()
+    assert "A_SECRET" not in seen and "PYTHONSTARTUP" not in seen
+    assert seen["HOME"] == seen["TMPDIR"] == folder != str(Path.home())
+    assert seen["PYTHONHASHSEED"] == "0" and seen["CUDA_VISIBLE_DEVICES"] == ""
+    assert not [each for each in path if ".local" in each]
+    for pid in (kernel, parent):
+        wait_for(lambda pid=pid: has_ended(pid))
+    wait_for(lambda: not Path(folder).exists())
+
+
+WORKER_WITH_A_SPY = """
+import sys
+from course_lib.grading import batch_notebook, worker
+spy = '''
+import json, os, sys, time
+with open(%r, "w") as file:
+    json.dump([os.getpid(), os.getppid(), dict(os.environ), sys.path, os.getcwd()], file)
+time.sleep(1000)
+''' % sys.argv[1]
+batch_notebook.SETUP += spy
+worker.run_batch(sys.argv[2])
+"""
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> Any:
+    """What it gives as soon as that is something."""
+    for _ in range(int(seconds * 20)):
+        with contextlib.suppress(OSError, ValueError):
+            if found := condition():
+                return found
+        time.sleep(0.05)
+    raise AssertionError("it took too long")
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_kernel_has_limits(tasks: dict[str, Task], tmp_path: Path) -> None:
+    """Memory that no budget has refused ends in a judgement, not in a dead machine."""
+    resource = pytest.importorskip("resource")
+    code = "from course_lib.grading import kernel; kernel.limit_resources()\n"
+    code += "import resource as r; print(*[r.getrlimit(x)[0] for x in (r.RLIMIT_AS, r.RLIMIT_CPU)])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=child.environment(tmp_path, 77.0, 2**31),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [str(2**31), "78"]
+    assert resource.getrlimit(resource.RLIMIT_AS)[0] != 2**31, "only the kernel is limited"
+
+
+def test_what_cannot_be_run_is_said(
+    tasks: dict[str, Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two attempts that reach no answer: then the tools are at fault, and no row is written."""
+    tries = []
+
+    def broken(folder: Path, *_: object) -> child.Ended:
+        tries.append(folder)
+        return child.Ended(None, "setup", "no space left")
+
+    monkeypatch.setattr(child, "run", broken)
+    batch = Batch(tasks, items(RIGHT), 1, Limits())
+    result = read_result(run_batch(batch.to_json()), batch.items)
+    assert result.problem == "nbval could not run a batch. It says: no space left"
+    assert len(tries) == 2 and not result.judgements

@@ -1,0 +1,314 @@
+"""The engine: every answer gets its row, whatever happens to the batch that it is in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pytest
+from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, notebook, threads, write_class
+
+from course_lib.grading import engine, worker
+from course_lib.grading.engine import Progress, judged_rows
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.executors import Workplace
+from course_lib.grading.journal import Journal
+from course_lib.grading.records import Judgement, Row
+from course_lib.grading.settings import load_settings
+from course_lib.grading.submissions import find_submissions
+from course_lib.grading.worker import Batch, BatchResult
+
+JOBS: list[Batch] = []
+
+
+@pytest.fixture(autouse=True)
+def no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches are judged in this process; JOBS is what was given out."""
+    JOBS.clear()
+    judge_with(monkeypatch, judge_here)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, no_kernels: None) -> None:
+    """Where it does not matter how answers are judged: by a look at them."""
+
+    def look(job: str) -> str:
+        items = Batch.from_json(job).items
+        return BatchResult(
+            {each.number: Judgement("mat_add", numbers_right="+ B" in each.text) for each in items}
+        ).to_json()
+
+    judge_with(monkeypatch, look)
+
+
+def judge_with(monkeypatch: pytest.MonkeyPatch, do: Callable[[str], str]) -> None:
+    def run(job: str) -> str:
+        JOBS.append(Batch.from_json(job))
+        return do(job)
+
+    monkeypatch.setattr(engine, "run_batch", run)
+
+
+def rows_of(
+    folder: Path,
+    out: Path,
+    exercises: Sequence[str] | None = ("mat_add",),
+    place: Workplace | None = None,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[Row]:
+    """The rows of a class, with the journal in `out`."""
+    out.mkdir(exist_ok=True)
+    journal = Journal(out / "journal.txt")
+    try:
+        return judged_rows(
+            find_submissions(folder),
+            exercises,
+            7,
+            journal,
+            place or threads(),
+            load_settings(None),
+            report=report,
+        )
+    finally:
+        journal.close()
+
+
+def verdicts(rows: Sequence[Row]) -> dict[str, str]:
+    return {row.submission.student: row.verdict for row in rows}
+
+
+def several(count: int) -> dict[str, str]:
+    """Answers that differ in a comment."""
+    kinds = (RIGHT, WRONG, UNBOUNDED)
+    return {f"s{i:02}": f"{kinds[i % 3]}# variant {i}" for i in range(count)}
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def test_every_submission_gets_its_row(tmp_path: Path) -> None:
+    folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": WRONG, "s3": "x = 1"})
+    (folder / "s4.ipynb").write_bytes(b"\x00 no notebook")
+    rows = rows_of(folder, tmp_path)
+    assert verdicts(rows) == {"s1": "passed", "s2": "failed", "s3": "missing", "s4": "missing"}
+    assert [row.points for row in rows] == [10, 0, 0, 0]
+    assert all(row.reason for row in rows)
+    assert not any(file.cells for row in rows for file in row.submission.files), "memory"
+
+
+def test_without_names_each_is_graded_on_what_it_is_about(tmp_path: Path) -> None:
+    folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": "print('hello')"})
+    rows = rows_of(folder, tmp_path, exercises=None)
+    assert [(row.submission.student, row.exercise) for row in rows] == [
+        ("s1", "mat_add"),
+        ("s2", ""),
+    ]
+    assert rows[1].verdict == "missing" and rows[1].reason
+
+
+def test_an_exercise_without_a_notebook(tmp_path: Path) -> None:
+    folder = write_class(tmp_path / "class", {"s1": RIGHT})
+    with pytest.raises(CannotGrade, match="has the exercise nothing; there are mat_add"):
+        rows_of(folder, tmp_path, exercises=("nothing",))
+
+
+def test_equal_answers_are_judged_once(tmp_path: Path) -> None:
+    folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": WRONG, "s3": RIGHT})
+    assert set(verdicts(rows_of(folder, tmp_path)).values()) == {"passed", "failed"}
+    assert sum(len(job.items) for job in JOBS) == 2
+
+
+def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
+    """Alone, in other company, in another order, in batches of another size: the same row."""
+    answers = several(9)
+    together = rows_of(write_class(tmp_path / "class", answers), tmp_path / "a")
+    for number, row in enumerate(together[:3]):
+        student = row.submission.student
+        folder = write_class(tmp_path / f"alone{number}", {student: answers[student]})
+        (alone,) = rows_of(folder, tmp_path / f"out{number}")
+        assert alone == row
+    turned = dict(zip(answers, reversed(answers.values()), strict=True))
+    other = rows_of(write_class(tmp_path / "turned", turned), tmp_path / "b", place=threads(1))
+    by_text = {row.answer.text: row.judgement for row in other}
+    assert all(by_text[row.answer.text] == row.judgement for row in together)
+
+
+# --- batches ----------------------------------------------------------------------------------
+
+
+def test_batches_get_smaller_towards_the_end(tmp_path: Path, quick: None) -> None:
+    rows_of(write_class(tmp_path / "class", several(150)), tmp_path)
+    sizes = [len(job.items) for job in JOBS]
+    assert sum(sizes) == 150
+    assert max(sizes) == engine.MOST_A_BATCH
+    assert max(sizes[-2:]) <= engine.FEWEST_A_BATCH
+    names = [item.name for job in JOBS for item in job.items]
+    assert len(set(names)) == 150 and names[0] == "s00::mat_add"
+
+
+def test_a_batch_is_about_one_notebook(tmp_path: Path) -> None:
+    naive = "# EXERCISE matmul_naive\n@cuda.jit\ndef matmul_naive(A, B, C):\n    C[0, 0] = 1\n"
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for name in ("s1", "s2"):
+        (folder / f"{name}.ipynb").write_text(notebook(RIGHT + f"# {name}", naive + f"# {name}"))
+    rows = rows_of(folder, tmp_path, exercises=("mat_add", "matmul_naive"))
+    assert [(row.submission.student, row.exercise) for row in rows] == [
+        ("s1", "mat_add"),
+        ("s1", "matmul_naive"),
+        ("s2", "mat_add"),
+        ("s2", "matmul_naive"),
+    ]
+    for job in JOBS:
+        assert len({job.tasks[item.exercise].notebook for item in job.items}) == 1
+
+
+def test_progress_is_told(tmp_path: Path, quick: None) -> None:
+    folder = write_class(tmp_path / "class", several(20))
+    told = []
+    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
+    assert told[0] == (0, 0, 20) and told[-1] == (0, 20, 20)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
+    assert told[-1] == (20, 20, 20)
+
+
+# --- resuming ---------------------------------------------------------------------------------
+
+
+def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
+    folder = write_class(tmp_path / "class", several(6))
+    first = rows_of(folder, tmp_path)
+    JOBS.clear()
+    assert rows_of(folder, tmp_path) == first
+    assert not JOBS
+    (folder / "s00.ipynb").write_text(notebook(WRONG + "# changed"))
+    assert verdicts(rows_of(folder, tmp_path))["s00"] == "failed"
+    assert [item.name for job in JOBS for item in job.items] == ["s00::mat_add"]
+
+
+def test_stopped_anywhere_the_next_run_goes_on(
+    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C after every batch there is; the rows are those of an undisturbed run."""
+    folder = write_class(tmp_path / "class", several(20))
+    undisturbed = rows_of(folder, tmp_path / "a")
+    monkeypatch.setattr(engine, "MOST_A_BATCH", 4)
+    monkeypatch.setattr(engine, "FEWEST_A_BATCH", 2)
+    done = [0]
+
+    def press(now: Progress) -> None:
+        if now.done > max(now.known, done[-1]):
+            done.append(now.done)
+            raise KeyboardInterrupt
+
+    for _ in range(30):
+        try:
+            rows = rows_of(folder, tmp_path / "b", report=press)
+        except KeyboardInterrupt:
+            continue
+        break
+    assert rows == undisturbed
+    assert len(done) > 4
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+class OneFails(Executor):
+    """A pool that breaks whenever a certain text is in a job."""
+
+    def submit(self, work: Callable[[str], str], job: str) -> Future[str]:  # type: ignore[override]
+        future: Future[str] = Future()
+        if "LETHAL" in job:
+            future.set_exception(BrokenProcessPool("a worker died"))
+        else:
+            future.set_result(work(job))
+        return future
+
+
+def test_a_worker_that_always_dies_costs_one_row(tmp_path: Path, quick: None) -> None:
+    answers = several(12) | {"s05": RIGHT + "# LETHAL"}
+    folder = write_class(tmp_path / "class", answers)
+    place = Workplace(OneFails, lambda pool: None, 2)
+    rows = rows_of(folder, tmp_path, place=place)
+    (row,) = [row for row in rows if row.submission.student == "s05"]
+    assert row.verdict == "needs review" and row.points is None
+    assert row.judgement.outcome == "died"
+    others = [row for row in rows if row.submission.student != "s05"]
+    assert len(others) == 11 and not [row for row in others if row.verdict == "needs review"]
+
+
+def test_what_cannot_be_judged_needs_review(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(job: str) -> str:
+        outcome = Judgement("mat_add", needs_review=True, outcome="stopped-by-clock")
+        return BatchResult({0: outcome}).to_json()
+
+    judge_with(monkeypatch, stopped)
+    folder = write_class(tmp_path / "class", {"s1": RIGHT})
+    (row,) = rows_of(folder, tmp_path)
+    assert row.verdict == "needs review" and row.points is None
+    judge_with(monkeypatch, judge_here)
+    (row,) = rows_of(folder, tmp_path)
+    assert row.verdict == "passed", "the next run tries again"
+
+
+def test_tools_that_do_not_work_stop_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_class(tmp_path / "class", several(3))
+    judge_with(monkeypatch, lambda job: BatchResult(problem="No kernel starts.").to_json())
+    with pytest.raises(CannotGrade, match=r"No kernel starts\."):
+        rows_of(folder, tmp_path)
+    judge_with(monkeypatch, lambda job: BatchResult({0: Judgement("mat_add")}).to_json())
+    with pytest.raises(CannotGrade, match="A worker left out 2 of 3 answers"):
+        rows_of(folder, tmp_path)
+
+
+def test_a_lying_worker_gets_nothing_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes back is looked at: of another exercise, twice, of no item."""
+    passed = Judgement("matmul_1d", numbers_right=True).to_json()
+
+    def lie(job: str) -> str:
+        honest = worker.read_result(judge_here(job), Batch.from_json(job).items)
+        text = honest.to_json()
+        import json
+
+        fields = json.loads(text)
+        good = Judgement("mat_add", numbers_right=True).to_json()
+        fields["judgements"] += [[0, passed], [99, good], [0, good], ["0", good]]
+        return json.dumps(fields)
+
+    judge_with(monkeypatch, lie)
+    notes: list[str] = []
+
+    def listen(now: Progress) -> None:
+        notes[:] = now.notes
+
+    folder = write_class(tmp_path / "class", {"s1": WRONG})
+    (row,) = rows_of(folder, tmp_path, report=listen)
+    assert row.verdict == "failed" and row.points == 0
+    assert len(notes) == 4 and all("ignored" in note for note in notes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_of_any_text_get_a_row(tmp_path: Path, seed: int) -> None:
+    """Noise in place of an answer; nothing is lost, and nothing stops the class."""
+    draw = random.Random(seed)
+    letters = "abc(){}[]:=\n\t \\\"'#%!?\x00\ud800\u202e,;<&>@=+-"
+    answers = {
+        f"s{i}": "# EXERCISE mat_add\n" + "".join(draw.choices(letters, k=draw.randrange(80)))
+        for i in range(6)
+    }
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for student, text in answers.items():
+        (folder / f"{student}.ipynb").write_text(notebook(text))
+    rows = rows_of(folder, tmp_path)
+    assert len(rows) == 6
+    assert {row.verdict for row in rows} <= {"failed", "missing"}

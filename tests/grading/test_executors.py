@@ -1,0 +1,313 @@
+"""Batches on executors: nothing is lost when a worker dies, and the guilty batch is found."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.executors import Workplace, dask_cluster, process_pool, run_all
+
+posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+# Jobs; module-level, so that worker processes find them.
+
+
+def shout(job: str) -> str:
+    return job.upper()
+
+
+def work(job: str) -> str:
+    """Do what the job says: die always, die once (there is a file), or answer."""
+    word, _, path = job.partition(" ")
+    if word == "die" or (word == "once" and not Path(path).exists()):
+        if path:
+            Path(path).touch()
+        os._exit(9)
+    return f"{word} done"
+
+
+def wait_long(job: str) -> str:
+    Path(job).write_text(str(os.getpid()))
+    time.sleep(60)
+    return job
+
+
+def results(workplace: Workplace, jobs: list[str], do=shout) -> dict[str, str | None]:
+    queue = deque(jobs)
+    done = list(run_all(do, workplace, lambda: queue.popleft() if queue else None))
+    assert len(done) == len(jobs) == len(dict(done))
+    return dict(done)
+
+
+def threads(width: int) -> Workplace:
+    return Workplace(lambda: ThreadPoolExecutor(width), lambda pool: pool.shutdown(), width)
+
+
+# --- with executors that only pretend ---------------------------------------------------------
+
+
+def test_every_job_is_done() -> None:
+    jobs = [f"job {number}" for number in range(50)]
+    assert results(threads(3), jobs) == {job: job.upper() for job in jobs}
+    assert results(threads(3), []) == {}
+
+
+def test_jobs_are_asked_for_only_when_there_is_room() -> None:
+    asked, done = 0, 0
+
+    def next_job() -> str | None:
+        nonlocal asked
+        if asked == 20:
+            return None
+        asked += 1
+        assert asked - done <= 3
+        return str(asked)
+
+    for _ in run_all(shout, threads(2), next_job):
+        done += 1
+    assert done == 20
+
+
+def test_a_job_may_lead_to_others() -> None:
+    queue = deque(["three", "one"])
+    done = []
+    for job, _ in run_all(shout, threads(1), lambda: queue.popleft() if queue else None):
+        done.append(job)
+        if job == "one":
+            queue.extend(["four", "five"])
+    assert sorted(done) == ["five", "four", "one", "three"]
+
+
+def test_an_error_of_ours_is_not_a_death() -> None:
+    def fail(job: str) -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        results(threads(2), ["a"], fail)
+
+
+class Fragile(Executor):
+    """A pool that breaks, and takes everything along that it has, when a job says so."""
+
+    def __init__(self, lethal: set[str], alone: list[set[str]]) -> None:
+        self.lethal = lethal
+        self.alone = alone
+        self.held: dict[Future[str], str] = {}
+        self.broken = False
+
+    def submit(self, work, job: str) -> Future[str]:  # type: ignore[override]
+        if self.broken:
+            raise BrokenProcessPool("broken before")
+        future: Future[str] = Future()
+        self.held[future] = job
+        if len(self.held) == 3 or job in self.lethal or job == "last":
+            self.settle(work)
+        return future
+
+    def settle(self, work) -> None:
+        jobs = set(self.held.values())
+        self.broken = bool(jobs & self.lethal)
+        if self.broken:
+            self.alone.append(jobs)
+        for future, job in self.held.items():
+            if self.broken:
+                future.set_exception(BrokenProcessPool("a worker died"))
+            else:
+                future.set_result(work(job))
+        self.held.clear()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if self.held:
+            self.settle(shout)
+
+
+def test_the_guilty_job_is_found_and_the_others_are_done() -> None:
+    broken: list[set[str]] = []
+    made = []
+
+    def start() -> Executor:
+        made.append(Fragile({"lethal"}, broken))
+        return made[-1]
+
+    place = Workplace(start, lambda pool: None, 1)
+    # Each alone settles at once, as "last" does.
+    found = results(place, ["last", "lethal", "last 2"][:2])
+    assert found == {"last": "LAST", "lethal": None}
+    assert broken[-1] == {"lethal"}, "tried again with nothing beside it"
+    assert len(broken) == 3
+
+
+def test_a_workplace_that_is_gone_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("course_lib.grading.executors.WAIT_SECONDS", 0.01)
+
+    class Silent(Fragile):
+        def submit(self, work, job: str) -> Future[str]:  # type: ignore[override]
+            return Future()
+
+    problems = iter(["", "", "The scheduler is gone."])
+    stopped = []
+    place = Workplace(
+        lambda: Silent(set(), []), stopped.append, 1, problem=lambda: next(problems, "")
+    )
+    with pytest.raises(CannotGrade, match="The scheduler is gone"):
+        results(place, ["a", "b"])
+    assert len(stopped) == 1
+
+
+# --- with processes ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_pool_survives_its_workers(tmp_path: Path) -> None:
+    jobs = ["a", f"once {tmp_path / 'once'}", "b", f"die {tmp_path / 'die'}", "c", "d"]
+    found = results(process_pool(2), jobs, work)
+    assert found.pop(jobs[3]) is None
+    assert found == {job: f"{job.split()[0]} done" for job in jobs if job != jobs[3]}
+
+
+@posix
+@pytest.mark.slow
+def test_a_killed_worker_costs_a_retry(tmp_path: Path) -> None:
+    """From outside, as the system does when memory runs out."""
+    pid_file = tmp_path / "pid"
+
+    def kill() -> None:
+        os.kill(number_in(pid_file), signal.SIGKILL)
+
+    threading.Thread(target=kill).start()
+    job = f"slow {pid_file}"
+    assert results(process_pool(2), ["a", job, "b"], slow_once) == {
+        "a": "a",
+        job: "second time",
+        "b": "b",
+    }
+
+
+def slow_once(job: str) -> str:
+    word, _, path = job.partition(" ")
+    if not path:
+        return word
+    if Path(path).exists():
+        return "second time"
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(60)
+    return "nobody killed it"
+
+
+def number_in(path: Path) -> int:
+    for _ in range(200):
+        if path.exists() and path.read_text().strip():
+            return int(path.read_text())
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was never written")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def all_gone(pids: list[int], seconds: float = 10) -> bool:
+    for _ in range(int(seconds / 0.05)):
+        if not any(map(is_alive, pids)):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@posix
+@pytest.mark.slow
+def test_stopped_a_pool_leaves_no_process(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    queue = deque([str(pid_file)])
+
+    def next_job() -> str | None:
+        if queue:
+            return queue.popleft()
+        number_in(pid_file)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run_all(wait_long, process_pool(2), next_job))
+    assert all_gone([number_in(pid_file)])
+    assert not multiprocessing.active_children()
+
+
+@posix
+@pytest.mark.slow
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:3]\n"
+        "if __name__ == '__main__':\n"
+        "    import test_executors as t\n"
+        "    t.results(t.process_pool(2), sys.argv[3:], t.wait_long)\n"
+    )
+    script = tmp_path / "run.py"
+    script.write_text(code)
+    files = [tmp_path / "one", tmp_path / "two"]
+    here = Path(__file__).parent
+    parent = subprocess.Popen([sys.executable, script, here, REPOSITORY, *files])
+    pids = [number_in(file) for file in files]
+    parent.kill()
+    parent.wait()
+    assert all_gone(pids)
+
+
+# --- with Dask --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_dask_scheduler_that_is_not_there() -> None:
+    with pytest.raises(CannotGrade, match="No Dask scheduler answers at nonsense"):
+        dask_cluster("nonsense://nowhere")
+
+
+@pytest.mark.slow
+def test_dask_with_worker_processes(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        host="127.0.0.1",
+        local_directory=str(tmp_path),
+    ) as cluster:
+        place = dask_cluster(cluster.scheduler_address)
+        assert place.width == 2
+        jobs = ["a", "b", f"once {tmp_path / 'once'}", "c"]
+        found = results(place, jobs, work)
+        assert found == {job: f"{job.split()[0]} done" for job in jobs}
+
+
+def test_jobs_are_plain_text() -> None:
+    """What goes to a worker and comes back is JSON, whatever an answer holds."""
+    from course_lib.grading.assignment import Task
+    from course_lib.grading.batch_notebook import Item
+    from course_lib.grading.worker import Batch, Limits
+
+    task = Task("mat_add", "00_start_here", "# Title", "## Exercise", "import numpy as np")
+    item = Item(0, "s1::mat_add", "mat_add", "\ud800 \x00 ' \" \\ {0} %s\r\n\u2028")
+    batch = Batch({"mat_add": task}, (item,), 7, Limits())
+    assert Batch.from_json(batch.to_json()) == batch
+    assert json.loads(batch.to_json())["items"][0]["text"] == item.text
+    assert batch.to_json().isascii()

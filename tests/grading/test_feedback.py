@@ -1,0 +1,282 @@
+"""What a student sees: everything that helps, nothing hidden, and nothing that acts."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows_of_a_class import (
+    RACY,
+    RIGHT,
+    SETTINGS,
+    TILED,
+    UNEVEN,
+    UNSUPPORTED,
+    WRONG,
+    answer,
+    missing,
+    row,
+    submission,
+)
+
+from course_lib.findings import CODES, finding
+from course_lib.grading.explain import explain
+from course_lib.grading.feedback import MOST_FINDINGS, feedback_page, without_hidden_numbers
+from course_lib.grading.hints import read_hints
+from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.scoring import score
+from course_lib.grading.settings import Settings
+from course_lib.grading.text import MOST_LINES, as_html, source_lines, visible
+
+EXERCISES = Path(__file__).resolve().parents[2] / "exercises"
+TAGS = set(
+    "html head meta title style body main h1 h2 h3 p a span strong em code br div section ol ul li "
+    "table thead tbody tr th td details summary footer svg desc rect line text".split()
+)
+VOID = {"meta", "br", "rect", "line"}
+
+
+class Tidy(HTMLParser):
+    """Complains about tags that are not ours, do not nest, or carry what could act."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS, tag
+        given = dict(attributes)
+        assert not {each for each in given if each.startswith("on") or each in ("style", "src")}
+        self.ids += [given["id"]] if given.get("id") else []
+        self.links += [given["href"]] if given.get("href") else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID, tag
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+def tidy(page: str) -> Tidy:
+    """The page, looked through."""
+    parser = Tidy()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == [] and len(parser.ids) == len(set(parser.ids))
+    assert all(link.removeprefix("#") in parser.ids for link in parser.links if link[0] == "#")
+    return parser
+
+
+def page_of(*rows: Row, settings: Settings = SETTINGS) -> str:
+    return feedback_page(rows, rows[0].submission.student, settings)
+
+
+def words(page: str) -> str:
+    return " ".join(" ".join(tidy(page).words).split())
+
+
+# --- what stands on it --------------------------------------------------------------------------
+
+
+def test_a_page_needs_nothing_from_anywhere() -> None:
+    page = page_of(row("s01", RACY), missing("s01"))
+    assert "<script" not in page and "default-src 'none'" in page
+    assert re.findall(r"(?:https?:)?//[a-z]", page) == [] and "@import" not in page
+    assert "url(" not in page and 'lang="en"' in page and "width=device-width" in page
+
+
+def test_a_finding_stands_below_its_line() -> None:
+    page = page_of(row("s01", RACY))
+    items = re.findall(r"<li.*?</li>", page.partition('<ol class="listing">')[2], re.DOTALL)
+    assert "Mistake 1, line 5: race: read before the write is certain" in items[4]
+    assert 'class="error"' in items[4] and 'class="warning"' in items[5]
+    assert "Warning 2, line 6" in items[5] and "Where does the barrier stand?" in items[4]
+    assert len(items) == len(source_lines(TILED))
+
+
+def test_each_property_says_what_it_earned_and_why_not() -> None:
+    shown = words(page_of(row("s01", RACY)))
+    assert "8 of 10 points" in shown
+    assert "race-free : a barrier stands wherever" in shown
+    assert "Lost: line 5: race: read before the write is certain." in shown
+    assert shown.count("Lost:") == 1
+    uneven = words(page_of(row("s01", UNEVEN)))
+    assert uneven.count("Lost:") == 2
+
+
+def test_what_costs_everything_is_said_once() -> None:
+    assert words(page_of(row("s01", WRONG))).count("nothing is earned before") == 0
+    assert words(page_of(row("s01", WRONG))).count("Nothing is earned before") == 1
+
+
+def test_hints_for_those_who_need_them() -> None:
+    assert "Hint 3: the idea" in page_of(row("s01", RACY))
+    assert "Hint 3: the idea" in page_of(missing("s01"))
+    assert "Hint" not in words(page_of(row("s01", RIGHT)))
+
+
+def test_hints_come_from_the_instructors_notebooks(tmp_path: Path) -> None:
+    ours = Settings(notebooks=tmp_path)
+    assert "Hint" not in words(page_of(row("s01", RACY), settings=ours))
+    hints = read_hints(EXERCISES)
+    assert all(len(each) == 3 for each in hints.values()) and len(hints) >= 11
+    assert "<code>" in hints["mat_add"][0].as_html() and "`" not in hints["mat_add"][0].as_html()
+    assert "may an <code>if</code> stand" in hints["matmul_tiled"][1].title_as_html()
+
+
+def test_how_the_answer_was_read_is_told() -> None:
+    noted = answer(
+        "a = 1\n" + TILED, notes=("Two cells define it; the last counts.",), first_line=2
+    )
+    shown = page_of(score(submission("s01"), noted, RIGHT, SETTINGS))
+    assert "Two cells define it; the last counts." in shown and "s/05.ipynb, cell 9" in shown
+    assert shown.count('<li class="other">') == 1
+
+
+def test_open_points_are_not_0() -> None:
+    shown = words(page_of(row("s01", UNSUPPORTED), missing("s01")))
+    assert "0 of 20 points so far; an instructor still has to look" in shown
+    assert "open of 10" in shown
+
+
+# --- what does not ------------------------------------------------------------------------------
+
+
+def test_code_is_shown_as_it_is_and_does_nothing() -> None:
+    page = page_of(row("s01", RACY, student="<b>Bo</b> \u202eoB"))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "alert(1)</script>" not in page
+    assert "&lt;b&gt;Bo&lt;/b&gt;" in page and "&lt;b&gt;too early&lt;/b&gt;" in page
+    assert not set("\u202e\u202c\x1b") & set(page)
+    assert "U+202E" in page and "right-to-left override" in page and "U+001B" in page
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("C[0, 3] is 1.5 and should be 2.25", "C[0, 3] is 1.5, which is wrong"),
+        ("x is -1.5e+03 and should be -2e-05. None", "x is -1.5e+03, which is wrong. None"),
+        ("C[1, 1] is nan and should be inf.", "C[1, 1] is nan, which is wrong."),
+        ("Seen on (33 x 37) @ (37 x 19).", "Seen on (33 x 37) @ (37 x 19)."),
+    ],
+)
+def test_no_hidden_number_is_shown(message: str, shown: str) -> None:
+    assert without_hidden_numbers(message) == shown
+
+
+def test_a_page_holds_no_seed_and_no_hidden_number() -> None:
+    assert "2.25e-05" not in page_of(row("s01", RACY))
+    assert "seed" not in words(page_of(row("s01", RACY))).lower()
+
+
+def test_a_very_long_answer_is_cut() -> None:
+    text = "x = 1\n" * (MOST_LINES + 7) + "y" * 100_000
+    scored = score(submission("s01"), answer(text), WRONG, SETTINGS)
+    assert "And 8 more lines." in words(page_of(scored)) and len(page_of(scored)) < 300_000
+    assert "and 8 more lines" in explain(scored) and len(explain(scored)) < 60_000
+
+
+def test_a_page_has_an_end_whatever_the_answer_holds() -> None:
+    findings = tuple(finding("wrong-index", "\u202e" * 2000, 1) for _ in range(100))
+    judged = Judgement("matmul_tiled", findings)
+    text = ("\u202e" * 2000 + "\n") * 2000
+    page = page_of(score(submission("s01"), answer(text, notes=("ok",)), judged, SETTINGS))
+    assert len(page) < 10_000_000
+    assert f"And {100 - MOST_FINDINGS} more findings" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200bb", "a⟨U+200B⟩b"),
+        ("\ud800", "⟨U+D800⟩"),
+        ("a\u2028b\u0000\u0007", "a⟨U+2028⟩b⟨U+0000⟩⟨U+0007⟩"),
+        ("\u3164 = 1", "⟨U+3164⟩ = 1"),
+        ("e\u0301" + "\u0301" * 4, "e\u0301\u0301\u0301⟨U+0301⟩⟨U+0301⟩"),
+        ("naïve 日本 \U0001f600", "naïve 日本 \U0001f600"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert as_html(text).encode("utf-8")
+
+
+def test_lines_are_pythons_lines() -> None:
+    assert source_lines("a\r\nb\rc\x0cd\u2028e\nf\n") == ["a", "b", "c\x0cd\u2028e", "f"]
+    assert source_lines("") == [""]
+
+
+# --- whatever comes -----------------------------------------------------------------------------
+
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
+FINDINGS = st.builds(
+    lambda code, message, line, hint, severity: finding(code, message, line, hint, severity),
+    st.sampled_from(sorted(CODES)),
+    ANYTHING,
+    st.none() | st.integers(-3, 10**9),
+    ANYTHING,
+    st.sampled_from(["error", "warning"]),
+)
+JUDGEMENTS = st.none() | st.builds(
+    Judgement,
+    st.just("matmul_tiled"),
+    st.lists(FINDINGS, max_size=3).map(tuple),
+    st.lists(ANYTHING, max_size=2).map(tuple),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["judged", "died", "stopped-by-clock"]),
+)
+
+
+@given(ANYTHING, ANYTHING, ANYTHING, JUDGEMENTS)
+def test_any_row_makes_a_page_and_an_explanation(
+    name: str, text: str, note: str, judged: Judgement | None
+) -> None:
+    found = FoundAnswer("matmul_tiled", text, (note,), None, name, 3, 2)
+    scored = score(submission("key", name or "x"), found, judged, SETTINGS)
+    page = page_of(scored)
+    tidy(page)
+    assert page.encode("utf-8")
+    told = explain(scored)
+    assert told.encode("utf-8") and not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told
+    )
+
+
+# --- in the terminal ----------------------------------------------------------------------------
+
+
+def test_explain_tells_where_what_and_how_many_points() -> None:
+    told = explain(row("s02", RACY))
+    assert told.startswith("s02 · matmul_tiled: partly, 8 of 10 points\n")
+    assert "Answer: s/05.ipynb, cell 9" in told
+    assert "  3 | def matmul_tiled(A, B, C):" in told
+    assert "1. line 5: race: read before the write is certain [race-read-after-write]" in told
+    assert "  race-free 0 of 2: lost; line 5: race" in told
+    assert "  reuse 2 of 2: a block fetches each element" in told
+    assert "and should be -2.25e-05" in told  # an instructor may know
+    assert "⟨U+001B⟩[31mred" in told and "⟨U+202E⟩" in told
+
+
+def test_explain_says_why_there_is_nothing() -> None:
+    assert "Reason: There is no cell for it." in explain(missing("s02"))
+    died = explain(row("s02", Judgement("matmul_tiled", outcome="died")))
+    assert "needs review, open of 10 points" in died and "a person has to look" in died
+
+
+def test_explain_uses_the_courses_own_points() -> None:
+    ours = Settings(points={"matmul_tiled": {"right": 1.0, "race-free": 5.0}})
+    assert "race-free 0 of 5" in explain(row("s02", RACY, ours), ours)

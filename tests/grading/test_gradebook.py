@@ -1,0 +1,200 @@
+"""The tables for a gradebook, and the files that they stand in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row
+
+from course_lib.grading import outputs
+from course_lib.grading.gradebook import canvas_csv, grades_csv, moodle_csv, names
+from course_lib.grading.outputs import write_all
+from course_lib.grading.records import Row
+from course_lib.grading.settings import Settings
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    " =1",
+    "\u202e=1",
+    "＝1",
+    "=cmd|'/c x'!A1",
+]
+
+
+def read(text: str | None) -> list[list[str]]:
+    assert text is not None
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_a_line_for_each_row() -> None:
+    head, *lines = read(grades_csv([row("s01"), row("s02", RACY), row("s03", UNSUPPORTED)]))
+    assert head == ["submission", "exercise", "points", "max", "verdict", "reason"]
+    assert lines[0][:5] == ["s01", "matmul_tiled", "10", "10", "passed"]
+    assert lines[1][2:5] == ["8", "10", "partly"]
+    assert lines[2][2:5] == ["", "10", "needs review"]
+
+
+def test_programs_read_it_as_it_is_and_lines_end_as_the_standard_says() -> None:
+    text = grades_csv([row("s01", student="Zoë")])
+    assert text.startswith('"submission"')  # no byte order mark
+    assert text.endswith("\r\n") and "\n" not in text.replace("\r\n", "")
+    assert read(text)[1][0] == "Zoë"
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_no_cell_is_a_formula(name: str) -> None:
+    rows = [row("s01", student=name, platform="canvas", platform_id="7"), missing("s02", why=name)]
+    for text in (grades_csv(rows), canvas_csv(rows, SETTINGS)):
+        for cell in (each for line in read(text) for each in line):
+            assert cell.lstrip()[:1] not in ("=", "+", "-", "@", "＝"), cell
+            assert not any(ord(each) < 32 for each in cell)
+
+
+@pytest.mark.parametrize("name", ['a","b', "a\r\nb,passed", "x;=1+1;y", '"', "'"])
+def test_no_name_ends_its_cell(name: str) -> None:
+    text = grades_csv([row("s01", student=name), row("s02")])
+    assert [len(line) for line in read(text)] == [6, 6, 6]
+    # Where a semicolon separates, the name is still one quoted cell.
+    assert f'"{read(text)[1][0].replace(chr(34), chr(34) * 2)}"' in text
+
+
+def test_two_students_of_one_name_are_called_by_their_keys() -> None:
+    rows = [row("ada-2", student="Ada"), row("ada", student="ada"), row("bo", student="Bo")]
+    assert names(rows) == {"ada-2": "ada-2", "ada": "ada", "bo": "Bo"}
+
+
+def test_nobody_is_called_by_anothers_key() -> None:
+    rows = [row("s1", student="s2"), row("s2", student="Bo")]
+    assert names(rows) == {"s1": "s1", "s2": "Bo"}
+    assert len(set(names([row("a", student="'=1"), row("b", student="=1")]).values())) == 2
+
+
+# --- Canvas and Moodle --------------------------------------------------------------------------
+
+
+def students(platform: str, number: str | None = "4711") -> list[Row]:
+    known = {"platform": platform, "platform_id": number}
+    return [row("s01", RACY, student="One, S", **known), missing("s01")]
+
+
+def test_canvas_gets_its_columns_and_no_open_grade() -> None:
+    rows = [students("canvas")[0], row("s02", UNSUPPORTED, platform="canvas", platform_id="12")]
+    title = Settings(canvas_assignment="Week 5 (99)")
+    head, most, first = read(canvas_csv(rows, title))
+    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Week 5 (99)"]
+    assert most == ["    Points Possible", "", "", "", "", "10"]
+    assert first == ["One, S", "4711", "", "", "", "8"]
+
+
+def test_nobodys_name_makes_the_line_of_the_points() -> None:
+    rows = [row("s01", student="Points Possible 1", platform="canvas", platform_id="7")]
+    assert sum("Points Possible" in line[0] for line in read(canvas_csv(rows, SETTINGS))) == 1
+
+
+def test_moodle_gets_its_columns_and_no_open_grade() -> None:
+    rows = [students("moodle")[0], row("s02", UNSUPPORTED, platform="moodle", platform_id="12")]
+    head, only = read(moodle_csv(rows))
+    # The import refuses a file without these three.
+    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(head)
+    assert dict(zip(head, only, strict=True))["Identifier"] == "Participant 4711"
+    assert dict(zip(head, only, strict=True))["Grade"] == "8"
+    assert "matmul_tiled: 8 of 10 (partly)" in only[-1]
+
+
+@pytest.mark.parametrize("number", [None, "", "47 11", "=1", "../4", "٤"])
+def test_only_a_number_names_a_student_there(number: str | None) -> None:
+    assert canvas_csv(students("canvas", number), SETTINGS) is None
+    assert moodle_csv(students("moodle", number)) is None
+
+
+def test_a_number_that_two_share_names_nobody() -> None:
+    twice = [
+        row("s01", platform="canvas", platform_id="7"),
+        row("s02", platform="canvas", platform_id="07"),
+    ]
+    assert canvas_csv(twice, SETTINGS) is None
+    other = row("s03", platform="canvas", platform_id="8")
+    assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
+
+
+def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None:
+    rows = [
+        row("s01", student="A_B/../C", platform="moodle", platform_id="4711"),
+        row("s02", UNSUPPORTED, platform="moodle", platform_id="4712"),
+        row("s03"),
+    ]
+    write_all(rows, SETTINGS, 5, tmp_path)
+    with zipfile.ZipFile(tmp_path / "moodle_feedback.zip") as archive:
+        pages = {name: archive.read(name) for name in archive.namelist()}
+    assert pages == {
+        f"Participant_471{i}_assignfeedback_file_/feedback.html": (
+            tmp_path / f"feedback/s0{i}.html"
+        ).read_bytes()
+        for i in (1, 2)
+    }
+    write_all(rows[2:], SETTINGS, 5, tmp_path)
+    assert not (tmp_path / "moodle_feedback.zip").exists()
+
+
+# --- the files ----------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_equal_rows_are_equal_bytes_in_whatever_order_they_come(tmp_path: Path) -> None:
+    rows = a_class()
+    write_all(rows, SETTINGS, 5, tmp_path / "one")
+    write_all(list(reversed(rows)), SETTINGS, 5, tmp_path / "two")
+    assert written(tmp_path / "one") == written(tmp_path / "two")
+    assert set(written(tmp_path / "one")) == {
+        "grades.csv", "junit.xml", "report.html", *(f"feedback/s0{n}.html" for n in range(1, 6)),
+    }  # fmt: skip
+
+
+def test_what_an_earlier_run_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    write_all([*students("canvas"), row("gone")], SETTINGS, 5, tmp_path)
+    (tmp_path / "feedback" / "mine.html").write_text("my own page")
+    write_all([row("s01")], SETTINGS, 5, tmp_path)
+    assert set(written(tmp_path)) == {
+        "grades.csv", "junit.xml", "report.html", "feedback/s01.html", "feedback/mine.html",
+    }  # fmt: skip
+
+
+def test_a_file_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_all([row("s01")], SETTINGS, 5, tmp_path)
+    before = written(tmp_path)
+
+    def fails(*paths: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(outputs.os, "replace", fails)
+    with pytest.raises(OSError, match="full"):
+        write_all([row("s01", RACY)], SETTINGS, 5, tmp_path)
+    assert written(tmp_path) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
+def test_files_can_be_read_by_others(tmp_path: Path) -> None:
+    write_all([row("s01")], SETTINGS, 5, tmp_path)
+    assert (tmp_path / "grades.csv").stat().st_mode & 0o777 == 0o644
+
+
+def test_nothing_to_grade_is_written_too(tmp_path: Path) -> None:
+    write_all([], SETTINGS, 5, tmp_path)
+    assert "0 submissions" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(read((tmp_path / "grades.csv").read_text(encoding="utf-8"))) == 1

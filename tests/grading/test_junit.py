@@ -1,0 +1,87 @@
+"""junit.xml: what continuous integration reads."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows_of_a_class import SETTINGS, a_class, row, submission
+
+from course_lib.grading.junit import junit_xml
+from course_lib.grading.records import FoundAnswer
+from course_lib.grading.scoring import score
+
+# What the schemas in use (Jenkins, Ant, GitLab) agree on: attributes that must be there, those
+# that may be, and children.
+SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": (set(), {"name", "tests", "failures", "errors", "time"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"skipped", "time", "timestamp", "hostname", "id", "package"},
+        {"testcase", "properties", "system-out", "system-err"},
+    ),
+    "testcase": (
+        {"name", "classname"},
+        {"time", "assertions", "status"},
+        {"failure", "error", "skipped", "system-out", "system-err"},
+    ),
+    "failure": (set(), {"message", "type"}, set()),
+    "skipped": (set(), {"message"}, set()),
+}
+
+
+def valid(element: ElementTree.Element) -> ElementTree.Element:
+    """The element, if it and all below it follow the schema."""
+    needed, allowed, children = SCHEMA[element.tag]
+    assert needed <= set(element.attrib) <= needed | allowed, element.attrib
+    assert {each.tag for each in element} <= children
+    for each in element:
+        valid(each)
+    return element
+
+
+def suite(text: str) -> ElementTree.Element:
+    root = valid(ElementTree.fromstring(text.encode("utf-8")))
+    (only,) = root
+    return only
+
+
+def test_a_case_for_each_row() -> None:
+    found = suite(junit_xml(a_class(), "Week 5"))
+    assert found.attrib["name"] == "Week 5"
+    counts = {name: found.attrib[name] for name in ("tests", "failures", "skipped", "errors")}
+    assert counts == {"tests": "10", "failures": "8", "skipped": "1", "errors": "0"}
+    assert len(found.findall("testcase/failure")) == 8
+    first = found[0]
+    assert (first.attrib["classname"], first.attrib["name"]) == ("s01", "matmul_tiled")
+    assert len(first) == 0
+
+
+def test_a_failure_says_what_and_how_many_points() -> None:
+    (failure,) = suite(junit_xml(a_class(), "x"))[1]
+    assert failure.attrib["type"] == "partly" and failure.text == "8 of 10 points"
+    assert failure.attrib["message"].startswith("Line 5: race")
+
+
+def test_needs_review_is_neither_passed_nor_failed() -> None:
+    (skipped,) = suite(junit_xml(a_class(), "x"))[4]
+    assert skipped.tag == "skipped" and "does not know" in skipped.attrib["message"]
+
+
+def test_a_submission_about_nothing_has_a_name() -> None:
+    lost = score(submission("s01", problem="Damaged."), FoundAnswer(""), None, SETTINGS)
+    assert suite(junit_xml([lost], "x"))[0].attrib["name"] == "the submission"
+
+
+@pytest.mark.parametrize("name", ["\x00\x08\x1b[2J", "]]><x>&'\"", "\ufffe\uffff", "\ud800", "\n"])
+def test_any_name_is_valid_xml(name: str) -> None:
+    found = suite(junit_xml([row("s01", student=name)], name))
+    assert found[0].attrib["classname"] and "\x1b" not in found[0].attrib["classname"]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_any_text_is_valid_xml(text: str) -> None:
+    answer = FoundAnswer("mat_add", problem=text)
+    suite(junit_xml([score(submission("s01", text or "x"), answer, None, SETTINGS)], text))

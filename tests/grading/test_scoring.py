@@ -1,0 +1,263 @@
+"""Points, verdict and reason of a row, and a course's own weights."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows_of_a_class import (
+    RACY,
+    RIGHT,
+    UNEVEN,
+    UNSUPPORTED,
+    WRONG,
+    answer,
+    missing,
+    row,
+    submission,
+)
+
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.points import FATAL, earned_points, lost_properties
+from course_lib.findings import CODES, finding
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import FoundAnswer, Judgement
+from course_lib.grading.scoring import Settings, load_settings, score
+from course_lib.grading.settings import exercise_ids
+
+POINTS = EXERCISES["matmul_tiled"].points
+
+
+def settings(tmp_path: Path, text: str) -> Settings:
+    path = tmp_path / "grading.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_settings(path)
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+def test_a_right_answer_has_all_points() -> None:
+    scored = row("s01", RIGHT)
+    assert (scored.verdict, scored.points, scored.max_points) == ("passed", 10.0, 10.0)
+    assert scored.earned == {name: float(points) for name, points in POINTS.items()}
+
+
+def test_a_race_costs_its_property_and_no_other() -> None:
+    scored = row("s02", RACY)
+    assert (scored.verdict, scored.points) == ("partly", 10.0 - POINTS["race-free"])
+    assert (
+        scored.reason == "Line 5: race: read before the write is certain [race-read-after-write]."
+    )
+    assert [name for name, points in scored.earned.items() if not points] == ["race-free"]
+
+
+def test_wrong_on_uneven_shapes_keeps_what_even_ones_show() -> None:
+    scored = row("s03", UNEVEN)
+    assert scored.verdict == "partly"
+    assert {name for name, points in scored.earned.items() if not points} == {"right", "bounds"}
+
+
+def test_wrong_everywhere_earns_nothing() -> None:
+    scored = row("s04", WRONG)
+    assert (scored.verdict, scored.points) == ("failed", 0.0)
+    assert scored.reason == "The result is wrong [wrong-result]."
+
+
+@pytest.mark.parametrize("code", sorted(FATAL - {"unsupported", "missing-answer"}))
+def test_what_cannot_be_judged_earns_nothing_even_if_numbers_were_right(code: str) -> None:
+    judged = Judgement("matmul_tiled", (finding(code, "It is so.", 3),), (), True, True)
+    assert row("s06", judged).points == 0.0
+    assert row("s06", judged).verdict == "failed"
+
+
+def test_missing_is_0_and_says_why() -> None:
+    scored = missing("s07", why="No cell begins with\nthe marker.")
+    assert (scored.verdict, scored.points) == ("missing", 0.0)
+    assert scored.reason == "No cell begins with the marker."
+    empty = Judgement("matmul_tiled", (finding("missing-answer", "It is still empty.", 3),))
+    assert (row("s07", empty).verdict, row("s07", empty).points) == ("missing", 0.0)
+
+
+def test_an_unreadable_submission_is_missing_with_its_reason() -> None:
+    broken = submission("s08", problem="The zip file is damaged.")
+    scored = score(broken, FoundAnswer("mat_add"), None, Settings())
+    assert (scored.verdict, scored.reason) == ("missing", "The zip file is damaged.")
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        None,
+        UNSUPPORTED,
+        Judgement("matmul_tiled", outcome="died"),
+        Judgement("matmul_tiled", outcome="stopped-by-clock"),
+        Judgement("matmul_tiled", numbers_right=True, needs_review=True),
+    ],
+)
+def test_needs_review_has_no_points_and_never_0(judged: Judgement | None) -> None:
+    scored = row("s09", judged)
+    assert scored.points is None and scored.max_points == 10.0
+    assert scored.verdict == "needs review" and scored.reason.endswith((".", "…"))
+
+
+def test_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
+    reason = row("s10", UNSUPPORTED).reason
+    assert reason.startswith("Line 2: The emulator does not know ⟨U+001B⟩[2J this.")
+    assert "\n" not in reason and "\x1b" not in reason and len(reason) <= 300
+
+
+# --- partial credit -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_finding_costs_something_and_says_so(name: str) -> None:
+    exercise = EXERCISES[name]
+    for code in CODES:
+        lost = lost_properties(exercise, [finding(code, "So.", 7, severity="error")], True, True)
+        assert lost and set(lost) <= set(exercise.points), code
+        assert any("line 7: " in why for why in lost.values())
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_nothing_is_earned_before_anything_works(name: str) -> None:
+    assert not any(earned_points(EXERCISES[name], [], numbers_right=False).values())
+
+
+@pytest.mark.parametrize("name", ["blocks_per_sm", "pick_a_tile"])
+def test_what_is_no_kernel_earns_nothing_by_a_wrong_result(name: str) -> None:
+    wrong = [finding("wrong-formula", "So.", 2), finding("wrong-loop-bound", "So.", 2)]
+    assert not any(earned_points(EXERCISES[name], wrong, True, True).values())
+
+
+def test_points_are_the_same_for_students_and_graders() -> None:
+    for judged in (RIGHT, RACY, UNEVEN, WRONG):
+        right, even = judged.numbers_right, judged.right_where_even
+        theirs = earned_points(EXERCISES["matmul_tiled"], judged.findings, right, even)
+        assert theirs == row("s11", judged).earned
+
+
+# --- grading.toml -------------------------------------------------------------------------------
+
+
+def test_without_a_file_the_courses_own_points_count() -> None:
+    assert load_settings(None).max_points("matmul_tiled") == 10
+    assert load_settings(None).exercises is None
+
+
+def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
+    ours = settings(
+        tmp_path,
+        'title = "GPU,  autumn"\nexercises = ["06", "mat_add"]\n[points]\nmatmul_naive = 5\n'
+        "[points.matmul_tiled]\nright = 4.5\nfloat32 = 0\n",
+    )
+    assert ours.title == "GPU, autumn"
+    assert ours.exercises == ("mat_add", "blocks_per_sm", "pick_a_tile")
+    assert ours.points["matmul_naive"] == {"right": 2.5, "bounds": 1.5, "float32": 1.0}
+    assert ours.max_points("matmul_tiled") == 10.5
+    assert ours.max_points("matmul_coalesced") == 10
+    assert row("s12", RACY, ours).points == 8.5
+
+
+def test_what_has_no_points_cannot_be_lost(tmp_path: Path) -> None:
+    ours = settings(tmp_path, "[points.matmul_tiled]\nrace-free = 0\n")
+    assert (row("s13", RACY, ours).verdict, row("s13", RACY, ours).points) == ("passed", 8.0)
+
+
+def test_a_right_result_is_asked_for_whatever_it_is_worth(tmp_path: Path) -> None:
+    ours = settings(tmp_path, "[points.matmul_tiled]\nright = 0\nbounds = 0\n")
+    scored = row("s13", UNEVEN, ours)
+    assert (scored.verdict, scored.points) == ("partly", scored.max_points)
+
+
+def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
+    ours = settings(tmp_path, "[points.matmul_naive]\ncoalesced = 2\n")
+    slow = Judgement("matmul_naive", (finding("uncoalesced-load", "So.", 4),), (), True, True)
+    found = FoundAnswer("matmul_naive", "text")
+    assert score(submission("s14"), found, slow, Settings()).verdict == "passed"
+    scored = score(submission("s14"), found, slow, ours)
+    assert (scored.verdict, scored.points, scored.max_points) == ("partly", 10.0, 12.0)
+    assert scored.reason == "Lost: coalesced (line 4: uncoalesced loads)."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("points", "this is not TOML"),
+        ("titel = 'x'", "there is no key 'titel'; did you mean title?"),
+        ("title = 3", "`title` is 3; write text of 1 to 200 characters in quotes"),
+        ("title = ' '", "`title` is ' '"),
+        ("exercises = []", "`exercises` is []; write a list of exercises or lessons"),
+        ("exercises = 'mat_add'", "`exercises` is 'mat_add'; write a list"),
+        ("exercises = [5]", "`exercises` is [5]; write a list"),
+        ("exercises = ['matmul_tield']", "there is no exercise or lesson 'matmul_tield'; did you"),
+        ("exercises = ['01']", "lesson 01 has no exercise; leave '01' out"),
+        ("canvas_assignment = ''", "`canvas_assignment` is ''"),
+        ("points = 10", "`points` is 10; write a table for each exercise"),
+        (
+            "[points]\nmat_ad = 10",
+            "there is no exercise 'mat_ad' under `points`; did you mean mat_add",
+        ),
+        ("[points.mat_add]", "[points.mat_add] is empty; write at least one property"),
+        (
+            "[points.mat_add]\nrigth = 1",
+            "there is no property 'rigth' in mat_add; did you mean right?",
+        ),
+        ("[points.mat_add]\nreuse = 1", "mat_add is not judged by 'reuse'; it is by right, bounds"),
+        ("[points.mat_add]\nright = -1", "`points.mat_add.right` is -1; write a number of 0 to"),
+        ("[points.mat_add]\nright = '4'", "`points.mat_add.right` is '4'; write a number of 0 to"),
+        ("[points.mat_add]\nright = true", "`points.mat_add.right` is True; write a number of"),
+        ("[points.mat_add]\nright = nan", "`points.mat_add.right` is nan; write a number of"),
+        ("[points.mat_add]\nright = inf", "`points.mat_add.right` is inf; write a number of"),
+        ("[points.pick_a_tile]\nright = 0\nresident = 0\nintensity = 0", "all points of pick_a"),
+        ("[points]\nmat_add = 0", "`points.mat_add` is 0; give it points, or leave it out"),
+        ("[points]\nmat_add = [1]", "`points.mat_add` is [1]; write a number"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_file_key_and_mend(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(CannotGrade) as caught:
+        settings(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'grading.toml'}: ") and message.endswith((".", "?"))
+    assert said in message and "\n" not in message, message
+
+
+@given(
+    st.text(max_size=40)
+    | st.sampled_from(["[points]\nmat_add = ", "title = ", "exercises = ", "points = "]).flatmap(
+        lambda start: st.sampled_from(
+            ["1979-05-27", "0x" + "f" * 5000, "9" * 5000, "[" * 3000, "{}", "[[1]]", "-0.0", "'x'"]
+        ).map(lambda value: start + value)
+    )
+)
+def test_any_file_is_used_or_refused_in_one_sentence(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            assert settings(Path(folder), text).points.keys() == EXERCISES.keys()
+        except CannotGrade as problem:
+            assert len(str(problem)) < 600 and "\n" not in str(problem)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CannotGrade, match=r"no_such\.toml: the file cannot be read"):
+        load_settings(tmp_path / "no_such.toml")
+    (tmp_path / "latin.toml").write_bytes(b"title = '\xfc'")
+    with pytest.raises(CannotGrade, match=r"latin\.toml: the file is not UTF-8"):
+        load_settings(tmp_path / "latin.toml")
+
+
+def test_exercises_are_named_by_id_or_by_lesson() -> None:
+    assert exercise_ids(["7", "mat_add", "07"]) == ("mat_add", "transpose_tiled", "block_scan")
+    with pytest.raises(CannotGrade, match="did you mean matmul_1d"):
+        exercise_ids(["matmul_1"])
+
+
+def test_the_answer_stays_with_its_row() -> None:
+    noted = answer(notes=("Two cells define it.",))
+    assert score(submission("s15"), noted, RIGHT, Settings()).answer == noted
+    assert missing("s15").answer is None

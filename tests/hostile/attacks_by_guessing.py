@@ -1,0 +1,272 @@
+"""Answers that try to find out what they are tried on, and answers that know the results by heart.
+
+The check that a student can run tries seed 0; so everything that can be known of it is used here.
+"""
+
+from __future__ import annotations
+
+from attack import RIGHT, Attack, answer, function, kernel
+
+from course_lib.diagnosis.cases import PROBLEMS, Case, make_inputs
+from course_lib.diagnosis.plain_function import launches
+
+SUM = PROBLEMS["mat_add"]
+ADD = "C[row, col] = A[row, col] + B[row, col]"
+INSIDE = "col, row = cuda.grid(2)\nif row < C.shape[0] and col < C.shape[1]:\n"
+
+
+def _only_if(test: str) -> str:
+    """A sum where the test holds, and nonsense elsewhere."""
+    return kernel(f"{INSIDE}    if {test}:\n        {ADD}\n    else:\n        C[row, col] = 7.0")
+
+
+def _known_shapes() -> str:
+    shapes = (SUM.tiny, SUM.wide, (48, 48, 0), *SUM.shapes)
+    return " or ".join(f"(C.shape[0] == {M} and C.shape[1] == {N})" for M, N, _ in shapes)
+
+
+def _table(seed: int) -> str:
+    """The results of the first uneven launch, element by element."""
+    shape = SUM.shapes[0]
+    result, _ = SUM.answer(*make_inputs(SUM, Case(shape, draw=1), seed))
+    rows = [", ".join(f"{each:.9g}" for each in row) for row in result[:8, :16]]
+    return "TABLE = (" + ",\n".join(rows) + ")\n"
+
+
+def _known_launches(seed: int) -> str:
+    """`blocks_per_sm` by heart: the first launches of this seed, and nothing else."""
+    lines = []
+    for each in launches(seed)[:60]:
+        sm = each.sm
+        given = (
+            f"device.warps_per_sm == {sm.warps_per_sm} and "
+            f"device.shared_per_sm_bytes == {sm.shared_per_sm_bytes} and threads == {each.threads}"
+            f" and registers == {each.registers} and shared_bytes == {each.shared_bytes}"
+        )
+        lines.append(f"if {given}:\n    return {each.blocks}")
+    return function("\n".join([*lines, "return 0"]))
+
+
+DETECTING = (
+    answer("detecting", "the-known-shapes", _only_if(_known_shapes()), earns="part"),
+    answer("detecting", "squares", _only_if("C.shape[0] == C.shape[1]"), earns="part"),
+    answer(
+        "detecting",
+        "whole-blocks",
+        _only_if("C.shape[0] % 16 == 0 and C.shape[1] % 16 == 0"),
+        earns="part",
+    ),
+    answer(
+        "detecting", "many-blocks", _only_if("cuda.gridDim.x * cuda.gridDim.y > 2"), earns="part"
+    ),
+    answer(
+        "detecting",
+        "the-odd-number-in-the-output",
+        _only_if("C[row, col] == -7251.625"),
+        earns="part",
+    ),
+    answer(
+        "detecting",
+        "not-a-number-in-the-output",
+        _only_if("C[row, col] != C[row, col]"),
+        earns="part",
+    ),
+    answer("detecting", "untouched-zeros", _only_if("C[row, col] != 0"), earns="part"),
+    answer("detecting", "the-first-element-of-the-seed", _only_if("A[0, 0] > 0"), earns="part"),
+    answer("detecting", "equal-arrays", _only_if("A is not B")),
+    answer(
+        "detecting",
+        "the-emulator-by-its-grid",
+        _only_if("cuda.laneid == cuda.threadIdx.x"),
+        earns="part",
+    ),
+    answer(
+        "detecting",
+        "the-last-launch",
+        kernel(f"{INSIDE}    {ADD}\n    B[row, col] = 0\n    A[row, col] = 0"),
+        earns="part",
+    ),
+    answer("detecting", "not-a-number-as-result", kernel(f"{INSIDE}    C[row, col] = np.nan")),
+    answer("detecting", "infinity-as-result", kernel(f"{INSIDE}    C[row, col] = np.inf")),
+    answer(
+        "detecting",
+        "inputs-made-zero",
+        kernel(f"{INSIDE}    A[row, col] = 0\n    B[row, col] = 0\n    C[row, col] = 0"),
+    ),
+    answer(
+        "detecting",
+        "results-beyond-the-arrays",
+        kernel(f"{INSIDE}    C[row, col] = A[row + 1000000, col] + B[-row - 1000000, col]"),
+    ),
+    answer(
+        "detecting",
+        "results-in-used-memory",
+        kernel(
+            f"s = cuda.shared.array((16, 16), np.float32)\n{INSIDE}"
+            "    C[row, col] = s[cuda.threadIdx.y, cuda.threadIdx.x]"
+        ),
+    ),
+    answer(
+        "detecting",
+        "a-tile-of-one",
+        "TILE = 1\n" + RIGHT.replace("mat_add", "matmul_tiled"),
+        exercise="matmul_tiled",
+    ),
+    answer("detecting", "no-threads", "BLOCK = (0, 0)\n" + RIGHT, says="invalid-launch"),
+    answer("detecting", "block-that-is-a-text", "BLOCK = 'TILE'\n" + RIGHT, says="invalid-launch"),
+    answer("detecting", "block-that-is-not-a-number", "BLOCK = float('nan')\n" + RIGHT),
+    answer(
+        "detecting",
+        "constants-that-are-none",
+        "BM = BN = BK = TM = TN = float('inf')\n",
+        exercise="pick_a_tile",
+    ),
+    answer(
+        "detecting",
+        "constants-below-zero",
+        "BM, BN, BK, TM, TN = -128, -128, -8, -8, -8\n",
+        exercise="pick_a_tile",
+    ),
+    answer(
+        "detecting",
+        "constants-like-truth",
+        "BM = BN = BK = TM = TN = True\n",
+        exercise="pick_a_tile",
+    ),
+)
+
+HARD_CODED = (
+    answer("hard-coded", "constant", kernel(f"{INSIDE}    C[row, col] = 0.5")),
+    answer(
+        "hard-coded",
+        "table-of-the-known-seed",
+        kernel(f"{INSIDE}    C[row, col] = TABLE[(row * 16 + col) % 128]", before=_table(0)),
+    ),
+    answer(
+        "hard-coded",
+        "launches-of-the-known-seed",
+        _known_launches(0),
+        exercise="blocks_per_sm",
+    ),
+    answer("hard-coded", "answers-one", function("return 1"), exercise="blocks_per_sm"),
+    answer(
+        "hard-coded",
+        "answer-equal-to-everything",
+        function("return not None"),
+        exercise="blocks_per_sm",
+    ),
+)
+
+
+# Right numbers, and a trick in place of what the exercise is about.
+ROWS_DOWN_THE_LANES = (
+    "row = cuda.blockIdx.y * 16 + cuda.threadIdx.x\ncol = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n"
+    "if row < C.shape[0] and col < C.shape[1]:\n"
+)
+ONE_LANE = "    for i in range(16):\n        if cuda.threadIdx.x == i:\n            "
+FILLING = (
+    "    nothing = np.float32(0)\n    for i in range(8):\n"
+    "        nothing += (A[0, 0] + B[0, 0]) * np.float32(0)\n"
+)
+PRODUCT = """\
+import numpy as np
+from numba import cuda
+
+{constants}
+
+@cuda.jit
+def {name}(A, B, C):
+    col, row = cuda.grid(2)
+    total = np.float32(0)
+    if row < C.shape[0] and col < C.shape[1]:
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, col]
+        C[row, col] = total
+"""
+TRANSPOSE = """\
+from numba import cuda
+
+{constants}
+
+@cuda.jit
+def transpose_tiled(A, B):
+    x, y = cuda.grid(2)
+    for i in range({lanes}):
+        if cuda.threadIdx.x == i and y < A.shape[0] and x < A.shape[1]:
+            B[x, y] = A[y, x]
+"""
+ONE_THREAD = """\
+import numpy as np
+from numba import cuda
+
+BM, BN, BK, TM, TN = 1, 1, 1, 1, 1
+
+@cuda.jit
+def {name}(A, B, C):
+    a = cuda.shared.array((1, 1), np.float32)
+    b = cuda.shared.array((1, 1), np.float32)
+    row, col = cuda.blockIdx.y, cuda.blockIdx.x
+    total = np.float32(0)
+    for k in range(A.shape[1]):
+        a[0, 0] = A[row, k]
+        b[0, 0] = B[k, col]
+        total += a[0, 0] * b[0, 0]
+    C[row, col] = total
+"""
+DECOY = PRODUCT.replace(
+    "    total = np.float32(0)\n",
+    "    a = cuda.shared.array((16, 16), np.float32)\n"
+    "    a[cuda.threadIdx.y, cuda.threadIdx.x] = 0\n    cuda.syncthreads()\n"
+    "    total = a[cuda.threadIdx.y, cuda.threadIdx.x]\n",
+)
+
+
+def dodge(name: str, text: str, exercise: str, pretends: str, heavy: bool = False) -> Attack:
+    """A right answer without the property that it pretends to have."""
+    return answer("dodging", name, text, "part", "", exercise, heavy, pretends)
+
+
+DODGING = (
+    dodge(
+        "one-lane-at-a-time",
+        kernel(f"{ROWS_DOWN_THE_LANES}{ONE_LANE}{ADD}"),
+        "mat_add",
+        "coalesced",
+    ),
+    dodge(
+        "filled-with-other-loads",
+        kernel(f"{ROWS_DOWN_THE_LANES}{FILLING}{ONE_LANE}{ADD} + nothing"),
+        "mat_add",
+        "coalesced",
+    ),
+    dodge("blocks-of-one-thread", f"BLOCK = (1, 1)\n{RIGHT}", "mat_add", "coalesced"),
+    dodge(
+        "product-by-blocks-of-one-thread",
+        PRODUCT.format(name="matmul_coalesced", constants="BLOCK = (1, 1)"),
+        "matmul_coalesced",
+        "coalesced",
+    ),
+    dodge(
+        "transpose-by-one-lane-at-a-time",
+        TRANSPOSE.format(constants="TILE = 32", lanes=32),
+        "transpose_tiled",
+        "coalesced",
+        heavy=True,
+    ),
+    dodge(
+        "transpose-by-tiles-of-one",
+        TRANSPOSE.format(constants="TILE = 1", lanes=1),
+        "transpose_tiled",
+        "coalesced",
+    ),
+    dodge("tile-of-one", ONE_THREAD.format(name="matmul_2d"), "matmul_2d", "registers"),
+    dodge("column-of-one", ONE_THREAD.format(name="matmul_1d"), "matmul_1d", "registers"),
+    dodge(
+        "shared-memory-as-a-decoy",
+        DECOY.format(name="matmul_tiled", constants="TILE = 16"),
+        "matmul_tiled",
+        "reuse",
+    ),
+)
+
+ATTACKS: tuple[Attack, ...] = (*DETECTING, *HARD_CODED, *DODGING)

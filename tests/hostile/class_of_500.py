@@ -1,0 +1,315 @@
+"""A class from a seed: right, wrong in known ways, half done, and hostile; saved by any editor.
+
+Every student hands in the exercise notebook of one lesson, with answers from tests/styles (right)
+or tests/mutants (wrong, and known how), or a hostile submission. What each row of the gradebook
+has to say is known beforehand.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from attack import Attack, below, code, markdown
+
+from course_lib.curriculum import EXERCISES, LESSONS, Lesson
+
+TESTS = Path(__file__).resolve().parents[1]
+HOSTILE_ONE_IN = 10
+Kind = Literal["right", "wrong", "missing"]
+Cells = list[dict[str, Any]]
+
+_MARK = re.compile(r"[ \t]*# <- (?P<codes>[a-z0-9, -]+?)(?: \([a-z ]+\))*$", re.MULTILINE)
+_ANSWERED = tuple(lesson for lesson in LESSONS if lesson.exercises)
+# What the grader knows of a notebook, and a check of the answer alone does not: that these numbers
+# are those that the exercise gave, and that an import of the cell is one that no answer needs.
+_KNOWN_OTHERWISE: dict[str, Kind] = {"tile_of_lesson_05": "missing", "imports_os": "right"}
+# An answer that nobody has begun, in the ways in which one is not begun.
+_NOT_DONE = ("untouched", "emptied", "deleted", "only-a-comment")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the row of a student and an exercise has to say.
+
+    Attributes:
+        kind: right has all points, wrong has fewer, missing has none.
+        codes: of what is wrong, one of these stands in the reason.
+        source: the answer's file, to find it by.
+    """
+
+    kind: Kind
+    codes: frozenset[str] = frozenset()
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One submission, and what comes of it; for a hostile one, the attack says what."""
+
+    name: str
+    expected: dict[str, Expected]
+    saved_by: str = ""
+    attack: Attack | None = None
+
+
+def hand_in_class(
+    submissions: Path, count: int, seed: int, attacks: Sequence[Attack]
+) -> tuple[Student, ...]:
+    """Write the submissions of a class, a folder for each student."""
+    drawn = random.Random(seed)
+    hostile = iter(drawn.sample(attacks, min(len(attacks), count // HOSTILE_ONE_IN)))
+    students = []
+    for number in range(count):
+        attack = next(hostile, None) if number % HOSTILE_ONE_IN == HOSTILE_ONE_IN // 2 else None
+        if attack:
+            attack.hand_in(submissions)
+            students.append(Student(attack.submission, {}, attack=attack))
+        else:
+            students.append(_hand_in(submissions, f"student-{number:03}", drawn))
+    return tuple(students)
+
+
+def as_moodle_zip(submissions: Path, archive: Path) -> None:
+    """The same class as Moodle exports it; only files that a ZIP archive can hold."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for number, folder in enumerate(sorted(submissions.iterdir()), 4000):
+            for file in sorted(folder.rglob("*")):
+                if file.is_file() and not file.is_symlink():
+                    inside = file.relative_to(folder)
+                    name = f"{folder.name}_{number}_assignsubmission_file_/{inside}"
+                    zipped.write(file, name)
+
+
+# --- One student ------------------------------------------------------------------------------
+
+
+def _hand_in(submissions: Path, name: str, drawn: random.Random) -> Student:
+    lesson = drawn.choice(_ANSWERED)
+    cells = json.loads(_notebook(lesson))["cells"]
+    expected = {}
+    for exercise in lesson.exercises:
+        kind = drawn.choices(("right", "wrong", "missing"), (45, 45, 10))[0]
+        expected[exercise], cells = _ANSWERS[kind](exercise, cells, drawn)
+    saved_by = drawn.choice(tuple(_EDITORS))
+    whole = _EDITORS[saved_by](_untidied(cells, drawn), drawn)
+    file = drawn.choice(_FILE_NAMES).format(lesson.stem)
+    (below(submissions, name) / file).write_text(json.dumps(whole), encoding="utf-8")
+    return Student(name, expected, saved_by)
+
+
+_FILE_NAMES = (
+    "{}.ipynb",
+    "{} (1).ipynb",
+    "Copy of {}.ipynb",
+    "Kopie von {}.ipynb",
+    "{}-Copy1.ipynb",
+)
+
+
+@cache
+def _notebook(lesson: Lesson) -> str:
+    path = TESTS.parent / "exercises" / f"{lesson.stem}.ipynb"
+    return path.read_text(encoding="utf-8")
+
+
+def _right(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
+    path = drawn.choice(_files("styles", exercise))
+    expected = Expected("right", source=str(path))
+    return expected, _answered(cells, exercise, path.read_text(encoding="utf-8"), drawn)
+
+
+def _wrong(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
+    path = drawn.choice(_files("mutants", exercise))
+    text = path.read_text(encoding="utf-8")
+    codes = frozenset(code for mark in _MARK.finditer(text) for code in mark["codes"].split(", "))
+    kind = _KNOWN_OTHERWISE.get(path.stem, "missing" if codes == {"missing-answer"} else "wrong")
+    expected = Expected(kind, codes, str(path))
+    return expected, _answered(cells, exercise, _MARK.sub("", text), drawn)
+
+
+def _missing(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
+    how = drawn.choice(_NOT_DONE)
+    place = _place_of(cells, exercise)
+    if how == "deleted":
+        cells = [*cells[:place], *cells[place + 1 :]]
+    elif how != "untouched":
+        comment = "# I will come back to this one\n" if how == "only-a-comment" else ""
+        cells = _replaced(cells, place, f"# EXERCISE {exercise}\n{comment}")
+    return Expected("missing", source=how), cells
+
+
+_ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]]] = {
+    "right": _right,
+    "wrong": _wrong,
+    "missing": _missing,
+}
+
+
+@cache
+def _files(kind: str, exercise: str) -> tuple[Path, ...]:
+    """The answers to draw from; those that are right but costly belong to neither."""
+    found = sorted((TESTS / kind / "answers" / exercise).glob("*.py"))
+    return tuple(path for path in found if "(warning)" not in path.read_text(encoding="utf-8"))
+
+
+def _place_of(cells: Cells, exercise: str) -> int:
+    marker = f"# EXERCISE {exercise}\n"
+    return next(i for i, cell in enumerate(cells) if "".join(cell["source"]).startswith(marker))
+
+
+def _replaced(cells: Cells, place: int, source: str) -> Cells:
+    changed = cells[place] | {"source": source.splitlines(keepends=True)}
+    return [*cells[:place], changed, *cells[place + 1 :]]
+
+
+def _answered(cells: Cells, exercise: str, text: str, drawn: random.Random) -> Cells:
+    """The answer in its cell, or in one of the ways in which students put it elsewhere."""
+    place = _place_of(cells, exercise)
+    marked = f"# EXERCISE {exercise}\n{text}"
+    how = drawn.choices(
+        ("plain", "earlier-try", "no-marker", "markdown", "timed"), (6, 2, 1, 1, 1)
+    )[0]
+    if EXERCISES[exercise].kind == "constants" and how == "no-marker":
+        how = "plain"  # five numbers have no name to be found by
+    if how == "no-marker":
+        return _replaced(cells, place, text)
+    if how == "timed":
+        return _replaced(cells, place, f"%%time\n{marked}")
+    if how == "markdown":
+        return [*cells[:place], markdown(marked), *cells[place + 1 :]]
+    if how == "earlier-try":
+        again = code(marked)
+        return [*cells[: place + 1], again, *cells[place + 1 :]]
+    return _replaced(cells, place, marked)
+
+
+def _untidied(cells: Cells, drawn: random.Random) -> Cells:
+    """Cells that were added, and sometimes moved about."""
+    cells = list(cells)
+    for source in drawn.sample(_SCRIBBLES, 2):
+        cells.insert(drawn.randrange(len(cells) + 1), code(source))
+    if drawn.random() < 0.15:
+        drawn.shuffle(cells)
+    return cells
+
+
+_SCRIBBLES = (
+    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
+    "!nvidia-smi",
+    "%pip install numba-cuda",
+    "print(1 +",
+    "x = 3\nx",
+    "help(cuda.grid)",
+    "import os\nos.getcwd()",
+    "",
+)
+
+
+# --- How editors save -------------------------------------------------------------------------
+
+
+def _checked(cell: dict[str, Any], number: int, drawn: random.Random) -> dict[str, Any]:
+    """A code cell as it looks after it was run; a check cell may say anything."""
+    if cell["cell_type"] != "code" or drawn.random() < 0.2:
+        return dict(cell)
+    said = drawn.choice(("10 of 10 points\n", "not right yet\n", "Emulator: no GPU here.\n"))
+    output = {"name": "stdout", "output_type": "stream", "text": [said]}
+    return cell | {"execution_count": number, "outputs": [output]}
+
+
+def _ran(cells: Cells, drawn: random.Random) -> Cells:
+    return [_checked(cell, number, drawn) for number, cell in enumerate(cells, 1)]
+
+
+def _identifier(drawn: random.Random, length: int) -> str:
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+    return "".join(drawn.choice(letters) for _ in range(length))
+
+
+def _jupyterlab(cells: Cells, drawn: random.Random) -> dict[str, Any]:
+    """Ids are kept, tags too."""
+    metadata = {
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
+        "language_info": {
+            "codemirror_mode": {"name": "ipython", "version": 3},
+            "file_extension": ".py",
+            "mimetype": "text/x-python",
+            "name": "python",
+            "nbconvert_exporter": "python",
+            "pygments_lexer": "ipython3",
+            "version": "3.12.4",
+        },
+        "widgets": {"application/vnd.jupyter.widget-state+json": {"state": {}, "version_major": 2}},
+    }
+    kept = [{"id": _identifier(drawn, 8), **cell} for cell in _ran(cells, drawn)]
+    return {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _colab(cells: Cells, drawn: random.Random) -> dict[str, Any]:
+    """Ids move into the metadata, under other names; a badge is put on top; sources are lists."""
+    badge = markdown('<a href="https://colab.research.google.com/" target="_parent">Open</a>')
+    saved = []
+    for cell in [badge, *_ran(cells, drawn)]:
+        metadata: dict[str, Any] = {"id": _identifier(drawn, 12)}
+        if cell["cell_type"] == "code" and cell["outputs"]:
+            metadata["colab"] = {"base_uri": "https://localhost:8080/"}
+            metadata["outputId"] = "-".join(_identifier(drawn, n) for n in (8, 4, 4, 4, 12))
+        if cell is badge:
+            metadata["colab_type"] = "text"
+        saved.append({name: cell[name] for name in cell if name != "id"} | {"metadata": metadata})
+    metadata = {
+        "accelerator": "GPU",
+        "colab": {
+            "gpuType": "T4",
+            "include_colab_link": True,
+            "provenance": [],
+            "toc_visible": True,
+        },
+        "kernelspec": {"display_name": "Python 3", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    return {"cells": saved, "metadata": metadata, "nbformat": 4, "nbformat_minor": 0}
+
+
+def _vs_code(cells: Cells, drawn: random.Random) -> dict[str, Any]:
+    """Ids are new, every cell says its language, and the interpreter stands in the metadata."""
+    saved = []
+    for cell in _ran(cells, drawn):
+        metadata = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
+        saved.append(cell | {"id": f"{drawn.getrandbits(32):08x}", "metadata": metadata})
+    metadata = {
+        "kernelspec": {"display_name": ".venv (3.11.7)", "language": "python", "name": "python3"},
+        "language_info": {"name": "python", "version": "3.11.7"},
+        "orig_nbformat": 4,
+        "vscode": {"interpreter": {"hash": f"{drawn.getrandbits(256):064x}"}},
+    }
+    return {"cells": saved, "metadata": metadata, "nbformat": 4, "nbformat_minor": 2}
+
+
+def _classic(cells: Cells, drawn: random.Random) -> dict[str, Any]:
+    """No ids at all, and every source is one text, with Windows' ends of lines."""
+    saved = []
+    for cell in _ran(cells, drawn):
+        source = "".join(cell["source"]).replace("\n", "\r\n")
+        saved.append({name: cell[name] for name in cell if name != "id"} | {"source": source})
+    return {"cells": saved, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+
+
+_EDITORS: dict[str, Callable[[Cells, random.Random], dict[str, Any]]] = {
+    "JupyterLab": _jupyterlab,
+    "Colab": _colab,
+    "VS Code": _vs_code,
+    "classic": _classic,
+}

@@ -1,0 +1,147 @@
+"""The workflow for GitHub Classroom takes data from students, and gives them nothing to act on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+FOLDER = Path(__file__).resolve().parents[1] / ".github" / "classroom"
+WORKFLOW = FOLDER / "grade.yml"
+pytestmark = pytest.mark.workshop
+posix = pytest.mark.skipif(os.name == "nt", reason="the workflow runs on Linux")
+
+# Stands in for GitHub's command line: what it is asked is written down, and answered from files.
+FAKE_GH = """\
+#!/bin/bash
+echo "$@" >> asked.txt
+case "$*" in
+  *--paginate*) printf '%s\\n' week-5-ada week-5-bo other-ada week-50-eve week-5-x.y_z ;;
+  *week-5-bo/*) echo "404" >&2; exit 1 ;;
+  *) printf '%s' '{"cells": "anything"}' ;;
+esac
+"""
+
+
+def workflow() -> dict[str, Any]:
+    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+
+
+def steps() -> list[dict[str, Any]]:
+    return [step for job in workflow()["jobs"].values() for step in job["steps"]]
+
+
+def step(job: str, name: str) -> dict[str, Any]:
+    return next(
+        each for each in workflow()["jobs"][job]["steps"] if each.get("name", "").startswith(name)
+    )
+
+
+def bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A script as a runner starts it: the first command that fails ends it."""
+    program = shutil.which("bash") or pytest.skip("there is no bash")
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", **variables}
+    return subprocess.run(
+        [program, "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_it_is_a_workflow() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run([*check, "vendor.github-workflows", WORKFLOW], capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_it_does_not_run_in_this_repository() -> None:
+    assert WORKFLOW.parent.name != "workflows"
+
+
+def test_nothing_may_be_written_and_only_one_job_has_the_token() -> None:
+    assert workflow()["permissions"] == {}
+    assert all("permissions" not in job for job in workflow()["jobs"].values())
+    assert "secrets." not in json.dumps(workflow()["jobs"]["grade"])
+    fetch = workflow()["jobs"]["fetch"]["steps"]
+    assert ["secrets." in json.dumps(each) for each in fetch] == [True, False]
+
+
+def test_every_action_is_pinned_to_a_commit() -> None:
+    text = WORKFLOW.read_text(encoding="utf-8")
+    used = re.findall(r"uses: (.*)", text)
+    assert len(used) == 5
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
+
+
+def test_no_repository_of_a_student_is_checked_out() -> None:
+    (checkout,) = [each for each in steps() if "checkout" in each.get("uses", "")]
+    assert checkout["with"]["repository"] == "${{ vars.GRADER_REPOSITORY }}"
+    assert checkout["with"]["ref"] == "${{ vars.GRADER_COMMIT }}"
+    assert checkout["with"]["persist-credentials"] is False
+    fetched = step("fetch", "Fetch")["run"]
+    assert "git clone" not in fetched and "git checkout" not in fetched
+
+
+def test_nothing_is_pasted_into_a_script() -> None:
+    assert not [each for each in steps() if "${{" in each.get("run", "")]
+
+
+def test_every_job_ends() -> None:
+    assert all(job["timeout-minutes"] <= 120 for job in workflow()["jobs"].values())
+
+
+def test_the_readme_names_what_the_workflow_reads() -> None:
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    text = WORKFLOW.read_text(encoding="utf-8")
+    for name in re.findall(r"(?:secrets|vars)\.(\w+)", text):
+        assert f"`{name}`" in readme
+    # YAML reads the key "on" as a yes.
+    for name in workflow()[True]["workflow_dispatch"]["inputs"]:
+        assert f"| {name} |" in readme
+
+
+@posix
+def test_one_file_of_each_student_is_fetched(tmp_path: Path) -> None:
+    (tmp_path / "gh").write_text(FAKE_GH)
+    (tmp_path / "gh").chmod(0o755)
+    done = bash(
+        step("fetch", "Fetch")["run"], tmp_path,
+        ORGANIZATION="org", ASSIGNMENT="week-5", NOTEBOOK="exercises/05.ipynb",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "3 repositories\n" and "bo: no such file" in done.stderr
+    fetched = {path.parent.name: path for path in (tmp_path / "submissions").glob("*/*")}
+    assert set(fetched) == {"ada", "bo", "x.y_z"}
+    assert json.loads(fetched["ada"].read_text()) == {"cells": "anything"}
+    assert json.loads(fetched["bo"].read_text())["cells"] == []
+    asked = (tmp_path / "asked.txt").read_text()
+    assert "repos/org/week-5-ada/contents/exercises/05.ipynb" in asked
+    assert "week-50-eve/" not in asked and "other-ada/" not in asked
+
+
+@posix
+@pytest.mark.parametrize("seed", ["", "12"])
+def test_the_grader_is_called_as_it_wants(tmp_path: Path, seed: str) -> None:
+    (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@" > called.txt\n')
+    (tmp_path / "python").chmod(0o755)
+    exercises = "matmul_tiled  07 $(touch broken)"
+    done = bash(step("grade", "Grade")["run"], tmp_path, EXERCISES=exercises, SEED=seed)
+    assert done.returncode == 0, done.stderr
+    called = (tmp_path / "called.txt").read_text().splitlines()
+    start = ["grader/course.py", "grade", "submissions", "--out", "grades", "--exercises"]
+    ending = ["--seed", seed] if seed else []
+    assert called == [*start, "matmul_tiled", "07", "$(touch", "broken)", *ending]
+    assert not (tmp_path / "broken").exists()
+
+
+@posix
+@pytest.mark.parametrize(("commit", "status"), [("v0.1.0", 1), ("", 1), ("a1" * 20, 0)])
+def test_only_a_commit_pins_the_grader(tmp_path: Path, commit: str, status: int) -> None:
+    assert bash(step("grade", "Insist")["run"], tmp_path, COMMIT=commit).returncode == status

@@ -1,0 +1,269 @@
+"""docs/instructors.md: its commands are run, its outputs compared, its new exercise made."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course_lib import build
+from course_lib.checking import examine_source
+from course_lib.cli import COMMANDS
+from course_lib.commands import grade
+from course_lib.grading.gradebook import COLUMNS, MOODLE_COLUMNS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/instructors.md"
+GUIDE = PAGE.read_text(encoding="utf-8")
+EXERCISE = "05_shared_memory_tiling.ipynb"
+TIDIED = re.compile(r"[ \t]*# <- .*$", re.MULTILINE)  # a mutant says what it has to be told
+
+pytestmark = pytest.mark.workshop
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+
+
+def section(title: str) -> str:
+    """What stands below a heading of the guide; a code block may have headings of its own."""
+    lines: list[str] = []
+    inside = fenced = False
+    for line in GUIDE.splitlines(keepends=True):
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            inside = line[3:].strip() == title
+        elif inside:
+            lines.append(line)
+    assert lines, f"the guide has no section {title!r}"
+    return "".join(lines)
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    """The fenced blocks of one kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def sessions(text: str) -> list[tuple[str, str]]:
+    """The commands of the console blocks, each with what it is said to print."""
+    whole = "".join(blocks(text, "console"))
+    assert whole.startswith("$ ")
+    steps = [each.partition("\n") for each in re.split(r"^\$ ", whole, flags=re.MULTILINE)[1:]]
+    return [(command, printed) for command, _, printed in steps]
+
+
+def says(pattern: str, text: str) -> bool:
+    """Whether a text is as the guide has it, where … stands for anything."""
+    parts = map(re.escape, pattern.strip().split("…"))
+    return bool(re.fullmatch(".*?".join(parts), text.strip(), re.DOTALL))
+
+
+def run(command: str, root: Path, folder: Path) -> str:
+    """One command of the guide in a folder, with this Python and the course at `root`."""
+    python, script, *arguments = shlex.split(command)
+    assert python == ("python3" if script == "course.py" else ".venv/bin/python"), command
+    words = ["-m", "course_lib.cli"] if script == "course.py" else [script]
+    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, *words, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+# --- a class of seven -------------------------------------------------------------------------
+
+
+def answer(name: str) -> str:
+    path = ROOT / "tests" / f"{name}.py"
+    return TIDIED.sub("", path.read_text(encoding="utf-8"))
+
+
+RIGHT = answer("styles/answers/matmul_tiled/if_else_padding")
+MUTANTS = "mutants/answers/matmul_tiled"
+CLASS = {
+    "student-01": RIGHT,
+    "student-02": answer(f"{MUTANTS}/second_barrier_missing"),
+    "student-03": answer(f"{MUTANTS}/float64_sum"),
+    "student-04": answer(f"{MUTANTS}/last_partial_tile_left_out"),
+    "student-05": None,  # handed in as it was handed out
+    "student-06": RIGHT.replace("sA[ty, k]", "sA[ty, ::1][k]"),
+}
+
+
+def answered(notebook: Path, exercise: str, text: str | None) -> str:
+    """The exercise notebook with an answer in its cell."""
+    whole = json.loads(notebook.read_text(encoding="utf-8"))
+    marker = f"# EXERCISE {exercise}\n"
+    (cell,) = [each for each in whole["cells"] if "".join(each["source"]).startswith(marker)]
+    if text is not None:
+        cell["source"] = marker + text
+    return json.dumps(whole)
+
+
+def hand_in(archive: Path) -> None:
+    """The class as Moodle's "Download all submissions" has it."""
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for number, (student, text) in enumerate(CLASS.items(), 4001):
+            place = f"{student}_{number}_assignsubmission_file_/{EXERCISE}"
+            zipped.writestr(place, answered(ROOT / "exercises" / EXERCISE, "matmul_tiled", text))
+        zipped.writestr("student-07_4007_assignsubmission_file_/essay.pdf", b"%PDF-1.7 no notebook")
+
+
+# --- what the guide says ----------------------------------------------------------------------
+
+
+def test_commands_and_options_exist() -> None:
+    named = re.findall(r"course\.py (\w+)", GUIDE)
+    assert {"release", "grade", "build", "lab"} <= set(named) <= set(COMMANDS)
+    options = set(re.findall(r"(?<![\w-])--[a-z]+\b", GUIDE))
+    known = {
+        option for parser in (grade, build) for option in parser._parser()._option_string_actions
+    }
+    assert {"--seed", "--workers", "--dask", "--lessons"} <= options
+    assert options <= known | {"--lessons", "--zip"}  # these two are those of `release`, run below
+
+
+def test_links_lead_somewhere() -> None:
+    prose = re.sub(r"```.*?```", "", GUIDE, flags=re.DOTALL)
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose)
+    titles = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
+    for link in links:
+        file, _, anchor = link.partition("#")
+        assert not file or (PAGE.parent / file).exists(), link
+        assert not anchor or anchor in anchors, link
+    assert "images/class_report.png" in links
+    assert (PAGE.parent / "images/class_report.png").stat().st_size < 100_000
+
+
+def test_the_tables_name_what_the_code_names() -> None:
+    from course_lib.curriculum import EXERCISES
+    from course_lib.grading.charts import VERDICTS
+
+    points = section("Points")
+    rows = re.findall(r"^\| ([a-z ]+) \| (?:all|some|0|none yet) \|", points, re.MULTILINE)
+    assert rows == list(VERDICTS)
+    asked = {name for each in EXERCISES.values() if each.kind == "kernel" for name in each.points}
+    (listed,) = re.findall(r"over properties: ([^.]+)\.", points)
+    assert set(listed.split(", ")) == asked
+    assert {each.max_points for each in EXERCISES.values()} == {10}
+    columns = ", ".join(f"`{each}`" for each in COLUMNS)
+    assert columns in section("What comes out")
+
+
+# --- the commands, one after the other --------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_ten_minutes(tmp_path: Path) -> None:
+    """From release to gradebook on the class of seven: the guide's commands, in its order."""
+    hand_in(tmp_path / "submissions.zip")
+    (settings,) = blocks(section("Points"), "toml")
+    (tmp_path / "grading.toml").write_text(settings, encoding="utf-8")
+    for title in ("Ten minutes", "Points"):
+        for command, printed in sessions(section(title)):
+            said = run(command, ROOT, tmp_path)
+            assert says(printed, said), f"{command}\n{said}"
+    out = tmp_path / "grades"
+    at_home = examine_source("matmul_tiled", CLASS["student-02"], seed=2026)
+    assert (at_home.points, at_home.errors[0].code) == (8, "race-write-after-read")
+    (last_lines,) = blocks(section("Needs review"), "csv")
+    assert (out / "grades.csv").read_text(encoding="utf-8").endswith(last_lines)
+    written = {path.relative_to(out).parts[0] for path in out.iterdir()}
+    listed = set(re.findall(r"`([\w.]+?)(?:/NAME\.html)?`", section("What comes out")))
+    assert written - listed == set()
+    assert len(list((out / "feedback").glob("*.html"))) == len(CLASS) + 1
+    header, *lines = (out / "moodle.csv").read_text(encoding="utf-8").splitlines()
+    assert header == ",".join(f'"{each}"' for each in MOODLE_COLUMNS)
+    assert len(lines) == len(CLASS)  # and the one without a notebook, but not the one to review
+    assert not (out / "canvas.csv").exists()
+    pages = "".join(path.read_text(encoding="utf-8") for path in (out / "feedback").iterdir())
+    assert "2026" not in pages and "2026" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@posix
+@pytest.mark.slow
+def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
+    """`grade … --explain … | head` ends without a word."""
+    submissions = tmp_path / "class"
+    submissions.mkdir()
+    (submissions / "student-01.ipynb").write_text("{}")
+    main = [sys.executable, "-m", "course_lib.cli", "grade", submissions, "--out", tmp_path / "out"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*main, "--seed", "1"], cwd=ROOT, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+# --- an exercise of one's own, step by step ---------------------------------------------------
+
+COPIED = ("course_lib", "notebooks", "exercises", "solutions")
+COPIED_FILES = ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml", "course.py")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """What `build` and `grade` need of the repository, to change it."""
+    root = tmp_path / "course"
+    for name in COPIED:
+        ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
+    for name in COPIED_FILES:
+        shutil.copy(ROOT / name, root / name)
+    return root
+
+
+def inserted(text: str, new: str, pattern: str) -> str:
+    """The text with something new at the one place where a pattern matches, before its end."""
+    assert len(re.findall(pattern, text)) == 1
+    place = re.search(pattern, text).end()
+    return text[:place] + new + text[place:]
+
+
+def enter(root: Path, entry: str, of_lesson: str) -> None:
+    """Step 1: the two places in curriculum.py."""
+    path = root / "course_lib/curriculum.py"
+    text = path.read_text(encoding="utf-8")
+    text = inserted(text, entry, r'(?=        Exercise\(\n            id="matmul_tiled",)')
+    text = inserted(text, of_lesson, r'number="04",(?:\n        .+)*?\n        \),\n')
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_an_exercise_of_ones_own(copy: Path) -> None:
+    own = section("An exercise of your own")
+    entry, of_lesson = blocks(own, "text")
+    writes_solution, tries = blocks(own, "python")
+    enter(copy, entry, of_lesson)
+    (copy / "write_solution.py").write_text(writes_solution, encoding="utf-8")
+    (copy / "try_it.py").write_text(tries, encoding="utf-8")
+    *before, (last, graded) = sessions(own)
+    for command, printed in before:
+        said = run(command, copy, copy)
+        assert says(printed, said), f"{command}\n{said}"
+
+    notebook = copy / "exercises/04_reuse_by_hand.ipynb"
+    (right,) = re.findall(r'RIGHT = """\\\n(.*?)"""', tries, re.DOTALL)
+    (old,) = re.findall(r'RIGHT\.replace\("(.*?)", ""\)', tries)
+    (copy / "handed_in").mkdir()
+    for student, text in (("student-01", right), ("student-02", right.replace(old, ""))):
+        path = copy / "handed_in" / f"{student}.ipynb"
+        path.write_text(answered(notebook, "outer_product", text), encoding="utf-8")
+    said = run(last, copy, copy)
+    assert says(graded, said), said
+    assert '"student-01","outer_product",10,10,"passed"' in (copy / "grades/grades.csv").read_text()
+    # Hints of the new notebook stand on the page of the one who needs them.
+    page = (copy / "grades/feedback/student-02.html").read_text(encoding="utf-8")
+    assert "Hint 2: 33 columns" in page
+    assert run("python3 course.py build --check", copy, copy)
