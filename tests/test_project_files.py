@@ -100,6 +100,7 @@ EXTRAS = {
     "book": ("book",),
     "browser": ("browser",),
     "compiler": ("compiler",),
+    "fuzz": ("fuzz",),
     "gpu-cu12": ("gpu-cu12",),
     "gpu-cu13": ("gpu-cu13",),
 }
@@ -141,7 +142,7 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
     test = {each.name for each in pins(REPOSITORY / "locks/test.txt")}
     for group in CONTAINED:
         assert {each.name for each in pins(REPOSITORY / f"locks/{group}.txt")} <= test
-    for group in ("book", "browser", "compiler", "gpu-cu12", "gpu-cu13"):
+    for group in ("book", "browser", "compiler", "fuzz", "gpu-cu12", "gpu-cu13"):
         for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
             ours = [spec for (name, _), spec in versions.items() if name == each.name]
             assert not ours or str(each.specifier) in ours, each
@@ -234,6 +235,7 @@ def test_what_is_made_is_not_tracked() -> None:
         ".venv-browser/",
         ".venv-colab/",
         ".venv-compiler/",
+        ".venv-fuzz/",
         "executed/",
         ".course.lock",
     } <= set(ignored)

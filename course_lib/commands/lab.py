@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.commands.places import FIRST_LESSON, REPOSITORY
@@ -33,20 +34,23 @@ def main(arguments: list[str]) -> int:
     token = secrets.token_hex(16)
     print("Starting JupyterLab …", flush=True)
     server = subprocess.Popen(command(browser, others), env=environment(token), cwd=REPOSITORY)
-    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
-    try:
-        address = wait_for_address(server, token)
-        if address is None:
-            print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
-            stop(server)
-            return 1
-        print(f"The first lesson: {address}\nCtrl-C here ends it.", flush=True)
-        status = server.wait()
-        return 0 if status in (0, -signal.SIGTERM) else status
-    except KeyboardInterrupt:
+    asked: list[int] = []
+    # A handler that raises can be lost, where Python is in a finaliser; one that notes can't.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: asked.append(received))
+    address = wait_for_address(server, token, asked)
+    if address is None and not asked:
+        print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
         stop(server)
+        return 1
+    if address is not None:
+        print(f"The first lesson: {address}\nCtrl-C here ends it.", flush=True)
+    while server.poll() is None and not asked:
+        time.sleep(0.2)
+    stop(server)
+    if signal.SIGINT in asked:
         print("\nJupyterLab has ended; notebooks that were saved are safe.")
-        return 0
+    return 0 if asked or server.returncode in (0, -signal.SIGTERM) else server.returncode
 
 
 def command(browser: bool, others: list[str]) -> list[str]:
@@ -82,14 +86,19 @@ def has_screen() -> bool:
     return not os.environ.get("SSH_CONNECTION")
 
 
-def wait_for_address(server: subprocess.Popen[bytes], token: str) -> str | None:
-    """The address of the first lesson, as soon as the server has written down its own."""
+def wait_for_address(
+    server: subprocess.Popen[bytes], token: str, asked: Sequence[int]
+) -> str | None:
+    """The address of the first lesson, as soon as the server has written down its own.
+
+    None if it ends before, takes too long, or someone has asked for the end.
+    """
     from jupyter_core.paths import jupyter_runtime_dir
 
     notes = Path(jupyter_runtime_dir()) / f"jpserver-{server.pid}.json"
     lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
+    while time.monotonic() < deadline and server.poll() is None and not asked:
         try:
             note = json.loads(notes.read_text(encoding="utf-8"))
         except (OSError, ValueError):

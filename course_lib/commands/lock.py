@@ -57,6 +57,7 @@ LOCKS = (
     Lock("grade", ("grade",), "test"),
     Lock("book", ("book",), "test"),
     Lock("browser", ("browser",), "test"),
+    Lock("fuzz", ("fuzz",), "test"),
     Lock("gpu-cu12", ("gpu-cu12",), "test", EVERYWHERE + CUDA_12),
     Lock("gpu-cu13", ("gpu-cu13",), "test", EVERYWHERE + CUDA_13),
     Lock(

@@ -115,7 +115,20 @@ def long_steps() -> Iterator[Step]:
     lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
+    yield from fuzzing_steps()
     yield Step("lessons, newest versions", _pytest(PYTHON, *lessons, *in_parallel()))
+
+
+def fuzzing_steps() -> Iterator[Step]:
+    """The reader and the checker under random inputs that are steered by what their code does."""
+    if not sys.platform.startswith("linux"):
+        return
+    targets = ["tests/grading/test_reader_fuzz.py", "tests/diagnosis/test_fuzz_examination.py"]
+
+    def tests() -> Command:
+        return _pytest(_environment("fuzz"), *targets, "-m", "long", "-k", "coverage_guided")
+
+    yield Step("fuzzing", tests)
 
 
 def book_steps() -> Iterator[Step]:
