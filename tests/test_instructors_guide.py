@@ -148,7 +148,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_tables_name_what_the_code_names() -> None:
     from course_lib.curriculum import EXERCISES
-    from course_lib.grading.charts import VERDICTS
+    from course_lib.grading.records import VERDICTS
 
     points = section("Points")
     rows = re.findall(r"^\| ([a-z ]+) \| (?:all|some|0|none yet) \|", points, re.MULTILINE)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 10
 BATCHES = "batches"
 PACKAGES = ("ipykernel", "nbformat", "nbval", "psutil", "pytest")
-VERDICTS = ("passed", "partly", "failed", "missing", "needs review")
 
 
 class Terminated(KeyboardInterrupt):
@@ -115,7 +114,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
     from course_lib.grading.engine import judged_rows
-    from course_lib.grading.outputs import explain
+    from course_lib.grading.explain import explain
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.submissions import each_submission
 
@@ -174,6 +173,18 @@ def _parser() -> argparse.ArgumentParser:
         "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
     )
     parser.add_argument(
+        "--notebooks",
+        type=Path,
+        metavar="FOLDER",
+        help="your own exercise notebooks, if you changed them (exercises/)",
+    )
+    _add_where_and_what_for(parser)
+    return parser
+
+
+def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
+    """The options that have no part in the grades."""
+    parser.add_argument(
         "--workers", type=_count, metavar="N", help="processes at a time (one a processor)"
     )
     parser.add_argument(
@@ -191,13 +202,6 @@ def _parser() -> argparse.ArgumentParser:
         help="also write the notebooks that nbval runs to DIR/batches; run one again with "
         "`pytest --nbval-lax --nbval-current-env NOTEBOOK`",
     )
-    parser.add_argument(
-        "--notebooks",
-        type=Path,
-        metavar="FOLDER",
-        help="your own exercise notebooks, if you changed them (exercises/)",
-    )
-    return parser
 
 
 def _seed(text: str) -> int:
@@ -300,22 +304,21 @@ class _Line:
 
 
 def _summary(rows: list[Row], seed: int, out: Path) -> str:
+    from course_lib.grading.records import VERDICTS
+    from course_lib.grading.text import counted
+
     counts = Counter(row.verdict for row in rows)
     students = len({row.submission.key for row in rows})
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    counted = f"{_counted(students, 'submission')}, {_counted(len(rows), 'row')}"
+    size = f"{counted(students, 'submission')}, {counted(len(rows), 'row')}"
     lines = [
-        f"{counted}: {verdicts or 'nothing to grade'}.",
+        f"{size}: {verdicts or 'nothing to grade'}.",
         f"The gradebook is {out / 'grades.csv'}, the class at a glance {out / 'report.html'}.",
         f"Seed {seed}: `--seed {seed}` gives the same grades anywhere.",
     ]
     if counts["needs review"]:
         lines.insert(1, "What needs review has no points yet: please look at these answers.")
     return "\n".join(lines)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @contextlib.contextmanager

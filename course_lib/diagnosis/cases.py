@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, lcm
@@ -44,6 +45,7 @@ class Case:
         draw: which inputs; the same shape with another draw has other numbers.
         exact: a multiple of every tile, and square: any index stays inside, any count is exact.
         again: a shape that was tried before, with other inputs; it only tells about wrong answers.
+        counted: uneven, and held to what the exercise asks for in cost as well.
     """
 
     shape: Shape
@@ -52,6 +54,7 @@ class Case:
     draw: int = 0
     exact: bool = False
     again: bool = False
+    counted: bool = False
 
     def steps(self, problem: Problem) -> int:
         """The emulator's budget."""
@@ -79,6 +82,7 @@ class Problem:
         schedules: those of the first uneven shapes; the others run in lockstep.
         tiny, wide: the smallest shape, and one that an index in 8 bits does not reach across.
         gpu_shapes: what a real GPU is tried on as well.
+        counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
     """
 
     formula: str
@@ -95,6 +99,7 @@ class Problem:
     tiny: ClassVar[Shape] = (1, 1, 0)
     wide: ClassVar[Shape] = (2, 300, 0)
     gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
+    counted: ClassVar[int | None] = None
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32 and row-major."""
@@ -146,6 +151,12 @@ class Problem:
         M, N, _ = shape
         return (M * N, M * N)
 
+    def fetches_at_most(
+        self, shape: Shape, tile: Sequence[int], step: int, thread_tile: Sequence[int]
+    ) -> tuple[float, ...]:
+        """How many an honest answer may fetch on an uneven shape, with its detours at the edges."""
+        return tuple(math.inf for _ in self.operand_shapes(shape))
+
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         """How many barriers a block needs; None if that is up to the kernel's design."""
         return 0
@@ -158,6 +169,7 @@ class Product(Problem):
     tiny = (1, 1, 1)
     wide = (2, 300, 3)
     gpu_shapes = ((1000, 517, 733), (512, 512, 512))
+    counted = 0
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         M, N, K = shape
@@ -188,6 +200,20 @@ class Product(Problem):
         (M, N, K), (wide, high) = shape, tile
         return M * K * ceil(N / wide), K * N * ceil(M / high)
 
+    def fetches_at_most(
+        self, shape: Shape, tile: Sequence[int], step: int, thread_tile: Sequence[int]
+    ) -> tuple[float, ...]:
+        """Whole tiles, as if every index were clamped and no load left out; the last, partial one
+        along K in the same way, or without shared memory."""
+        (M, N, K), (wide, high), (columns, rows) = shape, tile, thread_tile
+        across, down, rest = ceil(N / wide), ceil(M / high), K % step
+        staged, alone = ceil(K / step) * step, K - rest
+        rows_of_a, columns_of_b = down * high, across * wide
+        return (
+            rows_of_a * max(staged * across, alone * across + rest * columns_of_b / columns),
+            columns_of_b * max(staged * down, alone * down + rest * rows_of_a / rows),
+        )
+
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         """Two for each tile."""
         return 2 * ceil(shape[2] / step_tile) if step_tile else 0
@@ -201,6 +227,7 @@ class RegisterProduct(Product):
     steps = {"lockstep": 30_000, "warps": 80_000}  # noqa: RUF012
     steps_of_all = 150_000
     schedules = ("warps",)
+    counted = 1
 
     def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
         """Two tiles of C each way, and steps enough for at least two tiles."""
@@ -217,6 +244,7 @@ class Sum(Problem):
 
     steps = FEW_STEPS
     steps_of_all = 25_000
+    counted = 0
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return shape[:2], shape[:2]
@@ -232,6 +260,7 @@ class Transpose(Problem):
     letters = "AB"
     steps_of_all = 50_000
     fewest_steps = 8000  # a warp may pass a tile round by shuffles: 32 x 32 of them
+    counted = 0
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return (shape[:2],)
@@ -431,7 +460,9 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
     schedules = (*problem.schedules, *["lockstep"] * len(shapes))
     poisons = (ODD, NAN)
     for number, shape in enumerate(shapes):
-        cases.append(Case(shape, schedules[number], poisons[number % 2], draw=number + 1))
+        counted = number == problem.counted
+        poison = poisons[number % 2]
+        cases.append(Case(shape, schedules[number], poison, draw=number + 1, counted=counted))
     cases.append(Case(wide, draw=60))
     again = len(cases)
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))

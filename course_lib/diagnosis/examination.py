@@ -208,7 +208,7 @@ class Examination:
             self.answer.kernel,
             schedule=case.schedule,
             seed=self.seed,
-            counters=case.exact,
+            counters=case.exact or case.counted,
             budget=replace(BUDGET, steps=self.steps_for(case)),
             outputs=(self.names[-1],),
         )
@@ -338,7 +338,10 @@ class Examination:
             found.append(self.wrong_result(trials))
         works = exact is not None and exact.right
         if exact is not None and (numbers_right or works):
-            found += requirements.judge(self.exercise, self.measured(exact))
+            costs = requirements.judge(self.exercise, self.measured(exact))
+            if not any(each.severity == "error" for each in costs):
+                costs += self.costs_at_edges(trials)
+            found += costs
         held = _what_holds(self.exercise, found, trials, self.problem, numbers_right)
         return make_report(self.exercise, causes.once(found), held, numbers_right, works)
 
@@ -488,17 +491,26 @@ class Examination:
         return [finding("wrong-index", message, line, hint)]
 
     def measured(self, trial: _Trial) -> requirements.Measured:
+        shape = trial.case.shape
         return requirements.Measured(
             profile=trial.profile,
-            shape=trial.case.shape,
+            shape=shape,
             tile=self.tile[::-1],
             step_tile=self.step_tile,
             names=self.names,
             source=self.source,
-            fetched_once=self.problem.fetches(trial.case.shape, self.tile),
-            barriers=self.problem.barriers(trial.case.shape, self.step_tile),
+            fetched_once=self.problem.fetches(shape, self.tile),
+            barriers=self.problem.barriers(shape, self.step_tile),
             thread_tile=self.thread_tile[::-1],
+            at_most=self.problem.fetches_at_most(
+                shape, self.tile, self.step_tile or 1, self.thread_tile
+            ),
         )
+
+    def costs_at_edges(self, trials: Sequence[_Trial]) -> list[Finding]:
+        """What an answer that does well on the exact problem lacks where tiles are partial."""
+        trial = next((trial for trial in trials if trial.case.counted and trial.right), None)
+        return requirements.judge_uneven(self.exercise, self.measured(trial)) if trial else []
 
     def on_a_gpu(self) -> list[Finding]:
         """What a run on the student's own GPU shows, where there is one."""

@@ -10,7 +10,7 @@ from course_lib.diagnosis.source import Source
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch on the exact shape.
+    """One launch.
 
     Attributes:
         profile: the emulator's counters.
@@ -22,6 +22,7 @@ class Measured:
         fetched_once: how many elements of each input all blocks load, if each does so once.
         thread_tile: rows and columns of C that one thread computes.
         barriers: how many a block needs; None if that is up to the kernel's design.
+        at_most: how many elements of each input all blocks may load where tiles are partial.
     """
 
     profile: Any
@@ -33,3 +34,4 @@ class Measured:
     fetched_once: tuple[int, ...]
     barriers: int | None
     thread_tile: tuple[int, int] = (1, 1)
+    at_most: tuple[float, ...] = ()

@@ -1,6 +1,7 @@
 """What an exercise asks beyond a right result: cost and tools, read off the emulator's counters.
 
-All counts are taken on a problem that every tile divides, so that the ideal is exact.
+Counts are taken on a problem that every tile divides, so that the ideal is exact; and once more on
+an uneven one, with room for what the edges need, so that no detour is taken there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP = 32
 ROOM = 1.1
+ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
 REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 
 
@@ -34,6 +36,67 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += _one_thread_works(measured)
     found += _atomics(measured)
     return found
+
+
+def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
+    """What is missed where the tiles do not divide the sizes.
+
+    A kernel that stages tiles on even sizes alone has left out what is hard about them.
+    """
+    return [*_reuse_at_edges(exercise, measured), *_coalescing_at_edges(exercise, measured)]
+
+
+def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Does a block whose tiles are partial still fetch each element once, or nearly so?"""
+    if "reuse" not in exercise.points:
+        return
+    inputs = zip(
+        measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
+    )
+    for name, letter, once, most in inputs:
+        traffic = measured.profile.arrays.get(name)
+        if traffic is None or traffic.loaded_elements <= most:
+            continue
+        times, least = (
+            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
+        )
+        message = (
+            f"Each element of {letter} is fetched {times:.3g} times{_in_problem(measured)}, which "
+            f"do not divide these sizes; {'once' if least == 1 else f'{least:.4g} times'} would do."
+        )
+        hint = f"What does a block do with {letter} where its last tile is only partly filled?"
+        line = _first_line(measured.source, name)
+        yield finding("excess-global-traffic", message, line, hint, "error")
+
+
+def _coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Are lanes neighbours on an uneven problem, too?
+
+    Rows begin anywhere in a sector there, and some warps are nearly empty; so only what is far
+    from neighbours counts.
+    """
+    if "coalesced" not in exercise.points:
+        return
+    for name, letter in zip(measured.names, exercise.parameters, strict=False):
+        traffic = measured.profile.arrays.get(name)
+        if traffic is None:
+            continue
+        for code, verb, elements, sectors in (
+            ("uncoalesced-load", "loads from", traffic.loaded_elements, traffic.load_sectors),
+            ("uncoalesced-store", "stores to", traffic.stored_elements, traffic.store_sectors),
+        ):
+            needed = _sectors_needed(exercise, measured, elements)
+            if sectors <= ROOM_AT_EDGES * needed:
+                continue
+            sizes = " x ".join(str(size) for size in traffic.shape)
+            message = (
+                f"Where the blocks do not divide the sizes, {verb} {letter} ({sizes}) touch "
+                f"{sectors:,} sectors of 32 bytes; lanes that are neighbours need about "
+                f"{needed:,.0f}."
+            )
+            hint = f"Which index of {letter} changes from one lane to the next at the edges?"
+            line = _first_line(measured.source, name, code == "uncoalesced-store")
+            yield finding(code, message, line, hint, "error")
 
 
 def _severity(exercise: Exercise, requirement: str) -> Severity:

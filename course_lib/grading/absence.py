@@ -32,7 +32,7 @@ def why_none(
         return submission.problem
     marked = [each for each in segments if each.marker == exercise.id and each.is_code]
     if stubs:
-        return _as_given(exercise, stubs[-1], place(stubs[-1]))
+        return _as_given(exercise, place(stubs[-1]))
     renamed = [each for each in marked if functions_of(each)]
     if renamed and exercise.kind != "constants":
         return (
@@ -54,7 +54,7 @@ def functions_of(segment: Segment) -> set[str]:
     }
 
 
-def _as_given(exercise: Exercise, stub: Segment, place: str) -> str:
+def _as_given(exercise: Exercise, place: str) -> str:
     if exercise.kind == "constants":
         return f"The numbers in {place} are still those of the exercise."
     return f"{exercise.id} in {place} is still empty."

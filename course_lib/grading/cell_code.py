@@ -10,7 +10,7 @@ import ast
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.statements import Statement, statements_of
@@ -30,6 +30,7 @@ class Code:
         text: with what is no Python made a comment.
         statements: what it says; empty if it is not valid.
         error: why it is not valid, in a few words with the line, or None.
+        is_too_long: it is not valid because no more than this is read.
         was_run: Python would have run it, below its cell magic.
         repairs: what was made a comment, one sentence each.
     """
@@ -37,13 +38,9 @@ class Code:
     text: str
     statements: tuple[Statement, ...] = ()
     error: str | None = None
+    is_too_long: bool = False
     was_run: bool = True
     repairs: tuple[str, ...] = ()
-
-    @property
-    def is_too_long(self) -> bool:
-        """No more than this is read."""
-        return self.error is not None and self.error.startswith("it has more than")
 
 
 def read_code(text: str) -> Code:
@@ -56,24 +53,27 @@ def read_code(text: str) -> Code:
     plain, was_run, repairs = _without_jupyter(text)
     if plain == text:
         return code
-    mended = _read(plain)
-    return Code(plain, mended.statements, mended.error, was_run, tuple(repairs))
+    return replace(_read(plain), was_run=was_run, repairs=tuple(repairs))
 
 
 def _read(text: str) -> Code:
     if len(text) > MAX_SOURCE_CHARACTERS:
-        return Code(text, error=f"it has more than {MAX_SOURCE_CHARACTERS:,} characters")
+        return _too_long(text, f"{MAX_SOURCE_CHARACTERS:,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
         if len(tree.body) > MAX_STATEMENTS:
-            return Code(text, error=f"it has more than {MAX_STATEMENTS:,} statements")
+            return _too_long(text, f"{MAX_STATEMENTS:,} statements")
         return Code(text, tuple(statements_of(tree)))
     except SyntaxError as error:
         return Code(text, error=f"line {error.lineno}: {error.msg}")
     except (ValueError, MemoryError, RecursionError):
         return Code(text, error="it is nested too deeply")
+
+
+def _too_long(text: str, most: str) -> Code:
+    return Code(text, error=f"it has more than {most}", is_too_long=True)
 
 
 # --- what Jupyter takes away ------------------------------------------------------------------
@@ -135,7 +135,6 @@ def _unpacked_cell_magic(code: Code) -> Code:
         case [ast.Expr(ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, body]))]:
             if isinstance(name, ast.Constant) and isinstance(body, ast.Constant):
                 if isinstance(body.value, str):
-                    inner = _read(body.value)
                     was_run = str(name.value).startswith(_RUNS)
-                    return Code(inner.text, inner.statements, inner.error, was_run)
+                    return replace(_read(body.value), was_run=was_run)
     return code

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from course_lib.grading.records import Verdict
+from course_lib.grading.records import VERDICTS, Verdict
 from course_lib.grading.text import as_html
 
 WIDTH = 640
 BINS = 10
-# From best to undecided. Each part is labelled by its place in this order and by its number, so
-# colours only help.
-VERDICTS: tuple[Verdict, ...] = ("passed", "partly", "failed", "missing", "needs review")
 
 
 def histogram(shares: Sequence[float]) -> str:
@@ -53,6 +50,9 @@ def histogram(shares: Sequence[float]) -> str:
 
 def verdict_bars(counts: Mapping[str, Mapping[Verdict, int]]) -> str:
     """A bar for each exercise, cut by verdict.
+
+    Each part is labelled by its place in the order of VERDICTS and by its number, so colours only
+    help.
 
     Args:
         counts: for each exercise, how many answers got which verdict.

@@ -111,8 +111,8 @@ def environment(folder: Path, seconds: float, memory: int) -> dict[str, str]:
     """Everything that the child sees of the outside."""
     here = str(folder)
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    homes = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR", "JUPYTER_CONFIG_DIR")
-    homes += ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
+    homes = ["HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "IPYTHONDIR", "JUPYTER_CONFIG_DIR"]
+    homes += ["JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", "XDG_CONFIG_HOME"]
     return {
         **kept,
         **dict.fromkeys(homes, here),
@@ -144,9 +144,10 @@ def _write_settings(folder: Path) -> None:
 
 def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
     """Leave no process behind, whatever state they are in."""
-    with contextlib.suppress(OSError):  # it may have ended by itself
-        process.stdin.write(GOODBYE)
-        process.stdin.close()  # the plugin then ends the kernel, and itself
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):  # it may have ended by itself
+            process.stdin.write(GOODBYE)
+            process.stdin.close()  # the plugin then ends the kernel, and itself
     try:
         process.wait(CLOSING_SECONDS)
     except subprocess.TimeoutExpired:

@@ -10,12 +10,12 @@ from course_lib import __version__
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.findings import CODES, Finding
-from course_lib.grading.charts import VERDICTS, histogram, verdict_bars
+from course_lib.grading.charts import histogram, verdict_bars
 from course_lib.grading.gradebook import by_submission, grade, known_to, names
 from course_lib.grading.page import document, verdict_badge
-from course_lib.grading.records import Row
+from course_lib.grading.records import VERDICTS, Row
 from course_lib.grading.settings import Settings, total
-from course_lib.grading.text import as_html, number
+from course_lib.grading.text import as_html, counted, number
 from course_lib.grading.version import grader_version
 
 MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
@@ -62,7 +62,7 @@ def _at(order: Sequence[str], name: str) -> int:
 def _how_it_went(by_student: Sequence[Sequence[Row]]) -> Iterator[str]:
     shares = [share for share in map(_share, by_student) if share is not None]
     open_ones = len(by_student) - len(shares)
-    said = f"{_count(len(by_student), 'submission')}"
+    said = counted(len(by_student), "submission")
     if shares:
         said += f", on average {100 * sum(shares) / len(shares):.0f} % of the points"
     if open_ones:
@@ -220,7 +220,7 @@ def _how_it_was_graded(
     for platform in ("canvas", "moodle"):
         known = len(known_to(platform, [row for rows in by_student for row in rows]))
         if 0 < known < len(by_student):
-            left = _count(len(by_student) - known, "submission")
+            left = counted(len(by_student) - known, "submission")
             yield (
                 f"<p>{platform}.csv knows nothing of {left}: no number of that platform, or one "
                 "that two share.</p>"
@@ -255,7 +255,3 @@ def _link(row: Row, called: dict[str, str]) -> str:
 
 def _code(name: str) -> str:
     return f"<code>{as_html(name)}</code>"
-
-
-def _count(number_of: int, noun: str) -> str:
-    return f"{number_of} {noun}" if number_of == 1 else f"{number_of} {noun}s"

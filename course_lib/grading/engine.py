@@ -23,7 +23,8 @@ from course_lib.grading.executors import Workplace, run_all
 from course_lib.grading.journal import Journal, key_of
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
 from course_lib.grading.run_folder import RunFolder
-from course_lib.grading.scoring import Settings, score
+from course_lib.grading.scoring import score
+from course_lib.grading.settings import Settings
 from course_lib.grading.worker import Batch, Limits, read_result, run_batch
 
 MOST_A_BATCH = 32

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -22,9 +22,13 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.worker import remove_leftovers
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 WAIT_SECONDS = 0.5
 MOST_PROCESSES = 61 if os.name == "nt" else 1000  # of a pool; Windows cannot wait for more
@@ -83,9 +87,9 @@ def dask_cluster(address: str) -> Workplace:
         ) from None
     try:
         client = Client(address, timeout="20s", set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as problem:
+    except (OSError, ValueError, TimeoutError) as error:
         raise CannotGrade(
-            f"No Dask scheduler answers at {address} ({problem}); start one with "
+            f"No Dask scheduler answers at {address} ({error}); start one with "
             "`dask scheduler`, and workers with `dask worker ADDRESS`."
         ) from None
     threads = sum(client.nthreads().values())
@@ -95,6 +99,13 @@ def dask_cluster(address: str) -> Workplace:
             f"The Dask cluster at {address} has no workers; start some there: "
             f"`dask worker {address}`."
         )
+    return _of_client(client, address, threads, KilledWorker)
+
+
+def _of_client(
+    client: Client, address: str, threads: int, killed: type[BaseException]
+) -> Workplace:
+    """A cluster that has answered; `killed` is its error for a worker that died."""
 
     def stop(executor: Executor) -> None:
         if not problem():
@@ -112,12 +123,12 @@ def dask_cluster(address: str) -> Workplace:
     def start() -> Executor:
         return client.get_executor(pure=False)
 
-    return Workplace(start, stop, threads, (KilledWorker,), problem)
+    return Workplace(start, stop, threads, (killed,), problem)
 
 
 def run_all(
     work: Callable[[str], str], workplace: Workplace, next_job: Callable[[], str | None]
-) -> Iterator[tuple[str, str | None]]:
+) -> Generator[tuple[str, str | None], None, None]:
     """Run jobs until none is left; yield each with its result, in the order of completion.
 
     A job whose worker dies is run again with nothing beside it, so that it is certain whose fault
@@ -144,6 +155,7 @@ class _Crew:
     def __init__(self, work: Callable[[str], str], workplace: Workplace) -> None:
         self._work = work
         self._workplace = workplace
+        self._died: tuple[type[BaseException], ...] = (*workplace.died, CancelledError)
         self._executor = workplace.start()
         self._running: dict[Future[str], str] = {}
         self._suspects: deque[str] = deque()
@@ -162,7 +174,7 @@ class _Crew:
     def submit(self, job: str) -> None:
         try:
             self._running[self._executor.submit(self._work, job)] = job
-        except self._workplace.died:  # it broke just now, and nobody has noticed yet
+        except self._died:  # it broke just now, and nobody has noticed yet
             self._suspects.append(job)
 
     def finished(self) -> Iterator[tuple[str, str | None]]:
@@ -177,7 +189,7 @@ class _Crew:
             job = self._running.pop(future)
             try:
                 yield job, future.result()
-            except (*self._workplace.died, CancelledError):
+            except self._died:
                 dead.append(job)
         was_alone, self._alone = self._alone, self._alone and bool(self._running)
         for job in dead:
@@ -212,22 +224,23 @@ class _Crew:
 def _begin_worker() -> None:
     """A worker leaves Ctrl-C to the parent, and ends when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def end_with_the_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    if parent is not None:
-        threading.Thread(target=end_with_the_parent, daemon=True).start()
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
     remove_leftovers()
 
 
+def _end_with_the_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _stop_pool(executor: Executor) -> None:
-    """End the workers now; what they have started ends with them."""
+    """End the workers now; what they have started ends with them, and their folders go."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
     for process in processes:
         process.join(5)
+    remove_leftovers()

@@ -45,34 +45,29 @@ def _between_strings(text: str) -> Iterator[TextCell]:
     Empty lines above each cell keep the line numbers of the file.
     """
     number, line, lines = 1, 1, text.split("\n")
-    for string in _strings(text):
+    for string, words in _strings(text):
         code = lines[line - 1 : string.lineno - 1]
         if any(map(str.strip, code)):
             yield TextCell(_CODE, "\n" * (line - 1) + "\n".join(code).rstrip(), number)
             number += 1
-        assert isinstance(string.value, ast.Constant)
-        yield TextCell("markdown", string.value.value, number)
+        yield TextCell("markdown", words, number)
         number, line = number + 1, (string.end_lineno or string.lineno) + 1
     if any(map(str.strip, lines[line - 1 :])):
         yield TextCell(_CODE, "\n" * (line - 1) + "\n".join(lines[line - 1 :]), number)
 
 
-def _strings(text: str) -> list[ast.Expr]:
-    """The strings at the top level that take whole lines."""
+def _strings(text: str) -> Iterator[tuple[ast.Expr, str]]:
+    """The strings at the top level that take whole lines, each as a statement and as its text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the student's code
             body = ast.parse(text).body if len(text) <= MAX_SOURCE_CHARACTERS else []
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return []
-    return [
-        each
-        for each in body
-        if isinstance(each, ast.Expr)
-        and isinstance(each.value, ast.Constant)
-        and isinstance(each.value.value, str)
-        and each.lineno != each.end_lineno
-    ]
+        return
+    for each in body:
+        match each:
+            case ast.Expr(ast.Constant(str(words))) if each.lineno != each.end_lineno:
+                yield each, words
 
 
 _CODE: CellKind = "code"

@@ -136,12 +136,14 @@ def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
 def _listing(row: Row, answer: FoundAnswer) -> str:
     """The answer with line numbers, and each finding below its line."""
     shown, left = lines_to_show(answer.text)
-    at_line: dict[int, list[str]] = defaultdict(list)
-    apart: list[str] = []
+    at_line: dict[int, list[tuple[int, Finding]]] = defaultdict(list)
+    apart = ""
     findings = row.judgement.findings if row.judgement else ()
     for rank, each in enumerate(findings[:MOST_FINDINGS], start=1):
-        place = each.line if each.line is not None and 1 <= each.line <= len(shown) else 0
-        (at_line[place] if place else apart).append(_finding(each, rank, row.exercise))
+        if each.line is not None and 1 <= each.line <= len(shown):
+            at_line[each.line].append((rank, each))
+        else:
+            apart += _finding(rank, each)
     items = "\n".join(
         _line(text, at_line.get(place, []), place < answer.first_line)
         for place, text in enumerate(shown, start=1)
@@ -152,7 +154,7 @@ def _listing(row: Row, answer: FoundAnswer) -> str:
     if answer.first_line > 1:
         more += f"<p>Lines 1 to {answer.first_line - 1} come from other cells.</p>"
     heading = f"<h3>Your answer{_where_it_stood(answer)}</h3>"
-    return f'{heading}{"".join(apart)}\n<ol class="listing">\n{items}\n</ol>{more}'
+    return f'{heading}{apart}\n<ol class="listing">\n{items}\n</ol>{more}'
 
 
 def _where_it_stood(answer: FoundAnswer) -> str:
@@ -162,15 +164,17 @@ def _where_it_stood(answer: FoundAnswer) -> str:
     return f" ({as_html(answer.file)}{cell})"
 
 
-def _line(text: str, findings: Sequence[str], from_elsewhere: bool) -> str:
-    kinds = ["error" if any("finding error" in each for each in findings) else "warning"]
-    classes = (kinds if findings else []) + (["other"] if from_elsewhere else [])
+def _line(text: str, findings: Sequence[tuple[int, Finding]], from_elsewhere: bool) -> str:
+    kinds = {each.severity for _, each in findings}
+    classes = ["error"] if "error" in kinds else sorted(kinds)
+    classes += ["other"] if from_elsewhere else []
     attribute = f' class="{" ".join(classes)}"' if classes else ""
     source = f'<code class="source">{as_html(text, keep=TAB)}</code>'
-    return f"<li{attribute}>{source}{''.join(findings)}</li>"
+    below = "".join(_finding(rank, each) for rank, each in findings)
+    return f"<li{attribute}>{source}{below}</li>"
 
 
-def _finding(each: Finding, rank: int, exercise_id: str) -> str:
+def _finding(rank: int, each: Finding) -> str:
     """One finding in words; its number says in which order to mend."""
     kind = "Mistake" if each.severity == "error" else "Warning"
     where = f"line {each.line}" if each.line is not None else "the answer as a whole"

@@ -57,17 +57,15 @@ def names(rows: Iterable[Row]) -> dict[str, str]:
     """
     submissions = {row.submission.key: row.submission for row in rows}
     shown = {key: for_spreadsheet(each.student) or key for key, each in submissions.items()}
-    count: dict[str, int] = {}
-    for name in shown.values():
-        count[name.casefold()] = count.get(name.casefold(), 0) + 1
+    count = Counter(name.casefold() for name in shown.values())
     keys = {key.casefold() for key in submissions}
 
-    def is_his_alone(name: str, key: str) -> bool:
+    def is_theirs_alone(name: str, key: str) -> bool:
         folded = name.casefold()
         return count[folded] == 1 and (folded not in keys or folded == key.casefold())
 
     return {
-        key: name if is_his_alone(name, key) else for_spreadsheet(key)
+        key: name if is_theirs_alone(name, key) else for_spreadsheet(key)
         for key, name in shown.items()
     }
 

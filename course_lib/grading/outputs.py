@@ -23,7 +23,6 @@ from typing import IO
 
 from course_lib.curriculum import EXERCISES
 from course_lib.grading.class_report import class_report
-from course_lib.grading.explain import explain
 from course_lib.grading.feedback import feedback_page
 from course_lib.grading.gradebook import (
     by_submission,
@@ -37,8 +36,6 @@ from course_lib.grading.junit import junit_xml
 from course_lib.grading.page import GENERATOR
 from course_lib.grading.records import Row
 from course_lib.grading.settings import Settings
-
-__all__ = ["explain", "write_all"]
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from course_lib.findings import CODES, Finding
 
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]
 Verdict = Literal["passed", "partly", "failed", "missing", "needs review"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)  # from best to undecided
 
 
 class BadRecord(ValueError):
@@ -149,7 +150,7 @@ class Judgement:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadRecord(f"this is no judgement: {error}") from error
         _text(judgement.exercise)
-        if judgement.outcome not in ("judged", "died", "stopped-by-clock"):
+        if judgement.outcome not in get_args(Outcome):
             raise BadRecord(f"there is no outcome {judgement.outcome!r}")
         answers = (judgement.numbers_right, judgement.right_where_even, judgement.needs_review)
         if not all(type(each) is bool for each in answers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import IO
 
@@ -98,7 +99,7 @@ def _lock(path: Path) -> IO[bytes]:
     """Hold the file's lock until it is closed, or this process is gone."""
     file = open(path, "ab")  # noqa: SIM115 (held until the run ends)
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             file.seek(0)

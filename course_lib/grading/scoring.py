@@ -18,16 +18,16 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import lost_properties
 from course_lib.findings import CODES, Finding
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, Verdict
-from course_lib.grading.settings import Settings, load_settings, total
+from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import one_line, shortened
-
-__all__ = ["Settings", "load_settings", "lost_by", "score"]
 
 MOST_CHARACTERS = 300  # of a reason
 NOT_JUDGED = {
     "died": "The process that judged this answer came to its end, twice. Please look at it.",
     "stopped-by-clock": "Judging was stopped by the clock, not by a budget. Please look at it.",
 }
+
+_Decision = tuple[float | None, Verdict, str, dict[str, float]]
 
 
 def score(
@@ -41,42 +41,44 @@ def score(
         judgement: what the examination found; None if there was nothing to examine.
         settings: the course's weights.
     """
-    most = settings.max_points(answer.exercise)
-
-    def row(points: float | None, verdict: Verdict, reason: str, earned: dict[str, float]) -> Row:
-        return Row(
-            submission=submission,
-            exercise=answer.exercise,
-            points=points,
-            max_points=most,
-            verdict=verdict,
-            reason=shortened(one_line(reason), MOST_CHARACTERS),
-            earned=earned,
-            answer=answer if answer.text or answer.notes else None,
-            judgement=judgement,
-        )
-
     nothing = dict.fromkeys(settings.points_of(answer.exercise), 0.0)
-    if answer.problem or submission.problem:
-        return row(0.0, "missing", answer.problem or submission.problem or "", nothing)
-    if judgement is None:
-        return row(None, "needs review", "This answer was not judged. Please look at it.", {})
-    if judgement.outcome != "judged":
-        return row(None, "needs review", NOT_JUDGED[judgement.outcome], {})
-    if judgement.needs_review:
-        return row(None, "needs review", _why_review(judgement.findings), {})
-    if _is_missing(judgement):
-        return row(0.0, "missing", _cause(judgement.findings), nothing)
+    decision: _Decision
+    if problem := answer.problem or submission.problem:
+        decision = 0.0, "missing", problem, nothing
+    elif judgement is None:
+        decision = None, "needs review", "This answer was not judged. Please look at it.", {}
+    elif judgement.outcome != "judged":
+        decision = None, "needs review", NOT_JUDGED[judgement.outcome], {}
+    elif judgement.needs_review:
+        decision = None, "needs review", _why_review(judgement.findings), {}
+    elif _is_missing(judgement):
+        decision = 0.0, "missing", _cause(judgement.findings), nothing
+    else:
+        decision = _weighed(judgement, settings)
+    points, verdict, reason, earned = decision
+    return Row(
+        submission=submission,
+        exercise=answer.exercise,
+        points=points,
+        max_points=settings.max_points(answer.exercise),
+        verdict=verdict,
+        reason=shortened(one_line(reason), MOST_CHARACTERS),
+        earned=earned,
+        answer=answer if answer.text or answer.notes else None,
+        judgement=judgement,
+    )
+
+
+def _weighed(judgement: Judgement, settings: Settings) -> _Decision:
+    """What an answer earns that could be judged."""
     lost = lost_by(judgement, settings)
-    earned = {
-        name: 0.0 if name in lost else worth
-        for name, worth in settings.points_of(answer.exercise).items()
-    }
+    worth = settings.points_of(judgement.exercise)
+    earned = {name: 0.0 if name in lost else points for name, points in worth.items()}
     points = total(earned.values())
-    if points == most and "right" not in lost:
-        return row(points, "passed", "All that was asked for holds.", earned)
+    if points == total(worth.values()) and "right" not in lost:
+        return points, "passed", "All that was asked for holds.", earned
     reason = _cause(judgement.findings) or _costs(lost)
-    return row(points, "partly" if points else "failed", reason, earned)
+    return points, "partly" if points else "failed", reason, earned
 
 
 def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:

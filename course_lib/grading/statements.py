@@ -64,7 +64,7 @@ def statements_of(tree: ast.Module) -> Iterator[Statement]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min(node.lineno, *(each.lineno for each in decorators), node.lineno)
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:

@@ -45,9 +45,7 @@ def find_submissions(path: Path) -> list[Submission]:
     Raises:
         CannotGrade: if the path is no folder and no ZIP archive, or holds no submission.
     """
-    # A class hands in the same statements hundreds of times; one copy of each is enough.
-    once: dict[str, str] = {}
-    return [_sharing(submission, once) for submission in each_submission(path)]
+    return list(each_submission(path))
 
 
 def each_submission(path: Path) -> Iterator[Submission]:
@@ -88,7 +86,7 @@ class _Budget:
 
     notebooks: int = MAX_NOTEBOOKS
     archives: int = MAX_ARCHIVES
-    bytes: int = MAX_SUBMISSION_BYTES
+    size: int = MAX_SUBMISSION_BYTES
     characters: int = MAX_CHARACTERS
 
     def read(self, entry: Entry, most: int = MAX_FILE_BYTES) -> bytes:
@@ -96,13 +94,13 @@ class _Budget:
             raise Unreadable(entry.problem)
         if entry.size > most:
             raise Unreadable(zips.too_large(entry.size, most))
-        if entry.size > self.bytes:
+        if entry.size > self.size:
             raise Unreadable(
                 f"The submission holds more than {MAX_SUBMISSION_BYTES:,} bytes of notebooks; "
                 "this one was not read."
             )
         data = entry.read()
-        self.bytes -= len(data)
+        self.size -= len(data)
         return data
 
 
@@ -126,6 +124,8 @@ def _top(path: Path, stack: ExitStack) -> list[Entry]:
 
 def _submission(owner: Owner, key: str, entries: list[Entry]) -> Submission:
     files = tuple(_files(entries, _Budget()))
+    if owner.platform:
+        files = _below_the_platforms_folder(files)
     return Submission(
         student=owner.student,
         key=key,
@@ -134,6 +134,23 @@ def _submission(owner: Owner, key: str, entries: list[Entry]) -> Submission:
         platform=owner.platform,
         platform_id=owner.platform_id,
     )
+
+
+def _below_the_platforms_folder(files: tuple[SubmittedFile, ...]) -> tuple[SubmittedFile, ...]:
+    """The files under shorter labels, if these still tell them apart.
+
+    A student knows nothing of the folder that the platform's export puts around each submission.
+    """
+    short = [_below_the_top(file.label) for file in files]
+    if len(set(short)) < len(files):
+        return files
+    return tuple(replace(file, label=label) for file, label in zip(files, short, strict=True))
+
+
+def _below_the_top(label: str) -> str:
+    top, _, below = label.partition("/")
+    is_platforms = owner_of(top, is_folder=True).platform is not None
+    return below if is_platforms and below.strip("…") else label
 
 
 def _files(entries: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
@@ -207,20 +224,6 @@ def _read(entry: Entry, budget: _Budget) -> SubmittedFile:
         return SubmittedFile(_label(entry), problem=problem)
     budget.characters -= characters
     return SubmittedFile(_label(entry), cells)
-
-
-def _sharing(submission: Submission, once: dict[str, str]) -> Submission:
-    """The same submission, with one copy in memory of each text that others have, too."""
-    files = [
-        replace(
-            file,
-            cells=tuple(
-                replace(cell, text=once.setdefault(cell.text, cell.text)) for cell in file.cells
-            ),
-        )
-        for file in submission.files
-    ]
-    return replace(submission, files=tuple(files))
 
 
 def _order(entry: Entry) -> tuple[object, ...]:

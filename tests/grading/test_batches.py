@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from grading_helpers import REPOSITORY, RIGHT, WRONG
 
 from course_lib.grading import batch_notebook, batches, child, version, worker
 from course_lib.grading.assignment import Task, read_tasks
@@ -23,16 +24,6 @@ from course_lib.grading.errors import CannotGrade
 from course_lib.grading.records import Judgement
 from course_lib.grading.worker import Batch, Limits, read_result, run_batch
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-RIGHT = """\
-# EXERCISE mat_add
-@cuda.jit
-def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = A[y, x] + B[y, x]
-"""
-WRONG = RIGHT.replace("+ B[y, x]", "- B[y, x]")
 NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
 
 

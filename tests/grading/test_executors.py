@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -232,6 +233,16 @@ def all_gone(pids: list[int], seconds: float = 10) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_stopped_a_pool_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
+    (tmp_path / f"grading-{int(gone.stdout)}-abc").mkdir()
+    (tmp_path / f"grading-{os.getpid()}-abc").mkdir()  # of one that still works
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = process_pool(1)
+    place.stop(place.start())
+    assert [each.name for each in tmp_path.iterdir()] == [f"grading-{os.getpid()}-abc"]
 
 
 @posix

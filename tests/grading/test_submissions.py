@@ -618,10 +618,32 @@ def test_what_cannot_be_graded_at_all(tmp_path):
             find_submissions(tmp_path / name)
 
 
-def test_equal_cells_of_a_class_are_in_memory_once(tmp_path):
-    write(tmp_path, "s1.ipynb", "s2.ipynb", data=saved([("markdown", "the statement")]))
-    first, second = (each.files[0].cells[0].text for each in find_submissions(tmp_path))
-    assert first is second
+def test_a_file_is_called_by_what_lies_below_the_platforms_folder(tmp_path):
+    write(tmp_path, "Some One_12_assignsubmission_file_/05.ipynb")
+    write(tmp_path, "Some One_13_assignsubmission_file_/a/b.ipynb")
+    write(tmp_path, "s14/c.ipynb")
+    class_ = found(tmp_path)
+    assert {key: labels(each) for key, each in class_.items()} == {
+        "Some-One-12": ["05.ipynb"],
+        "Some-One-13": ["a/b.ipynb"],
+        "s14": ["s14/c.ipynb"],
+    }
+
+
+def test_files_of_one_name_keep_the_platforms_folder(tmp_path):
+    write(tmp_path, "12-34 - Some One - Jan 31, 2026 900 AM/05.ipynb")
+    write(tmp_path, "12-34 - Some One - Jan 31, 2026 1000 AM/05.ipynb")
+    (one,) = found(tmp_path).values()
+    assert labels(one) == [
+        "12-34 - Some One - Jan 31, 2026 900 AM/05.ipynb",
+        "12-34 - Some One - Jan 31, 2026 1000 AM/05.ipynb",
+    ]
+
+
+def test_an_empty_folder_of_the_platform_keeps_its_name(tmp_path):
+    (tmp_path / "Some One_12_assignsubmission_file_").mkdir()
+    (one,) = found(tmp_path).values()
+    assert "Some One_12_assignsubmission_file_" in (one.problem or "")
 
 
 def test_the_order_of_the_folder_does_not_matter(tmp_path):

@@ -213,6 +213,40 @@ def {name}(A, B, C):
         total += a[0, 0] * b[0, 0]
     C[row, col] = total
 """
+TILES_ON_EVEN_SIZES = """\
+import numpy as np
+from numba import cuda
+
+TILE = {tile}
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    a = cuda.shared.array((TILE, TILE), np.float32)
+    b = cuda.shared.array((TILE, TILE), np.float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    total = np.float32(0)
+    if A.shape[0] % TILE == 0 and A.shape[1] % TILE == 0 and B.shape[1] % TILE == 0:
+        for t in range(A.shape[1] // TILE):
+            a[ty, tx] = A[row, t * TILE + tx]
+            b[ty, tx] = B[t * TILE + ty, col]
+            cuda.syncthreads()
+            for k in range(TILE):
+                total += a[ty, k] * b[k, tx]
+            cuda.syncthreads()
+        C[row, col] = total
+    elif row < C.shape[0] and col < C.shape[1]:
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, col]
+        C[row, col] = total
+"""
+NEIGHBOURS_ON_EVEN_SIZES = f"""\
+col, row = cuda.grid(2)
+if C.shape[0] % 16 or C.shape[1] % 16:
+    row = cuda.blockIdx.y * 16 + cuda.threadIdx.x
+    col = cuda.blockIdx.x * 16 + cuda.threadIdx.y
+if row < C.shape[0] and col < C.shape[1]:
+    {ADD}"""
 DECOY = PRODUCT.replace(
     "    total = np.float32(0)\n",
     "    a = cuda.shared.array((16, 16), np.float32)\n"
@@ -267,6 +301,9 @@ DODGING = (
         "matmul_tiled",
         "reuse",
     ),
+    dodge("tiled-fallback", TILES_ON_EVEN_SIZES.format(tile=16), "matmul_tiled", "reuse"),
+    dodge("tiled-fallback-32", TILES_ON_EVEN_SIZES.format(tile=32), "matmul_tiled", "reuse"),
+    dodge("neighbours-on-even-sizes", kernel(NEIGHBOURS_ON_EVEN_SIZES), "mat_add", "coalesced"),
 )
 
 ATTACKS: tuple[Attack, ...] = (*DETECTING, *HARD_CODED, *DODGING)

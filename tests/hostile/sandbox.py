@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TOKEN = "MATMUL_LADDER_HOSTILE_RUN"  # every process of a run has it in its environment
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,11 @@ def grade(
 ) -> Graded:
     """Run the real command, as an instructor does who stands in the folder of submissions."""
     token = uuid.uuid4().hex
-    environment = {**os.environ, TOKEN: token, "PYTHONPATH": str(REPOSITORY)}
+    # Kernels get an environment of their own, but their home lies in this folder: so its name
+    # stands in the environment of every process of the run.
+    temporary = out.parent / f"temporary-{token}"
+    temporary.mkdir(parents=True)
+    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(REPOSITORY)}
     environment |= {"HOME": str(home)} if home else {}
     command = [sys.executable, "-P", "-m", "course_lib.cli", "grade", str(submissions)]
     command += ["--out", str(out), "--seed", str(seed), "--exercises", *exercises]
@@ -68,7 +71,8 @@ def grade(
     time.sleep(0.2)  # a process that is just ending is none that was left
     rows = read_rows(out / "grades.csv") if (out / "grades.csv").exists() else ()
     said = ran.stdout.decode("utf-8", "replace")
-    return Graded(out, ran.returncode, said, seconds, processes_of(token), rows)
+    left = (*processes_of(token), *(f"folder {each.name}" for each in temporary.iterdir()))
+    return Graded(out, ran.returncode, said, seconds, left, rows)
 
 
 def read_rows(path: Path) -> tuple[dict[str, str], ...]:
@@ -78,12 +82,12 @@ def read_rows(path: Path) -> tuple[dict[str, str], ...]:
 
 
 def processes_of(token: str) -> tuple[str, ...]:
-    """Every process that a run has started, whoever its parent is by now."""
+    """Every process with this in its environment, whoever its parent is by now."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             environment = (process / "environ").read_bytes()
-            if f"{TOKEN}={token}".encode() in environment.split(b"\0"):
+            if token.encode() in environment:
                 found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:
             continue  # it has ended, or is somebody else's

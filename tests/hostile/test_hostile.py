@@ -7,10 +7,10 @@ What an attack did to the others is seen by grading the neighbours alone before.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
+import uuid
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from attack import MARK, RIGHT, RIGHT_BLOCKS, Attack, below, code, notebook, wri
 from attacks_by_files import archive
 from catalogue import ATTACKS, EXERCISES
 from outputs_checked import objections_to
-from sandbox import REPOSITORY, TOKEN, Graded, fingerprint, grade, processes_of
+from sandbox import REPOSITORY, Graded, fingerprint, grade, processes_of
 
 from course_lib.curriculum import EXERCISES as CURRICULUM
 from course_lib.grading.submissions import find_submissions
@@ -59,9 +59,10 @@ def test_harm_would_be_seen(tmp_path: Path) -> None:
     assert len(_changes(before, fingerprint(tmp_path))) == 2
     told = " ".join(objections_to(tmp_path))
     assert all(sign in told for sign in ("<script>", "onclick", "formula", "control characters"))
-    left = subprocess.Popen(["sleep", "60"], env={**os.environ, TOKEN: "left"})
+    token = uuid.uuid4().hex
+    left = subprocess.Popen(["sleep", "60"], env={"HOME": f"/somewhere/{token}"})
     try:
-        assert processes_of("left") == ("sleep 60 ",)
+        assert processes_of(token) == ("sleep 60 ",)
     finally:
         left.kill()
         left.wait()
