@@ -1,6 +1,7 @@
-"""The notebooks that are in the course: in form, by the rules, at one address, and they run.
+"""The notebooks that are in the course: in form, by the rules, at one address, and exercises run.
 
-The fast half reads them. The slow half runs them as a student or a grader would, with nbval.
+The fast half reads them. The slow half runs exercises as a student or a grader would, with nbval;
+lessons and solutions have a step of their own in `course.py test --all`, which is nbval itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import sys
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -211,37 +211,15 @@ def of_folder(folder: str) -> list[Path]:
     return [path for path in PATHS if path.parent.name == folder]
 
 
-def passes(tmp_path: Path, path: Path) -> None:
-    """Every cell runs, and says what it said when it was stored where that is compared."""
-    said = nbval(tmp_path, path)
-    assert said.status == 0, said.text
-    assert said.passed == cells_of([path])
-
-
-# With the newest versions lessons run in the browser tests, with Colab's under nbval.
-@pytest.mark.slow
 @pytest.mark.notebook
-@pytest.mark.parametrize("path", of_folder("notebooks"), ids=name)
-def test_a_lesson_passes(tmp_path, path):
-    passes(tmp_path, path)
-
-
-def slow_or_long(folder: str, slow: tuple[str, ...]) -> list[Any]:
-    """Some notebooks of a folder for `--all`, the others for `--long`."""
-    return [
-        pytest.param(path, marks=pytest.mark.slow if path.name[:2] in slow else pytest.mark.long)
-        for path in of_folder(folder)
-    ]
-
-
-@pytest.mark.notebook
-@pytest.mark.parametrize("path", slow_or_long("solutions", ("05", "08", "11")), ids=name)
-def test_a_solution_passes(tmp_path, path):
-    passes(tmp_path, path)
-
-
-@pytest.mark.notebook
-@pytest.mark.parametrize("path", slow_or_long("exercises", ("05",)), ids=name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.slow if path.name[:2] == "05" else pytest.mark.long)
+        for path in of_folder("exercises")
+    ],
+    ids=name,
+)
 def test_an_unsolved_exercise_fails_exactly_at_its_checks(tmp_path, path):
     said = nbval(tmp_path, path)
     assert said.failed == cells_of([path], checks_only=True), said.text
@@ -263,4 +241,6 @@ def test_an_exercise_that_is_solved_by_hand_passes(tmp_path, lesson):
     solved = tmp_path / "exercises" / f"{lesson.stem}.ipynb"
     solved.parent.mkdir()
     solved.write_text(dumps(done), encoding="utf-8")
-    passes(tmp_path, solved)
+    said = nbval(tmp_path, solved)
+    assert said.status == 0, said.text
+    assert said.passed == cells_of([solved])

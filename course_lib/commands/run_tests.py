@@ -73,7 +73,6 @@ CODE = ["course.py", "course_lib", "tests", "benchmarks"]
 NOTEBOOKS = ["notebooks", "solutions"]
 # Enough to see that the compiler is found and driven rightly; the rest is about newer versions.
 ON_COLAB = "quote or helper or launch"
-LESSONS_PASS = "test_a_lesson_passes"  # the browser runs lessons, too, so nbval does it only once
 BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what others share
 # What could differ with older versions of NumPy, Numba and IPython; lessons draw the figures there.
 ON_COLAB_TOO = ["emulator", "kernels", "intrinsics", "test_quiz.py", "test_runtime.py"]
@@ -95,8 +94,7 @@ def slow_steps() -> Iterator[Step]:
     yield Step("notebooks: lint", [PYTHON, "-m", "ruff", "check", *NOTEBOOKS])
     yield Step("notebooks: format", [PYTHON, "-m", "ruff", "format", "--check", *NOTEBOOKS])
     yield Step("notebooks: form", _pytest(PYTHON, "tests/test_notebooks.py", "-m", FAST))
-    slow = ["tests", "-m", "slow and not alone", "-k", f"not {LESSONS_PASS}"]
-    yield Step("slow tests", _pytest(PYTHON, *slow, *in_parallel()))
+    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow and not alone", *in_parallel()))
     yield Step("timed tests", _pytest(PYTHON, "tests", "-m", "alone"))
 
 
@@ -112,11 +110,10 @@ def all_others() -> Iterator[Step]:
 def long_steps() -> Iterator[Step]:
     """More cases of what --all has tried: for a release, or when a check has changed."""
     yield Step("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
-    lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
     yield from fuzzing_steps()
-    yield Step("lessons, newest versions", _pytest(PYTHON, *lessons, *in_parallel()))
+    yield Step("notebooks, newest versions", _nbval(PYTHON))
 
 
 def fuzzing_steps() -> Iterator[Step]:
@@ -170,8 +167,8 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
 
     fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
-    lessons = ["tests/test_notebooks.py", "-m", "slow", "-k", LESSONS_PASS]
-    yield Step("Colab: lessons", tests(*lessons, *in_parallel()))
+    # With the newest versions the browser tests run some of them.
+    yield Step("Colab: notebooks", lambda: _nbval(str(colab.make(freeze))))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
@@ -203,6 +200,15 @@ def in_parallel() -> list[str]:
 
 def _pytest(python: str, *arguments: str) -> Command:
     return [python, "-m", "pytest", "-q", *arguments]
+
+
+def _nbval(python: str) -> Command:
+    """Every cell of each lesson and solution runs, and says what it said where that is compared.
+
+    A worker takes many notebooks: to start nbval costs as much as a lesson.
+    """
+    options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider"]
+    return _pytest(python, *options, *NOTEBOOKS, *in_parallel(), "--dist=loadfile")
 
 
 def _run_step(step: Step) -> int:

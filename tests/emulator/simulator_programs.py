@@ -43,7 +43,7 @@ SHAPES: dict[Problem, Shape] = {
 # The simulator rounds a fused multiply-add twice, and takes exponentials in float64.
 INEXACT = ("matmul_naive fused_multiply_add", "attention ")
 # Numba's simulator has no shuffles (a test below says so): their programs are left out.
-SLOW = ("attention", "matmul_1d", "matmul_2d", "transpose_tiled")
+SLOW = "attention block_scan matmul_1d matmul_2d matmul_tiled transpose_tiled".split()
 LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 
 SMALL = {

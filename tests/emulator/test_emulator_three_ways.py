@@ -178,8 +178,8 @@ def kernels_without_overflow(count: int) -> list[tuple[BlockKernel, list[list[in
 
 @pytest.mark.slow
 def test_three_ways_agree() -> None:
-    drawn = kernels_without_overflow(1500 if NIGHTLY else 100)
-    assert len(drawn) >= 60, "too few kernels stay within the range"
+    drawn = kernels_without_overflow(1500 if NIGHTLY else 60)
+    assert len(drawn) >= 36, "too few kernels stay within the range"
     simulated = on_numbas_simulator([kernel for kernel, _ in drawn])
     assert len(simulated) == len(drawn)
     for (kernel, expected), theirs in zip(drawn, simulated, strict=True):

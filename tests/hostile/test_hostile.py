@@ -15,6 +15,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from attack import MARK, RIGHT, RIGHT_BLOCKS, Attack, below, code, notebook, write_notebook
@@ -60,12 +61,12 @@ def test_harm_would_be_seen(tmp_path: Path) -> None:
     told = " ".join(objections_to(tmp_path))
     assert all(sign in told for sign in ("<script>", "onclick", "formula", "control characters"))
     token = uuid.uuid4().hex
-    left = subprocess.Popen(["sleep", "60"], env={"HOME": f"/somewhere/{token}"})
-    try:
-        assert processes_of(token) == ("sleep 60 ",)
-    finally:
-        left.kill()
-        left.wait()
+    waits = ["sh", "-c", "echo ready; read line"]
+    started = {"HOME": f"/somewhere/{token}"}
+    with subprocess.Popen(waits, env=started, stdin=PIPE, stdout=PIPE) as left:
+        # Only when it speaks, Linux surely shows the environment that it was given.
+        assert left.stdout is not None and left.stdout.readline() == b"ready\n"
+        assert processes_of(token) == (" ".join(waits) + " ",)
 
 
 @pytest.mark.slow
