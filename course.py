@@ -100,6 +100,8 @@ def hand_over(python: Path, arguments: list[str]) -> int:
     sys.stdout.flush()
     command = [str(python), "-P", "-m", "course_lib.cli", *arguments]
     environment = dict(os.environ)
+    # Packages are installed without bytecode; every kernel would compile them anew.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if not STAMP.exists() or python != VENV_PYTHON:  # course_lib is not installed there
         environment["PYTHONPATH"] = str(REPOSITORY)
     if not WINDOWS:

@@ -257,8 +257,9 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
         settings = environment(where, **changes)
         return call("lab", "--x", course=where / "course.py", cwd=tmp_path, env=settings)
 
-    first = lab()
+    first = lab(PYTHONDONTWRITEBYTECODE="1")
     assert first.returncode == 0, first.stderr
+    assert list((small / ".venv").rglob("tiny.*.pyc")), "compiled once, not at each start"
     assert first.stdout.startswith("ran ['lab', '--x'] 1 ")
     assert str(tmp_path) in first.stdout, "the user's folder is kept"
     assert "Installed 1 packages (lab)" in first.stderr
