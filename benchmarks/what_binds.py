@@ -7,6 +7,9 @@ Needs a GPU, Nsight Compute (`ncu`), the right to read its counters, and CuPy or
 Each contestant of `course.py bench` is launched once under `ncu --clock-control none`. A marker
 kernel stands between two of them, so that every kernel is known to belong to one, whatever cuBLAS
 calls its own. Speeds and right results are the bench's business.
+
+The SM clock is that of the launch itself. The driver's own reading is an average over a longer
+time and misses that a GPU slows down within milliseconds to stay below its power limit.
 """
 
 from __future__ import annotations
@@ -29,11 +32,12 @@ SHARES = {
     "issue slots": f"sm__inst_issued{OF_PEAK}",
     "FP32 lanes": f"sm__inst_executed_pipe_fma{OF_PEAK}",
     "tensor cores": f"sm__pipe_tensor_cycles_active{OF_PEAK}",
-    "L1 and shared memory": f"l1tex__data_bank_reads{OF_PEAK}",
-    "from L2": f"l1tex__m_xbar2l1tex_read_sectors{OF_PEAK}",
-    "L2": f"lts__t_sectors{OF_PEAK}",
+    "L1 and shared memory": f"l1tex__throughput{OF_PEAK}",
+    "L2": f"lts__throughput{OF_PEAK}",
     "DRAM": f"dram__throughput{OF_PEAK}",
 }
+BYTES_OF_L2, CLOCK = "lts__t_bytes.sum", "sm__cycles_elapsed.avg.per_second"
+DURATION = "gpu__time_duration.sum"
 MARKER = "between_two_contestants"
 SECONDS = 500
 
@@ -128,19 +132,18 @@ def by_contestant(text: str) -> dict[str, dict[str, float]]:
             groups.append([])
         elif groups:
             groups[-1].append(metrics)
-    duration = "gpu__time_duration.sum"
-    longest = [max(group, key=lambda each: each[duration]) for group in groups if group]
+    longest = [max(group, key=lambda each: each[DURATION]) for group in groups if group]
     return dict(zip(names, longest, strict=True))
 
 
 def show(found: dict[str, dict[str, float]], metrics: dict[str, str]) -> None:
-    """A table in Markdown, in percent."""
-    print("| | ms | " + " | ".join(metrics) + " |")
-    print("|---" * (len(metrics) + 2) + "|")
+    """A table in Markdown; what has no unit is in percent."""
+    titles = ["", "ms", "clock, MHz", "GB through L2", *metrics]
+    print("| " + " | ".join(titles) + " |\n" + "|---" * len(titles) + "|")
     for name, values in found.items():
-        ms = values["gpu__time_duration.sum"] / 1e6
+        ms, clock, moved = values[DURATION] / 1e6, values[CLOCK] / 1e6, values[BYTES_OF_L2] / 1e9
         cells = " | ".join(f"{values.get(metric, float('nan')):.0f}" for metric in metrics.values())
-        print(f"| {name} | {ms:.3f} | {cells} |")
+        print(f"| {name} | {ms:.3f} | {clock:.0f} | {moved:.2f} | {cells} |")
 
 
 def main() -> int:
@@ -157,7 +160,8 @@ def main() -> int:
     more = [each for each in options.metrics.split(",") if each]
     metrics = {**SHARES, **{each: each for each in more}}
     try:
-        text = profile(options.names, options.size, ["gpu__time_duration.sum", *metrics.values()])
+        wanted = [DURATION, CLOCK, BYTES_OF_L2, *metrics.values()]
+        text = profile(options.names, options.size, wanted)
     except NoCounters as problem:
         print(problem)
         return 1

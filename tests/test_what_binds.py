@@ -1,0 +1,65 @@
+"""The profile of all rungs, as far as it can be tried without a GPU: reading and showing it."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "what_binds.py"
+
+# A contestant of one kernel, and one whose library launches two: the longer one is the product.
+NCU = """\
+==PROF== Connected to process 4711
+launched: tiled
+launched: cuBLAS float32
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","fill","gpu__time_duration.sum","ns","9,000,000"
+"1","_Z23between_two_contestants","gpu__time_duration.sum","ns","1,000"
+"2","_Z5tiled","gpu__time_duration.sum","ns","17,559,000"
+"2","_Z5tiled","sm__cycles_elapsed.avg.per_second","hz","1,978,000,000"
+"2","_Z5tiled","lts__t_bytes.sum","byte","16,283,120,736"
+"2","_Z5tiled","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","10.4"
+"3","_Z23between_two_contestants","gpu__time_duration.sum","ns","1,000"
+"4","splitk","gpu__time_duration.sum","ns","2,000"
+"5","sgemm","gpu__time_duration.sum","ns","2,683,000"
+"5","sgemm","sm__cycles_elapsed.avg.per_second","hz","1,976,000,000"
+"5","sgemm","lts__t_bytes.sum","byte","3,395,224,000"
+"5","sgemm","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","n/a"
+"""
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("what_binds", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys) -> None:
+    found = benchmark.by_contestant(NCU)
+    assert list(found) == ["tiled", "cuBLAS float32"]
+    assert found["cuBLAS float32"]["gpu__time_duration.sum"] == 2_683_000
+    benchmark.show(found, {"DRAM": benchmark.SHARES["DRAM"]})
+    assert capsys.readouterr().out.splitlines() == [
+        "|  | ms | clock, MHz | GB through L2 | DRAM |",
+        "|---|---|---|---|---|",
+        "| tiled | 17.559 | 1978 | 16.28 | 10 |",
+        "| cuBLAS float32 | 2.683 | 1976 | 3.40 | nan |",
+    ]
+
+
+def test_names_are_chosen_by_their_parts(benchmark) -> None:
+    everyone = [SimpleNamespace(name=each) for each in ("naive", "naive_while", "cuBLAS tf32")]
+    assert benchmark.chosen([], everyone) == everyone
+    assert benchmark.chosen(["while", "cuBLAS"], everyone) == everyone[1:]
+
+
+def test_without_ncu_it_says_so(benchmark, monkeypatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    with pytest.raises(benchmark.NoCounters, match="no `ncu` here"):
+        benchmark.profile([], 512, [])
