@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "roofline": {"ceilings", "devices"},
     "web": set(),
     "intrinsics": set(),
-    "kernels": {"errors", "intrinsics", "runtime"},
+    "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
         "curriculum", "devices", "emulator", "errors", "findings", "measurements",
         "memory_levels", "occupancy", "roofline", "web",
@@ -55,8 +55,8 @@ ALLOWED: dict[str, set[str]] = {
         "findings", "web",
     },
     "commands": {
-        "bench", "book", "building", "curriculum", "devices", "errors", "grading", "kernels",
-        "measurements", "probe", "runtime",
+        "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",
+        "kernels", "measurements", "probe", "runtime",
     },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip

@@ -3,6 +3,7 @@ compiler."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from course_lib.bench.matrices import as_float64, random_inputs, rounded
 from course_lib.ceilings import wgmma_ceiling
 from course_lib.devices import Device
 from course_lib.errors import PlainError
+from course_lib.machine_code.compiler import GET_COMPILER
 
 STEPS_OF_K = 8
 LARGE = 4096
@@ -86,7 +88,8 @@ def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
     is asked at the least follows from the size.
 
     Raises:
-        PlainError: where the compiler is missing or refuses the kernel, or the emulator does.
+        PlainError: where the compiler is missing or refuses the kernel, or the emulator does; or
+            the disassembler is missing, without which nearly every ceiling would be 100 %.
     """
     rows, columns, depth = rung.tile
     square = (size, size, size)
@@ -98,8 +101,22 @@ def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
     profile, _ = _emulate(rung, (rows, columns, STEPS_OF_K * depth))
     matrix = f"{rung.dtype}[:, ::1]"
     signature = f"void({matrix}, {matrix}, float32[:, ::1])"
-    report = machine_code.compile_report(rung.kernel, signature, cc=gpu.cc)
+    report = _compiled(rung, signature, gpu)
+    if report.mix is None:
+        raise PlainError(report.note)
     return roofline.ceiling(profile, report, gpu, dram_intensity=intensity)
+
+
+def _compiled(rung: Any, signature: str, gpu: Device) -> machine_code.CompileReport:
+    try:
+        return machine_code.compile_report(rung.kernel, signature, cc=gpu.cc)
+    except machine_code.CompileFailed as reason:
+        # Numba's own CUDA part lacks intrinsics and alignments that the upper rungs use, and what
+        # it says of them sounds like a mistake in the kernel.
+        by_numba = str(reason).startswith("Numba's compiler refuses")
+        if not by_numba or importlib.util.find_spec("numba_cuda"):
+            raise
+        raise PlainError(f"Numba's own CUDA part can't compile it: {GET_COMPILER}.") from reason
 
 
 def ceilings(
@@ -110,6 +127,7 @@ def ceilings(
     if missing:
         return {}, [f"No ceilings: {missing}"]
     found, said = {}, []
+    without: dict[str, list[str]] = {}  # who has no ceiling, by the reason: often one for many
     for name, rung in table.items():
         if capability(gpu) < tuple(rung.min_cc):
             said.append(f"{name} does not run on a {gpu.name}.")
@@ -117,7 +135,9 @@ def ceilings(
         try:
             found[name] = ceiling(rung, gpu)
         except PlainError as reason:
-            said.append(f"No ceiling for {name} on the {gpu.name}: {reason}")
+            without.setdefault(str(reason), []).append(name)
+    for reason, names in without.items():
+        said.append(f"No ceiling for {', '.join(names)} on the {gpu.name}: {reason}")
     return found, said
 
 

@@ -6,9 +6,12 @@ Without a GPU it prints what the emulator counts and what the compiler allows, a
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
+import re
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,9 @@ TWINS = REPOSITORY / "benchmarks" / "twins"
 LAST_RUNS = REPOSITORY / "executed" / "bench"
 EMULATED_SIZE = 256
 MOST_EMULATED = 512  # one more doubling takes a minute for each rung
-CEILINGS_FOR = ("T4",)  # Colab's
+CEILINGS_FOR = (device("T4"),)  # Colab's
+MOST_BUDGET = 86_400.0  # a day
+PICTURED_SIZE = 4096  # as in the lessons
 
 
 def main(arguments: list[str]) -> int:
@@ -36,8 +41,11 @@ def main(arguments: list[str]) -> int:
         chosen = session.choose(RUNG_KERNELS, options.rungs)
         if runtime.on_gpu():
             return _measure(chosen, options)
+        if options.json:
+            print("--json writes measurements, and there is no GPU here: leave it out.")
+            return 2
         return _count(chosen, options)
-    except (PlainError, UnknownDevice) as problem:
+    except PlainError as problem:
         progress.clear()
         print(problem)
         return 1
@@ -52,9 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     names = {"type": _names, "metavar": "A,B"}
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="edges of the matrices")
     parser.add_argument("--rungs", **names, help="only these")
-    parser.add_argument("--rounds", type=int, default=20, help="samples of each (20)")
+    parser.add_argument("--rounds", type=_rounds, default=20, help="samples of each (20)")
     parser.add_argument(
-        "--budget", type=float, default=5.0, metavar="SECONDS", help="for each and each size (5)"
+        "--budget", type=_budget, default=5.0, metavar="SECONDS", help="for each and each size (5)"
     )
     parser.add_argument("--nvcc", action="store_true", help="build and time the C++ twins, too")
     parser.add_argument(
@@ -62,19 +70,50 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--gpu",
-        **names,
+        type=_gpus,
+        metavar="A,B",
         default=CEILINGS_FOR,
         help="without a GPU: whose ceilings to work out (T4)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="on a GPU: write the results there, too"
+    )
     return parser
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    sizes = tuple(sorted({int(part) for part in text.split(",")}))
+    try:
+        sizes = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        sizes = (0,)
     if sizes[0] < 1:
-        raise argparse.ArgumentTypeError("a size is a positive whole number")
+        raise argparse.ArgumentTypeError("sizes are positive whole numbers with commas: 1024,4096")
     return sizes
+
+
+def _rounds(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,5}", text):
+        raise argparse.ArgumentTypeError("rounds are a whole number from 1 to 999999")
+    return int(text)
+
+
+def _budget(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= MOST_BUDGET:  # NaN is not, either
+        raise argparse.ArgumentTypeError(
+            f"a budget is a number of seconds above 0 and up to {MOST_BUDGET:g}"
+        )
+    return seconds
+
+
+def _gpus(text: str) -> tuple[Device, ...]:
+    try:
+        return tuple(device(name) for name in _names(text))
+    except UnknownDevice as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -85,6 +124,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    if asked.json:
+        _check_writable(asked.json)
     options = session.Options(
         sizes=asked.sizes or session.SIZES,
         rounds=asked.rounds,
@@ -98,10 +139,13 @@ def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     for note in notes:
         print(note)
     print(f"Written to {_shown(_keep(measured))}.")
-    if asked.json:
-        asked.json.write_text(measured.as_json(), encoding="utf-8")
     if asked.store:
         print(_store(measured))
+    if asked.json:
+        with _refusal_of(asked.json):
+            asked.json.write_text(measured.as_json(), encoding="utf-8")
+    for sentence in _draw(measured, LAST_RUNS):
+        print(sentence)
     problems = [cell.problem for entry in measured.entries for cell in entry.cells]
     wrong = any(problem.startswith(("Wrong", "It failed")) for problem in problems)
     return 1 if wrong or not measured.sizes else 0
@@ -111,12 +155,81 @@ def _keep(measured: Measurements) -> Path:
     return measurements.store(measured, LAST_RUNS)
 
 
+@contextlib.contextmanager
+def _refusal_of(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        why = problem.strerror or problem
+        raise PlainError(f"{path} can't be written ({why}): give --json another file.") from problem
+
+
+def _check_writable(path: Path) -> None:
+    """Before minutes of measuring: can the results be written there? It leaves no file behind."""
+    with _refusal_of(path):
+        was_there = path.exists()
+        with path.open("a", encoding="utf-8"):
+            pass
+        if not was_there:
+            path.unlink()
+
+
 def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
-    """Put the results where lessons find them, unless that would lose a run that was complete."""
+    """Put the results where lessons find them, unless that would lose what was measured before."""
     name = measured.short_name
-    if not measured.complete and name in measurements.devices(folder):
-        return f"Not stored: the run was stopped, and there are measurements of {name} already."
+    if not measured.sizes:
+        return "Not stored: nothing was measured."
+    if name in measurements.devices(folder):
+        if not measured.complete:
+            return f"Not stored: the run was stopped, and there are measurements of {name} already."
+        file = _shown(folder / f"{name}.json")
+        try:
+            stored = measurements.load(name, folder)
+        except measurements.UnreadableMeasurements as problem:
+            return f"Not stored: {file} is {problem}; delete it first."
+        lost = _cells(stored) - _cells(measured)
+        if lost:
+            who, kind, size = min(lost)
+            return (
+                f"Not stored: {file} holds {len(lost)} results that this run lacks, such as {who} "
+                f"({kind}) at {size}; run without --rungs and --sizes, and with --nvcc where the "
+                "file holds C++ twins, or delete it first."
+            )
     return f"Stored in {_shown(measurements.store(measured, folder))}."
+
+
+def _cells(measured: Measurements) -> set[tuple[str, str, int]]:
+    """Who was measured, and at which sizes."""
+    return {
+        (each.name, each.kind, cell.size)
+        for each in measured.entries
+        for cell in each.cells
+        if cell.samples_ms
+    }
+
+
+def _draw(measured: Measurements, folder: Path) -> Iterator[str]:
+    """Draw the ladder and the roofline beside the results; says where they are, or why not."""
+    sizes = measured.sizes
+    size = PICTURED_SIZE if PICTURED_SIZE in sizes else max(sizes, default=0)
+    speeds = measured.speeds(size)
+    if not speeds.gflops:
+        yield "No pictures: they show float32 rungs, and none was measured."
+        return
+    from course_lib import figures  # matplotlib takes a second, and only this needs it
+
+    drawn = {}
+    if speeds.of_cublas:
+        drawn["ladder"] = figures.ladder(speeds=speeds)
+    else:
+        yield "No picture of the ladder: it shows shares of cuBLAS, which was not measured."
+    try:
+        drawn["roofline"] = figures.measured_roofline(measured, size)
+    except ValueError as reason:  # no roofs: neither measured nor in the data sheet
+        yield f"No picture of the roofline: {reason}"
+    for what, picture in drawn.items():
+        path = picture.save(folder / f"{measured.short_name}_{what}.png")
+        yield f"The {what} at {size} is drawn in {_shown(path)}."
 
 
 def _shown(path: Path) -> str:
@@ -183,7 +296,7 @@ def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
         problems.append("Stopped by Ctrl-C.")
     progress.clear()
     print(f"\nOne product on the emulator:\n{table.counted(rows, problems)}")
-    _print_ceilings(chosen, [device(name) for name in asked.gpu])
+    _print_ceilings(chosen, asked.gpu)
     if asked.store:
         print("Nothing was stored: only a GPU's measurements are.")
     return 0 if rows else 1

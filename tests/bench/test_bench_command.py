@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -83,14 +84,105 @@ def test_a_wrong_rung_is_named_and_fails_the_command(gpu, capsys):
     assert line.split(maxsplit=1) == ["tiled", "Wrong: off by 0.5."]
 
 
-@pytest.mark.parametrize("given", [["--rungs", "tilde"], ["--sizes", "0"], ["--sizes", "x"]])
-def test_nonsense_is_refused_in_a_sentence(gpu, capsys, given):
-    if given[0] == "--sizes":
-        with pytest.raises(SystemExit):
-            bench.main(given)
-    else:
-        assert bench.main(given) == 1
-        assert "no rung 'tilde'; there are: naive" in capsys.readouterr().out
+def test_an_unknown_rung_is_refused_with_those_that_there_are(gpu, capsys):
+    assert bench.main(["--rungs", "tilde"]) == 1
+    assert "no rung 'tilde'; there are: naive" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "values", "sentence"),
+    [
+        ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers with commas"),
+        ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "rounds are a whole number from 1"),
+        ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
+        ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence_before_anything_runs(
+    gpu, capsys, option, values, sentence
+):
+    for value in values:
+        with pytest.raises(SystemExit) as refusal:
+            bench.main([f"{option}={value}"])
+        said = capsys.readouterr().err
+        assert refusal.value.code == 2 and gpu.asked is None
+        assert sentence in said and "invalid" not in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("fewer", ["rung", "size", "samples"])
+def test_a_smaller_run_does_not_replace_a_larger_one(gpu, capsys, fewer):
+    bench.main(["--store"])
+    everyone = canned().entries
+    smaller = {
+        "rung": everyone[1:],
+        "size": tuple(replace(each, cells=each.cells[:1]) for each in everyone),
+        "samples": (Entry("naive", "rung", "float32", (Cell(1024),)),),
+    }[fewer]
+    gpu.measured = canned(entries=smaller)
+    capsys.readouterr()
+    bench.main(["--store"])
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Not")]
+    assert ("nothing was measured" if fewer == "samples" else "without --rungs and --sizes") in said
+    assert measurements.load("Example-1", gpu.folder / "stored").as_json() == canned().as_json()
+
+
+def test_a_run_as_large_replaces_the_stored_one(gpu):
+    bench.main(["--store"])
+    gpu.measured = canned(date="2026-12-24T00:00:00+00:00")
+    bench.main(["--store"])
+    assert measurements.load("Example-1", gpu.folder / "stored").date.startswith("2026-12-24")
+
+
+def test_a_run_without_samples_is_never_stored(gpu, capsys):
+    gpu.measured = canned(entries=(Entry("naive", "rung", "float32", (Cell(1024),)),))
+    assert bench.main(["--store"]) == 1
+    assert "Not stored: nothing was measured." in capsys.readouterr().out
+    assert not (gpu.folder / "stored").exists()
+
+
+def test_a_stored_file_that_cannot_be_read_is_left_alone(gpu, capsys):
+    (gpu.folder / "stored").mkdir()
+    file = gpu.folder / "stored" / "Example-1.json"
+    file.write_text('{"schema": 2, "entries": []}', encoding="utf-8")
+    bench.main(["--store"])
+    assert "Example-1.json is no file of" in capsys.readouterr().out
+    assert "schema" in file.read_text(encoding="utf-8") and "naive" not in file.read_text("utf-8")
+
+
+def test_an_unwritable_json_is_refused_before_anything_runs(gpu, capsys):
+    missing = gpu.folder / "nowhere" / "all.json"
+    for path in (missing, gpu.folder):
+        assert bench.main(["--json", str(path)]) == 1
+        assert f"{path} can't be written" in capsys.readouterr().out and gpu.asked is None
+
+
+def test_the_results_are_stored_even_if_json_fails_at_the_end(gpu, capsys, monkeypatch):
+    monkeypatch.setattr(bench, "_check_writable", lambda path: None)
+    assert bench.main(["--store", "--json", str(gpu.folder)]) == 1
+    assert measurements.devices(gpu.folder / "stored") == ("Example-1",)
+    assert "give --json another file" in capsys.readouterr().out
+
+
+def test_the_ladder_and_the_roofline_are_drawn_beside_the_results(gpu, capsys):
+    gpu.measured = measurements.load("H200")
+    assert bench.main([]) in (0, 1)  # 1 where a stored cell holds a problem
+    printed = capsys.readouterr().out
+    for what in ("ladder", "roofline"):
+        path = gpu.folder / "last" / f"H200_{what}.png"
+        assert path.read_bytes().startswith(b"\x89PNG")
+        assert f"The {what} at 4096 is drawn in {path}." in printed
+
+
+def test_what_cannot_be_drawn_is_said(gpu, capsys):
+    gpu.measured = canned(entries=(entry("naive", "rung", 50.0, tile=(32, 32, 1)),))
+    gpu.measured = replace(gpu.measured, measured_roofs={})
+    assert bench.main([]) == 0
+    printed = capsys.readouterr().out
+    assert "No picture of the ladder: it shows shares of cuBLAS" in printed
+    assert "No picture of the roofline: No GPU 'Example-1'" in printed
+    gpu.measured = canned(entries=(entry("cuBLAS float32", "cuBLAS", 1.0),))
+    assert bench.main([]) == 0
+    assert "No pictures" in capsys.readouterr().out
 
 
 # --- without a GPU -----------------------------------------------------------------------------
@@ -133,6 +225,37 @@ def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
     monkeypatch.setattr(counts, "count", refuse)
     assert bench.main(["--rungs", "naive", "--sizes", "64"]) == 1
     assert "naive at 64: line 7: no such thing" in capsys.readouterr().out
+
+
+def test_json_needs_a_gpu(no_gpu, capsys, tmp_path):
+    assert bench.main(["--json", str(tmp_path / "all.json")]) == 2
+    assert "no GPU here" in capsys.readouterr().out and not list(tmp_path.iterdir())
+
+
+def test_without_the_disassembler_there_is_no_ceiling_but_the_reason(monkeypatch):
+    report = SimpleNamespace(mix=None, note="The instruction mix needs nvdisasm.")
+    monkeypatch.setattr(machine_code, "missing", lambda: "")
+    monkeypatch.setattr(machine_code, "compile_report", lambda *given, **more: report)
+    table = {name: RUNG_KERNELS[name] for name in ("naive", "tiled")}
+    assert counts.ceilings(table, device("T4")) == (
+        {},
+        ["No ceiling for naive, tiled on the T4: The instruction mix needs nvdisasm."],
+    )
+
+
+def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
+    said = "Numba's compiler refuses tiled: Signature mismatch: 2 argument types given"
+
+    def refuse(*given, **more):
+        raise machine_code.CompileFailed(said)
+
+    monkeypatch.setattr(machine_code, "compile_report", refuse)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(runtime.PlainError, match="own CUDA part can't compile it: pip install"):
+        counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    with pytest.raises(machine_code.CompileFailed, match="Signature mismatch"):
+        counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
 
 
 # --- who takes part ----------------------------------------------------------------------------

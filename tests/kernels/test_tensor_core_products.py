@@ -58,6 +58,17 @@ def test_what_they_refuse() -> None:
         RUNG_KERNELS["tensor_core_f16"].check_inputs(A, B, C)
 
 
+@pytest.mark.parametrize("name", ("tensor_core_bf16", "wgmma"))
+def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) -> None:
+    rung = RUNG_KERNELS[name]
+    A, B, C = (np.ones(shape, np.float32) for shape in ((64, 64), (64, 64), (64, 64)))
+    with pytest.raises(InputsRefused, match=r"course_lib\.kernels\.accuracy\.bits_of_bf16\(A\)"):
+        rung.check_inputs(A, B, C)
+    with pytest.raises(InputsRefused, match=r"bits_of_bf16\(A\)"):
+        rung.check_inputs(A.tolist(), B, C)
+    rung.check_inputs(accuracy.bits_of_bf16(A), accuracy.bits_of_bf16(B), C)
+
+
 def test_wgmma_has_no_emulation() -> None:
     A, B, C = np.zeros((8, 64), "u2"), np.zeros((64, 8), "u2"), np.zeros((8, 8), "f4")
     with pytest.raises(LaunchRefused, match=r"wgmma_m64n256k64_bf16|fence_async"):
