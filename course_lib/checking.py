@@ -23,6 +23,7 @@ from course_lib.diagnosis.examination import Answer, Examination
 from course_lib.diagnosis.generic import can_be_judged
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import KernelRejected, kernel_from, load_program, names_around
+from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from
 from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.errors import PlainError
@@ -87,14 +88,57 @@ def examine_source(
 
     def judge(exercise: Exercise) -> Report:
         program = load_program(text, surroundings=names_around(context))
-        if exercise.kind == "function":
-            return plain_function.examine(exercise, program.kernel(exercise_id), seed)
         if exercise.kind == "constants":
             return tile_choice.examine(exercise, tile_choice.from_program(program))
+        if exercise_id not in program.functions:
+            _refuse_unknown_form(exercise_id, text)
+        if exercise.kind == "function":
+            return plain_function.examine(exercise, program.kernel(exercise_id), seed)
         answer = Answer(program.kernel(exercise_id), program.constants_in_reach)
         return Examination(exercise, answer, block, seed).report()
 
     return _shielded(exercise_id, judge, debug)
+
+
+def _refuse_unknown_form(name: str, text: str) -> None:
+    """Say that an answer is there, if only in a form that cannot be followed without running it.
+
+    Raises:
+        KernelRejected: with `unsupported` if the text gives the name a value in some way.
+    """
+    line = _line_of_binding(name, ast.parse(text))
+    if line is not None:
+        raise rejection(
+            "unsupported",
+            f"{name} is defined here, but in a form that cannot be judged without running it.",
+            line,
+            f"Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        )
+
+
+def _line_of_binding(name: str, tree: ast.Module) -> int | None:
+    """The last line at which a function of the text gets a name in a way that we do not follow.
+
+    That is a `def` below `if`, `try` or `with`, or a call that is handed a function: `cuda.jit(f)`.
+    Whatever else gets the name is no answer: a value, a class, somebody else's function.
+    """
+    functions: set[str] = set()
+    calls: list[ast.Assign] = []
+    lines: list[int] = []
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        match node := waiting.pop():
+            case ast.FunctionDef():
+                functions.add(node.name)
+                lines += [node.lineno] if node.name == name and node not in tree.body else []
+            case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call()) if bound == name:
+                calls.append(node)
+            case ast.If() | ast.Try() | ast.With():  # what stands in a function is its own
+                waiting += ast.iter_child_nodes(node)
+    for call in calls:
+        used = {each.id for each in ast.walk(call.value) if isinstance(each, ast.Name)}
+        lines += [call.lineno] if used & functions else []
+    return max(lines, default=None)
 
 
 def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) -> None:

@@ -66,7 +66,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "timeout",
-        "it does not end",
+        "it takes too many steps",
         "The kernel used up its budget of steps; usually a loop never ends.",
         "error",
     ),

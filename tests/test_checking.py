@@ -432,3 +432,48 @@ def test_a_check_after_a_syntax_error_says_what_it_judges(
     with pytest.raises(CheckFailed):
         check("mat_add", "no kernel at all")
     assert "Careful" not in capsys.readouterr().out
+
+
+HEAD, KERNEL = RIGHT.split("@cuda.jit\n")
+INDENTED = "\n".join(f"    {line}" for line in f"@cuda.jit\n{KERNEL}".split("\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + KERNEL.replace("matmul_tiled", "_k") + "matmul_tiled = cuda.jit(_k)\n",
+        HEAD + "@cuda.jit\n" + KERNEL + "matmul_tiled = cuda.jit(matmul_tiled.py_func)\n",
+        f"{HEAD}if True:\n{INDENTED}",
+        f"{HEAD}try:\n{INDENTED}\nexcept Exception:\n    pass\n",
+        f"{HEAD}with open('x'):\n{INDENTED}".replace("open('x')", "cuda.pinned()"),
+    ],
+    ids=["call", "call of its own", "if", "try", "with"],
+)
+def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
+    report = examine_source("matmul_tiled", text, debug=True)
+    (found,) = report.findings
+    assert found.code == "unsupported" and report.needs_review
+    assert "matmul_tiled" in text.splitlines()[found.line - 1]
+    assert "matmul_tiled is defined here" in found.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1",
+        "matmul_tiled = None",
+        "matmul_tiled: int",
+        "def f():\n    matmul_tiled = f",
+        "class X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1",
+        "class matmul_tiled:\n    pass",
+        "for matmul_tiled in (1, 2):\n    pass",
+        "from course_lib.kernels.rung_03_tiled import tiled as matmul_tiled",
+        "matmul_tiled = print",
+        "async def matmul_tiled(A, B, C):\n    pass",
+        "print(matmul_tiled)",
+    ],
+)
+def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
+    report = examine_source("matmul_tiled", text, debug=True)
+    assert [each.code for each in report.errors] == ["missing-answer"]
+    assert not report.needs_review

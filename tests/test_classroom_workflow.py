@@ -24,11 +24,19 @@ FAKE_GH = """\
 #!/bin/bash
 echo "$@" >> asked.txt
 case "$*" in
+  *"${MISSING:-nothing}"*) echo "gh: Not Found (HTTP 404)" >&2; exit 1 ;;
+  *"${FAILS:-nothing}"*)
+    echo x >> failed.txt
+    if (( $(wc -l < failed.txt) <= FAILURES )); then
+      echo '{"message": "Server Error"}'; echo "gh: Server Error (HTTP 500)" >&2; exit 1
+    fi
+    printf '%s' '{"cells": "healed"}' ;;
   *--paginate*) printf '%s\\n' week-5-ada week-5-bo other-ada week-50-eve week-5-x.y_z ;;
-  *week-5-bo/*) echo "404" >&2; exit 1 ;;
+  *week-5-bo/*) echo '{"message": "Not Found"}'; echo "gh: Not Found (HTTP 404)" >&2; exit 1 ;;
   *) printf '%s' '{"cells": "anything"}' ;;
 esac
 """
+FAKE_SLEEP = '#!/bin/bash\necho "$1" >> slept.txt\n'
 
 
 def workflow() -> dict[str, Any]:
@@ -107,14 +115,19 @@ def test_the_readme_names_what_the_workflow_reads() -> None:
         assert f"| {name} |" in readme
 
 
+def fetch(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    for name, text in (("gh", FAKE_GH), ("sleep", FAKE_SLEEP)):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return bash(
+        step("fetch", "Fetch")["run"], folder,
+        ORGANIZATION="org", ASSIGNMENT="week-5", NOTEBOOK="exercises/05.ipynb", **variables,
+    )  # fmt: skip
+
+
 @posix
 def test_one_file_of_each_student_is_fetched(tmp_path: Path) -> None:
-    (tmp_path / "gh").write_text(FAKE_GH)
-    (tmp_path / "gh").chmod(0o755)
-    done = bash(
-        step("fetch", "Fetch")["run"], tmp_path,
-        ORGANIZATION="org", ASSIGNMENT="week-5", NOTEBOOK="exercises/05.ipynb",
-    )  # fmt: skip
+    done = fetch(tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "3 repositories\n" and "bo: no such file" in done.stderr
     fetched = {path.parent.name: path for path in (tmp_path / "submissions").glob("*/*")}
@@ -124,6 +137,34 @@ def test_one_file_of_each_student_is_fetched(tmp_path: Path) -> None:
     asked = (tmp_path / "asked.txt").read_text()
     assert "repos/org/week-5-ada/contents/exercises/05.ipynb" in asked
     assert "week-50-eve/" not in asked and "other-ada/" not in asked
+    assert not (tmp_path / "slept.txt").exists()  # a file that is not there is no outage
+
+
+@posix
+def test_an_outage_that_passes_costs_a_pause(tmp_path: Path) -> None:
+    done = fetch(tmp_path, FAILS="week-5-ada/", FAILURES="3")
+    assert done.returncode == 0, done.stderr
+    fetched = (tmp_path / "submissions/ada/answer.ipynb").read_text()
+    assert json.loads(fetched) == {"cells": "healed"}
+    assert len((tmp_path / "slept.txt").read_text().split()) == 3
+    assert "ada: no such file" not in done.stderr
+
+
+@posix
+@pytest.mark.parametrize("what", ["week-5-ada/", "orgs/org/repos"])
+def test_an_outage_that_stays_ends_the_job(tmp_path: Path, what: str) -> None:
+    """Nobody is graded, and nobody gets 0 points for what GitHub did."""
+    done = fetch(tmp_path, FAILS=what, FAILURES="99")
+    assert done.returncode == 1 and "repositories" not in done.stdout
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert what in done.stderr and "(HTTP 500)" in done.stderr and "run it again" in done.stderr
+
+
+@posix
+def test_an_organization_that_there_is_not(tmp_path: Path) -> None:
+    done = fetch(tmp_path, MISSING="orgs/org/repos")
+    assert done.returncode == 1
+    assert done.stderr == "There is no organization org that the token may read.\n"
 
 
 @posix

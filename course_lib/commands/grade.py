@@ -93,6 +93,12 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
         if folder.journal.dropped:
             print(f"{folder.journal.dropped} broken lines of the journal were passed over.")
         workplace = _workplace(options)
+
+        def report(now: Progress) -> None:
+            # First called when all submissions are found, and before any is judged.
+            folder.keep(seed, exercises)
+            line.show(now)
+
         line.begin()
         rows = grade(
             submissions,
@@ -101,7 +107,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
             folder,
             workplace,
             settings,
-            report=line.show,
+            report=report,
             keep=options.out / BATCHES if options.keep_batches else None,
         )
     line.clear()
@@ -133,9 +139,24 @@ def _explain(options: argparse.Namespace) -> int:
                 f"{options.out / 'grades.csv'}."
             )
         seed = folder.seed(options.seed, may_draw=False)
-        rows = judged_rows(meant, [exercise], seed, folder.journal, _workplace(options), settings)
+        asked = folder.exercises()
+        _check_asked(exercise, asked, f"{options.out} was graded")
+        # Where nothing was named, it is what each has handed in that says what they are asked.
+        wanted = None if asked is None else [exercise]
+        rows = judged_rows(meant, wanted, seed, folder.journal, _workplace(options), settings)
+    if asked is None:
+        their_own = tuple(dict.fromkeys(row.exercise for row in rows))
+        _check_asked(exercise, their_own, f"{student} was graded")
+        rows = [row for row in rows if row.exercise == exercise]
     print("\n\n".join(explain(each, settings) for each in rows), flush=True)
     return 0
+
+
+def _check_asked(exercise: str, asked: tuple[str, ...] | None, who: str) -> None:
+    """What was not asked for has no row in the gradebook, so there is nothing to explain."""
+    if asked is not None and exercise not in asked:
+        known = ", ".join(filter(None, asked)) or "nothing of the course"
+        raise _WrongArguments(f"{who} only on {known}, so there is no verdict on {exercise}.")
 
 
 # --- the arguments ----------------------------------------------------------------------------

@@ -263,8 +263,11 @@ def narrow_index(source: Source) -> Finding | None:
     return None
 
 
-def explain_timeout(each: Finding, source: Source) -> Finding:
-    """A kernel that does not end, at the line of the loop that does not end."""
+def explain_timeout(each: Finding, source: Source, budget: str) -> Finding:
+    """A kernel that took more than its budget, at the line of the loop that took it.
+
+    A `while` may never end. A `for` does: there, too few threads may be doing all the work.
+    """
     statement = source.at_line(each.line or 0)
     if statement is None:
         return each
@@ -273,12 +276,19 @@ def explain_timeout(each: Finding, source: Source) -> Finding:
     endless = [loop for loop in loops if isinstance(loop, ast.While)]
     if not loops:
         return each
-    loop = (endless or loops)[-1]
+    if not endless:
+        message = (
+            f"The kernel needs more than {budget}; it was last at line {each.line}, in the loop "
+            f"of line {loops[-1].lineno}. Too few threads may be doing the work."
+        )
+        hint = "How many threads share the work, and how often does each of them turn this loop?"
+        return replace(each, message=message, hint=hint)
+    loop = endless[-1]
     message = (
-        f"The loop in line {loop.lineno} does not end within the budget of steps; "
+        f"The loop in line {loop.lineno} does not end within {budget}; "
         f"it was last at line {each.line}."
     )
-    return replace(each, line=loop.lineno if endless else each.line, message=message)
+    return replace(each, line=loop.lineno, message=message)
 
 
 def allow_unused(each: Finding, names: Sequence[str]) -> Finding:

@@ -249,6 +249,16 @@ class Examination:
         left = self.problem.steps_of_all - sum(self.spent.values())
         return max(1, min(case.steps(self.problem), left))
 
+    def budget_of(self, trial: _Trial) -> str:
+        """The budget that a launch used up, in words.
+
+        Never what earlier launches have left: their steps may depend on hidden inputs.
+        """
+        steps = trial.case.steps(self.problem)
+        if trial.profile.steps < steps:
+            return f"the {self.problem.steps_of_all} steps of all launches together"
+        return f"the {steps} steps of this launch"
+
     # --- conclusions ------------------------------------------------------------------------
 
     def report(self) -> Report:
@@ -360,7 +370,7 @@ class Examination:
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
-                each = causes.explain_timeout(each, self.source)
+                each = causes.explain_timeout(each, self.source, self.budget_of(trial))
             if each.code in SHOWN_WITH_SIZES and not trial.case.exact:
                 message = f"{each.message} Seen on {trial.case.label(self.problem)}."
                 each = replace(each, message=message)

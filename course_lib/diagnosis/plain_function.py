@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import math
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -119,6 +120,11 @@ def launches(seed: int) -> tuple[Occupancy, ...]:
     for _ in range(RANDOM_LAUNCHES):
         calls.append(drawn.choice((_bound_by_registers, _bound_by_shared, _anything))(drawn))
     return tuple(occupancy(*each) for each in calls)
+
+
+@cache
+def _examples() -> tuple[Occupancy, ...]:
+    return tuple(occupancy(*each) for each in EXAMPLES)
 
 
 Call = tuple[str, int, int, int]
@@ -381,6 +387,10 @@ def _sentence(text: str) -> str:
 def _stopped(shown: Tried) -> Finding:
     """Where the function stopped, and for which launch."""
     assert shown.stopped is not None
+    if shown.stopped.code == "unsupported" and shown.launch not in _examples():
+        # This one becomes a reason in the gradebook, so it may not carry the launch even here.
+        message = "The checker cannot run this line for one of the launches that were drawn."
+        return dataclasses.replace(shown.stopped, message=message)
     where = _on(shown.launch).replace("On the", "Seen on the", 1)
     hint = shown.stopped.hint
     if not hint and shown.launch.shared_per_block == 0:
@@ -388,6 +398,54 @@ def _stopped(shown: Tried) -> Finding:
     return dataclasses.replace(
         shown.stopped, message=f"{shown.stopped.message} {where}.", hint=hint
     )
+
+
+# --- without the drawn launch ---------------------------------------------------------------
+
+_LAUNCH = re.compile(  # as `_on` says it
+    r"n the (\S+) with (\d{1,9}) threads, (\d{1,9}) registers and (\d{1,9}) shared bytes"
+)
+_SLIP = re.compile(r", and right is \d+: (.+?)\.(?: |$)")
+_OF_NO_LAUNCH = "Work out launches of your own with a pencil, near the edge of each limit."
+
+
+def without_drawn_launch(each: Finding) -> Finding:
+    """A finding for a student's page: of a launch that the seed drew, it tells no number.
+
+    Everything but the slip is said anew, since a text of the answer's own may carry the launch
+    out: as the value that it returns, or in what it stops with. Launches of EXAMPLES are open.
+    """
+    named = _launches_in(each.message)
+    if all(call in EXAMPLES for call in named):
+        return each
+    slip = _SLIP.search(each.message)
+    if ", and right is " in each.message:
+        got = f"the result is wrong{f': {slip[1]}' if slip else ''}"
+    elif " it returns nothing, and " in each.message:
+        got = "it returns nothing"
+    else:
+        got = "it comes to no result"
+    message = f"For a launch that was drawn for grading, {got}."
+    message += _binding_there(named[-1])
+    pointless = "this launch" in each.hint or "these numbers" in each.hint
+    return dataclasses.replace(
+        each, message=message, hint=_OF_NO_LAUNCH if pointless else each.hint
+    )
+
+
+def _binding_there(call: Call) -> str:
+    """Which limit binds, as a sentence; empty where the GPU refuses, or nobody could launch it."""
+    try:
+        launch = occupancy(*call)
+    except ValueError:  # the answer's own words, made to look like ours
+        return ""
+    return f" The limit that binds there: {' and '.join(launch.limiters)}." if launch.blocks else ""
+
+
+def _launches_in(message: str) -> list[Call]:
+    """The launches that a message names; those of no GPU are the answer's own words."""
+    found = _LAUNCH.findall(message)
+    return [(gpu, *map(int, numbers)) for gpu, *numbers in found if gpu in DEVICES]
 
 
 # --- which line -----------------------------------------------------------------------------

@@ -18,7 +18,8 @@ def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     if "registers" not in exercise.points:
         return
     outside = list(_sums_in_global_memory(measured))
-    yield from outside or _several_sums(measured) or _loads_per_fma(measured)
+    flat = _several_sums(measured) or _second_axis(exercise, measured)
+    yield from outside or flat or _loads_per_fma(measured)
 
 
 def _several_sums(measured: Measured) -> list[Finding]:
@@ -30,10 +31,33 @@ def _several_sums(measured: Measured) -> list[Finding]:
     return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
 
 
+def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
+    """With outputs in one line where a rectangle is asked for, half of the reads serve one sum.
+
+    The smallest square, 2 x 2, reads one number for a multiply-add, and every line reads more.
+    """
+    both_chosen = all(isinstance(side, str) for side in exercise.thread_tile or (1,))
+    loads = _reads_per_product(measured)
+    if not both_chosen or min(measured.thread_tile) > 1 or loads <= 1:
+        return []
+    rows, columns = measured.thread_tile
+    sums, letter = rows * columns, "A" if columns == 1 else "B"
+    message = (
+        f"A thread's tile is a line of {rows} x {columns}: it reads {loads * sums:.4g} numbers for "
+        f"{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only."
+    )
+    hint = "Which of TM and TN is 1? How many reads would a square of as many outputs need?"
+    return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
+
+
+def _reads_per_product(measured: Measured) -> float:
+    """How many numbers are read from shared memory for each multiply-add."""
+    return measured.profile.shared_load_bytes / FLOAT_BYTES / math.prod(measured.shape)
+
+
 def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
     """Loads from shared memory for every multiply-add: TM + TN for TM * TN are enough."""
-    products = math.prod(measured.shape)
-    loads = measured.profile.shared_load_bytes / FLOAT_BYTES / products
+    loads = _reads_per_product(measured)
     rows, columns = measured.thread_tile
     enough = (rows + columns) / (rows * columns)
     if loads <= ROOM * enough:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.banks import bank_conflicts
 from course_lib.diagnosis.measured import Measured
-from course_lib.diagnosis.registers import register_reuse
+from course_lib.diagnosis.registers import FLOAT_BYTES, register_reuse
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, Severity, finding
 
@@ -22,6 +22,7 @@ WARP = 32
 ROOM = 1.1
 ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
 REPEATED = 4  # times that a lane may touch an element again before it counts as filling
+ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
 
 
 def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -104,7 +105,7 @@ def _severity(exercise: Exercise, requirement: str) -> Severity:
 
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Is shared memory there, and read from?"""
+    """Is shared memory there, and do the operands come from it?"""
     if not {"shared-memory", "registers"} & exercise.points.keys():
         return
     arrays = measured.profile.shared_arrays
@@ -116,6 +117,36 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         names = " and ".join(array.name for array in arrays)
         message = f"{names} {'is' if len(arrays) == 1 else 'are'} filled, but never read."
         yield finding("not-used", message, arrays[0].line, hint, "error")
+    elif _passes_shared_memory_by(measured):
+        read = measured.profile.shared_load_bytes // FLOAT_BYTES
+        message = (
+            f"Only {read:,} numbers are read from shared memory, and {sum(_fetched(measured)):,} "
+            "from global memory: every thread fetches its operands from there."
+        )
+        yield finding("not-used", message, arrays[0].line, hint, "error")
+
+
+def _passes_shared_memory_by(measured: Measured) -> bool:
+    """Is shared memory there for show, while the threads fetch every operand themselves?
+
+    Both have to be seen: a block fetches elements of every input again, and of the two operands
+    of a multiply-add less than one comes from shared memory. A register tile, too, reads little
+    from there, but fetches little; so what is fetched counts as operands, where it is less.
+    A tile so small that nothing can be fetched again says nothing about the first.
+    """
+    fetched = _fetched(measured)
+    again = zip(fetched, measured.fetched_once, strict=False)
+    tiny = measured.step_tile is not None and measured.step_tile < SMALLEST_TILE
+    if not tiny and any(count <= ROOM_FOR_REUSE * once for count, once in again):
+        return False
+    read = measured.profile.shared_load_bytes / FLOAT_BYTES
+    return read < min(sum(fetched), measured.profile.flops) / 2
+
+
+def _fetched(measured: Measured) -> list[int]:
+    """How many elements of each input all threads load from global memory."""
+    arrays = measured.profile.arrays
+    return [arrays[name].loaded_elements for name in measured.names[:-1] if name in arrays]
 
 
 def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -131,7 +162,7 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
         message = ""
-        if times > 1.02 * least:
+        if times > ROOM_FOR_REUSE * least:
             message = (
                 f"Each element of {letter} is fetched {times:.4g} times{_in_problem(measured)}; "
                 f"{'once' if least == 1 else f'{least:.4g} times'} would do."

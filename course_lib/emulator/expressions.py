@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import cmath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -162,6 +163,9 @@ class ExpressionTyper:
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             self.typing.constants[node] = value
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
+        if isinstance(value, complex | bytes) or value is Ellipsis:
+            message = f"The emulator does not know values such as {value!r}."[:200]
+            raise rejection("unsupported", message, node)
         raise rejection("compile-error", f"Numba has no type for {value!r}."[:200], node)
 
     def known_tuple(self, node: ast.expr, value: tuple) -> Typed:
@@ -209,8 +213,9 @@ class ExpressionTyper:
             return self.array_attribute(node, owner.type)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
-        code = "unsupported" if node.attr in ("real", "imag") else "compile-error"
-        raise rejection(code, f"{owner.type} has no attribute .{node.attr}.", node)
+        if T.is_scalar(owner.type) and node.attr in _NUMBAS_NUMBER_ATTRIBUTES:
+            raise rejection("unsupported", _unknown_attribute("a number", node), node)
+        raise rejection("compile-error", f"{owner.type} has no attribute .{node.attr}.", node)
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
         match node.attr:
@@ -224,6 +229,13 @@ class ExpressionTyper:
                 return Typed(T.Static(array.dtype))
             case "T":
                 return Typed(array.transposed)
+            case "ctypes":
+                # Numba has it; but an answer computes with elements, not with addresses.
+                message = "An answer may not use the address of an array."
+                raise rejection("not-allowed", message, node)
+        if node.attr in _NUMBAS_ARRAY_ATTRIBUTES:
+            hint = "Elements by index, .shape and loops do the same."
+            raise rejection("unsupported", _unknown_attribute("an array", node), node, hint)
         raise rejection(
             "compile-error", f"An array in a kernel has no attribute .{node.attr}.", node
         )
@@ -264,6 +276,8 @@ class ExpressionTyper:
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
         operand = self.expression(node.operand, env)
+        if isinstance(node.op, ast.Not) and isinstance(operand.type, T.TupleType):
+            raise rejection("unsupported", "The emulator knows `not` of numbers only.", node)
         if not isinstance(operand.type, np.dtype):
             raise rejection("compile-error", f"Numba cannot negate {operand.type}.", node)
         if isinstance(node.op, ast.Not):
@@ -305,6 +319,14 @@ class ExpressionTyper:
             return
         if isinstance(op, ast.In | ast.NotIn) and isinstance(right, T.TupleType):
             return
+        tuples = isinstance(left, T.TupleType) and isinstance(right, T.TupleType)
+        if tuples:
+            message = f"The emulator cannot compare {left} with {right}; compare numbers."
+            raise rejection("unsupported", message, node)
+        if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
+            # Numba has it; but whether a check passes one array twice is no answer's business.
+            message = "An answer may not ask whether two arrays are the same."
+            raise rejection("not-allowed", message, node)
         comparable = isinstance(left, np.dtype) and isinstance(right, np.dtype)
         if identity or isinstance(op, ast.In | ast.NotIn) or not comparable:
             raise rejection("compile-error", f"Numba cannot compare {left} with {right} so.", node)
@@ -327,12 +349,36 @@ class ExpressionTyper:
 
     def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
         if any(isinstance(item, ast.Starred) for item in node.elts):
-            raise rejection("compile-error", "Numba cannot unpack with `*`.", node)
+            raise rejection("unsupported", "The emulator knows tuples without `*`.", node)
         items = [self.expression(item, env) for item in node.elts]
         literal = tuple(item.literal for item in items)
         known = all(isinstance(value, int) for value in literal)
         kind = self.bounded_tuple(tuple(item.type for item in items), node)
         return Typed(kind, literal if known else None)
+
+    def list_expression(self, node: ast.List, env: Environment) -> Typed:
+        for item in node.elts:
+            self.expression(item, env)  # what is forbidden is so in a list, too
+        if node in self.harmless_lists():
+            raise rejection("unsupported", "The emulator has no lists; write a tuple.", node)
+        message = "A kernel has no Python lists; use cuda.local.array."
+        raise rejection("compile-error", message, node)
+
+    def harmless_lists(self) -> set[ast.AST]:
+        """The lists for which Numba needs no memory: in `for` and `in`, or never used."""
+        nodes = [node for statement in self.kernel.body for node in ast.walk(statement)]
+        read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        found: set[ast.AST] = set()
+        for node in nodes:
+            match node:
+                case ast.For(iter=ast.List() as items):
+                    found.add(items)
+                case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.List() as items]):
+                    found.add(items)
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.List() as items):
+                    if name not in read:
+                        found.add(items)
+        return found
 
     def bounded_tuple(self, items: tuple[T.Type, ...], node: ast.AST) -> T.TupleType:
         kind = T.TupleType(items)
@@ -381,6 +427,8 @@ class ExpressionTyper:
             return ["index"] * len(typed.type.items)
         if T.is_integer(typed.type):
             return ["index"]
+        if typed.type == T.Static(None):
+            raise rejection("unsupported", "The emulator does not know None as an index.", index)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
         raise rejection("compile-error", f"{typed.type} cannot be an index.", index, hint)
 
@@ -526,6 +574,9 @@ class ExpressionTyper:
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
             hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), "")
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
+        if function.path in _NUMBAS_FUNCTIONS:
+            hint = _INSTEAD.get(name, "Operators and loops over range() do the same.")
+            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         if function.path.startswith("course_lib.intrinsics."):
             return rejection("unsupported", f"{name} runs on a GPU only.", node)
         return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
@@ -533,11 +584,34 @@ class ExpressionTyper:
 
 # NumPy's functions that Numba compiles in a kernel.
 _UFUNCS = frozenset(
-    """arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor cos
-    cosh deg2rad degrees equal fmax fmin greater greater_equal hypot invert left_shift less
-    less_equal log log10 log2 logical_and logical_not logical_or logical_xor maximum minimum
-    not_equal rad2deg radians right_shift sin sinh tan tanh""".split()
+    """acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
+    bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+    bitwise_xor conj conjugate cos cosh deg2rad degrees divide equal fmax fmin greater
+    greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and
+    logical_not logical_or logical_xor maximum minimum ndenumerate ndindex nditer not_equal rad2deg
+    radians right_shift sin sinh sum tan tanh true_divide""".split()
 )
+
+# The four tables below: Numba has it, or may have it on some GPU, and the emulator has not.
+# Each name was tried with numba-cuda 0.30, which leaves a few open without a GPU (sum, map, max).
+_NUMBAS_ARRAY_ATTRIBUTES = frozenset(
+    """all any argmax argmin fill flat imag item itemsize max mean min nbytes prod real reshape
+    std sum transpose var view""".split()
+)
+_NUMBAS_NUMBER_ATTRIBUTES = frozenset("conjugate imag item real view".split())
+_NUMBAS_BUILTINS = "complex enumerate filter isinstance iter map next slice sum tuple zip".split()
+_NUMBAS_OPERATORS = """add and_ contains eq floordiv ge getitem gt iadd iand ifloordiv ilshift imod
+    imul invert inv ior ipow irshift is_ is_not isub itruediv ixor le lshift lt mod mul ne neg not_
+    or_ pos pow rshift setitem sub truediv xor""".split()
+_NUMBAS_FUNCTIONS = frozenset(
+    [f"builtins.{name}" for name in _NUMBAS_BUILTINS]
+    + [f"operator.{name}" for name in _NUMBAS_OPERATORS]
+    + [f"cmath.{name}" for name in dir(cmath) if not name.startswith("_")]
+)
+
+
+def _unknown_attribute(owner: str, node: ast.Attribute) -> str:
+    return f"The emulator does not know .{node.attr} of {owner}."
 
 
 def _operator_types(
@@ -580,6 +654,8 @@ def _fold(node: ast.BinOp) -> Any:
 # What to do without functions that the emulator does not have.
 _INSTEAD = {
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
+    "enumerate": "Loop over range(len(…)), and take each item by its index.",
+    "zip": "Loop over range(len(…)), and take each item by its index.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }
 
@@ -606,7 +682,8 @@ def _symbol(op: ast.operator) -> str:
 _PYTHON_NAMES = frozenset(
     (
         "sum sorted list dict set str print enumerate zip map filter any all isinstance type "
-        "reversed super object id hash ord chr complex slice iter next callable format repr"
+        "reversed super object id hash ord chr complex slice iter next callable format repr "
+        "tuple"
     ).split()
 )
 
@@ -632,6 +709,7 @@ _EXPRESSIONS: dict[type, Callable[[ExpressionTyper, Any, Environment], Typed]] =
     ast.Compare: ExpressionTyper.compare,
     ast.IfExp: ExpressionTyper.conditional,
     ast.Tuple: ExpressionTyper.tuple_expression,
+    ast.List: ExpressionTyper.list_expression,
     ast.Subscript: ExpressionTyper.subscript,
     ast.Call: ExpressionTyper.call,
     ast.Lambda: ExpressionTyper.lambda_expression,
@@ -639,7 +717,6 @@ _EXPRESSIONS: dict[type, Callable[[ExpressionTyper, Any, Environment], Typed]] =
 }
 
 _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
-    ast.List: ("compile-error", "A kernel has no Python lists; use cuda.local.array."),
     ast.ListComp: ("compile-error", "A kernel has no Python lists; use a loop."),
     ast.SetComp: ("compile-error", "A kernel has no Python sets."),
     ast.DictComp: ("compile-error", "A kernel has no Python dictionaries."),

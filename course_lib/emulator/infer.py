@@ -69,6 +69,10 @@ class _Inference(ExpressionTyper):
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
         names = self.kernel.parameters
+        defaults = len(self.kernel.tree.args.defaults)
+        if len(names) - defaults <= len(arguments) < len(names):
+            message = "The emulator knows no default values; pass every argument."
+            raise rejection("unsupported", message, self.kernel.tree)
         if len(arguments) != len(names):
             raise rejection(
                 "compile-error",
@@ -293,6 +297,12 @@ class _Inference(ExpressionTyper):
         inner = replace(self.kernel, name=node.name, parameters=names, tree=node)
         return {**env, node.name: Variable(Typed(T.Static(Closure(inner))))}
 
+    def global_statement(self, node: ast.Global, env: Environment) -> None:
+        if self.locals.intersection(node.names) or set(node.names) & set(self.kernel.parameters):
+            raise rejection("compile-error", "A kernel cannot change global names.", node)
+        hint = "Leave this line out: a kernel reads global names without it."
+        raise rejection("unsupported", "The emulator does not know `global`.", node, hint)
+
     # -- joining paths ----------------------------------------------------------------------
 
     def join(self, paths: list[Environment | None], node: ast.AST) -> Environment | None:
@@ -332,6 +342,7 @@ _STATEMENTS: dict[type, Callable[[_Inference, Any, Environment], Environment | N
     ast.Assert: _Inference.assert_statement,
     ast.Raise: _Inference.raise_statement,
     ast.FunctionDef: _Inference.function_definition,
+    ast.Global: _Inference.global_statement,
 }
 
 _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
@@ -339,7 +350,6 @@ _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
     ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),
     ast.Import: ("compile-error", "Numba cannot compile an import inside a kernel."),
     ast.ImportFrom: ("compile-error", "Numba cannot compile an import inside a kernel."),
-    ast.Global: ("compile-error", "A kernel cannot change global names."),
     ast.Nonlocal: ("compile-error", "A kernel cannot change names outside it."),
     ast.ClassDef: ("compile-error", "Numba cannot compile a class inside a kernel."),
     ast.Delete: ("compile-error", "Numba cannot compile `del`."),

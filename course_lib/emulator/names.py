@@ -105,6 +105,8 @@ def describe(value: object) -> object:
         if name in DTYPES or name == "bool":
             return Reference(f"numba.{name}")
     module = getattr(value, "__module__", None) or ""
+    if module == "_operator":  # where Python keeps the functions of operator
+        module = "operator"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     root = module.split(".")[0]
     if name and (root in KNOWN_MODULES or root == "builtins") and callable_or_class(value):

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.absence import why_none
 from course_lib.grading.cell_code import read_code
 from course_lib.grading.pieces import assemble, surroundings
@@ -20,6 +21,9 @@ from course_lib.grading.records import FoundAnswer, Submission
 from course_lib.grading.segments import Segment, segments_of
 
 _MOST_CONTINUATIONS = 8
+_FARTHEST_CONTINUATION = 24  # cells below, with those that are empty or text
+# A search tries to read no more than this as one, so that its cost stays linear.
+_MOST_JOINED_CHARACTERS = 200_000
 _MOST_NOTES = 6
 
 
@@ -83,6 +87,19 @@ def _defines(segment: Segment, exercise: Exercise) -> bool:
     )
 
 
+def _is_indented(segment: Segment) -> bool:
+    """Jupyter would have run it for itself, without its indent."""
+    first = next((line for line in segment.text.split("\n") if line.strip()), "")
+    return first[:1] in (" ", "\t")
+
+
+def _says_nothing(segment: Segment) -> bool:
+    """It is empty, or a comment from the left margin."""
+    if segment.text.lstrip()[:1] not in ("", "#"):  # much faster
+        return False
+    return all(not line.strip() or line.startswith("#") for line in segment.text.split("\n"))
+
+
 class _Search:
     """The search for one answer."""
 
@@ -99,6 +116,7 @@ class _Search:
         self.stub = self._shapes(given.stub) if given else frozenset()
         self.given = surroundings(given.context) if given else None
         self.marked_files = {each.file for each in segments if each.marker == exercise.id}
+        self.left_to_join = _MOST_JOINED_CHARACTERS
         self.mine = [each for each in segments if self._may_answer(each)]
 
     def answer(self) -> FoundAnswer:
@@ -114,6 +132,8 @@ class _Search:
             return self._found(chosen, texts, note)
         stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
         problem = why_none(self.exercise, self.submission, self.segments, stubs, self._place)
+        if stubs and (unused := self._unused_rest(stubs[-1])):
+            problem = f"{problem} {unused}"
         return FoundAnswer(self.exercise.id, problem=problem)
 
     # --- what a segment is --------------------------------------------------------------------
@@ -189,26 +209,81 @@ class _Search:
 
     def _continued(self, segment: Segment) -> Segment:
         """A segment with the cells below it that carry it on."""
-        for following in self.segments[segment.order + 1 :][:_MOST_CONTINUATIONS]:
-            near = following.file == segment.file and following.marker is None and following.runs
-            if not near or not self._carries_on(segment, following):
+        if self.exercise.kind == "constants":
+            return self._with_more_constants(segment)
+        joins = [segment]
+        for following in self._rest_of(segment) if self.left_to_join > 0 else ():
+            joins.append(joins[-1].joined(following))
+        # The longest comes first: cut in the middle of a loop, the first parts say nothing alone.
+        for join in reversed(joins[1:]):
+            self.left_to_join -= len(join.text)
+            if self.left_to_join < 0:
+                break
+            if join.code.error is None and self._is_complete(join):
+                return join
+        return segment
+
+    def _with_more_constants(self, segment: Segment) -> Segment:
+        names = frozenset(self._names())
+        for following in self._below(segment):
+            statements = following.code.statements
+            if not statements or not all(
+                each.kind == "constant" and each.binds & names for each in statements
+            ):
                 break
             segment = segment.joined(following)
         return segment
 
-    def _carries_on(self, segment: Segment, following: Segment) -> bool:
+    def _rest_of(self, segment: Segment) -> Iterator[Segment]:
+        """The cells that may be the rest of a function: none of them can stand for itself."""
+        size = len(segment.text)
+        for number, following in enumerate(self._below(segment)):
+            size += len(following.text) + 1
+            # A head that is no Python may end just above its `def`.
+            is_first_of_broken = number == 0 and segment.code.error is not None
+            if not (is_first_of_broken or _is_indented(following)):
+                return
+            # A cell that calls or launches the answer tries it out.
+            if _is_indented(following) and self._calls_it(following):
+                return
+            if size > MAX_SOURCE_CHARACTERS:
+                return
+            yield following
+
+    def _calls_it(self, segment: Segment) -> bool:
+        pattern = rf"(?<!def )\b{self.exercise.id}[ \t]*[\[(]"
+        return re.search(pattern, segment.text) is not None
+
+    def _below(self, segment: Segment) -> Iterator[Segment]:
+        """The next cells of code below a segment, up to the next answer."""
+        count = 0
+        begin = segment.order + 1
+        for following in self.segments[begin : begin + _FARTHEST_CONTINUATION]:
+            # Below "Break it", experiments begin.
+            same_part = following.is_experiment == segment.is_experiment
+            if following.file != segment.file or following.marker or not same_part:
+                return
+            if not following.is_code or _says_nothing(following):
+                continue
+            count += 1
+            if not following.runs or count > _MOST_CONTINUATIONS:
+                return
+            yield following
+
+    def _unused_rest(self, chosen: Segment) -> str | None:
+        """Says that a cell below looks like the rest of the answer, but was not used."""
         if self.exercise.kind == "constants":
-            statements = following.code.statements
-            names = frozenset(self._names())
-            return bool(statements) and all(
-                each.kind == "constant" and each.binds & names for each in statements
+            return None
+        for following in self._below(chosen):
+            if following.cell in chosen.continued_in:
+                continue
+            if not _is_indented(following) or self._calls_it(following):
+                return None
+            return (
+                f"{self._place(following).capitalize()} begins indented, like the rest of a "
+                "function, but could not be read as a part of the answer."
             )
-        # Jupyter would have run the second half for itself, without its indent.
-        is_indented = following.text.lstrip("\n")[:1] in (" ", "\t")
-        if not is_indented and segment.code.error is None:
-            return False
-        both = segment.joined(following)
-        return both.code.error is None and self._is_complete(both)
+        return None
 
     # --- answers ------------------------------------------------------------------------------
 
@@ -240,6 +315,8 @@ class _Search:
         if chosen.continued_in:
             cells = ", ".join(map(str, (chosen.cell, *chosen.continued_in)))
             yield f"The answer was split over several cells ({cells}), which are read as one."
+        if unused := self._unused_rest(chosen):
+            yield unused
         if len(complete) > 1:
             yield self._which_counts(chosen, complete)
         for each in self.mine:

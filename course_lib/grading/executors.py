@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import re
 import signal
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 WAIT_SECONDS = 0.5
+CONNECT_SECONDS = 5
+_ADDRESS = re.compile(
+    r"((?:tcp|tls)://)?(?P<host>[^\s:/\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})"
+)
 MOST_PROCESSES = 61 if os.name == "nt" else 1000  # of a pool; Windows cannot wait for more
 
 
@@ -76,8 +82,9 @@ def dask_cluster(address: str) -> Workplace:
     """The workers of a Dask cluster whose scheduler has this address.
 
     Raises:
-        CannotGrade: if it does not answer, or has no workers.
+        CannotGrade: if this is no address, or nobody answers there, or it has no workers.
     """
+    _check_address(address)
     try:
         from distributed import Client
         from distributed.scheduler import KilledWorker
@@ -87,11 +94,8 @@ def dask_cluster(address: str) -> Workplace:
         ) from None
     try:
         client = Client(address, timeout="20s", set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise CannotGrade(
-            f"No Dask scheduler answers at {address} ({error}); start one with "
-            "`dask scheduler`, and workers with `dask worker ADDRESS`."
-        ) from None
+    except (OSError, ValueError, TypeError) as error:
+        raise _no_scheduler(address, error) from None
     threads = sum(client.nthreads().values())
     if not threads:
         client.close()
@@ -100,6 +104,31 @@ def dask_cluster(address: str) -> Workplace:
             f"`dask worker {address}`."
         )
     return _of_client(client, address, threads, KilledWorker)
+
+
+def _check_address(address: str) -> None:
+    """Is there somebody? Dask's own client takes long to give up, and leaves a traceback then."""
+    form = _ADDRESS.fullmatch(address)
+    if form is None or not 0 < int(form["port"]) < 2**16:
+        raise CannotGrade(
+            f"--dask {address!r} is no address of a scheduler; write tcp://HOST:PORT, as "
+            "`dask scheduler` prints it."
+        )
+    try:
+        where = (form["host"].strip("[]"), int(form["port"]))
+        with socket.create_connection(where, CONNECT_SECONDS) as line:
+            # A scheduler speaks first. Its dashboard does not, and Dask's client waits for ever.
+            if not address.startswith("tls:") and not line.recv(1):
+                raise OSError("what answers there is no scheduler")
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host is as long
+        raise _no_scheduler(address, error) from None
+
+
+def _no_scheduler(address: str, error: Exception) -> CannotGrade:
+    return CannotGrade(
+        f"No Dask scheduler answers at {address} ({error}); start one with `dask scheduler`, and "
+        "workers with `dask worker ADDRESS`."
+    )
 
 
 def _of_client(

@@ -2,8 +2,8 @@
 
 What a page shows: the student's own text, sizes (shapes, launches), places, counts, and what the
 student's own answer made of them. What it never shows: the numbers that the seed drew for the
-inputs, or what should have come out for them; `without_hidden_numbers` takes out the one sentence
-that a message may hold of that kind. The seed itself stands in the instructor's report alone.
+inputs, or what should have come out for them. `for_students` takes out what a message may hold of
+that kind. The seed itself stands in the instructor's report alone.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from course_lib.curriculum import EXERCISES, PROPERTIES
+from course_lib.diagnosis.plain_function import without_drawn_launch
 from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook import grade
 from course_lib.grading.hints import Hint, read_hints
@@ -28,6 +30,14 @@ MOST_CHARACTERS = 1_000  # of a message
 TAB = "\t"
 _NUMBER = r"(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan)"
 _SHOULD_BE = re.compile(rf" and should be {_NUMBER}")
+_INDEX = re.compile(
+    r"(?P<flat>\bflat index|\bindex) (?P<index>-?\d+)"
+    r"(?P<reach>(?: along axis \d+)?, but (?:the indices(?: along axis \d+)?|its elements) "
+    r"end at (?P<last>\d+))?"
+)
+# An index within twice an axis and a block is a slip; one beyond may be an input in disguise.
+LARGEST_BLOCK = 1024
+LARGEST_INDEX = 100_000  # where no end of an axis is named; ours are far shorter
 
 
 def feedback_page(rows: Sequence[Row], name: str, settings: Settings) -> str:
@@ -178,7 +188,8 @@ def _finding(rank: int, each: Finding) -> str:
     """One finding in words; its number says in which order to mend."""
     kind = "Mistake" if each.severity == "error" else "Warning"
     where = f"line {each.line}" if each.line is not None else "the answer as a whole"
-    message = shortened(without_hidden_numbers(each.message), MOST_CHARACTERS)
+    each = for_students(each)
+    message = shortened(each.message, MOST_CHARACTERS)
     hint = as_html(shortened(each.hint, MOST_CHARACTERS))
     look = f'<p class="look">Look at: {hint}</p>' if hint else ""
     return (
@@ -188,6 +199,28 @@ def _finding(rank: int, each: Finding) -> str:
     )
 
 
+def for_students(each: Finding) -> Finding:
+    """A finding without what tells of the inputs that were drawn."""
+    each = without_drawn_launch(each)
+    return replace(each, message=without_hidden_numbers(each.message))
+
+
 def without_hidden_numbers(message: str) -> str:
-    """A message without what should have come out: that tells of the inputs that were drawn."""
-    return _SHOULD_BE.sub(", which is wrong", message)
+    """A message without what should have come out, and without an index that may be an input."""
+    return _INDEX.sub(_near_or_far, _SHOULD_BE.sub(", which is wrong", message))
+
+
+def _near_or_far(found: re.Match[str]) -> str:
+    """An index as it is, or in words if it lies far outside."""
+    last = found["last"]
+    most = LARGEST_INDEX if last is None else 2 * (_whole(last) + 1) + LARGEST_BLOCK
+    if abs(_whole(found["index"])) <= most:
+        return found[0]
+    return f"{'a' if found['flat'] == 'flat index' else 'an'} {found['flat']} far outside" + (
+        found["reach"] or ""
+    )
+
+
+def _whole(digits: str) -> int:
+    """A number out of a message; one of very many digits, which Python reads slowly, is cut."""
+    return int(digits[:20])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from course_lib.grading.layout import JUNK
 from course_lib.grading.reading import Unreadable
-from course_lib.grading.zips import MAX_ARCHIVE_BYTES, Entry
+from course_lib.grading.zips import MAX_ARCHIVE_BYTES, Entry, empty_folder
 
 MAX_ENTRIES = 5_000  # looked at in one student's folder
 MAX_DEPTH = 12
@@ -25,16 +25,12 @@ def entries_of(path: Path) -> Iterator[Entry]:
         if not _is_folder(item):
             yield _file(item, (item.name,))
             continue
-        count = 0
-        for entry in _below(item.path, (item.name,), 1):
-            count += 1
+        for count, entry in enumerate(_below(item.path, (item.name,), 1), 1):
             if count > MAX_ENTRIES:
                 problem = f"The folder holds more than {MAX_ENTRIES:,} files."
                 yield _unusable((item.name, "…"), problem)
                 break
             yield entry
-        if not count:
-            yield _unusable((item.name, ""), "The folder is empty.")
 
 
 def _below(path: str, parts: tuple[str, ...], depth: int) -> Iterator[Entry]:
@@ -51,13 +47,19 @@ def _below(path: str, parts: tuple[str, ...], depth: int) -> Iterator[Entry]:
     if len(some) > MAX_ENTRIES:
         yield _unusable((*parts, "…"), f"The folder holds more than {MAX_ENTRIES:,} files.")
         return
-    for item in sorted(some, key=lambda item: (_is_folder(item), item.name)):
+    seen = [item for item in some if not (_is_hidden(item.name) and _is_folder(item))]
+    if not seen:
+        yield empty_folder(parts)
+    for item in sorted(seen, key=lambda item: (_is_folder(item), item.name)):
         here = (*parts, item.name)
         if _is_folder(item):
-            hidden = item.name.startswith(".") or item.name.lower() in JUNK
-            yield from () if hidden else _below(item.path, here, depth + 1)
+            yield from _below(item.path, here, depth + 1)
         else:
             yield _file(item, here)
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") or folder.lower() in JUNK
 
 
 def _is_folder(item: os.DirEntry[str]) -> bool:

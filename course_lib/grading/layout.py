@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from course_lib.curriculum import LESSONS
 from course_lib.grading.naming import Owner, displayed, order_of, owner_of, stem_of
-from course_lib.grading.zips import Entry
+from course_lib.grading.zips import Entry, empty_folder
 
 _NOTEBOOK, _SCRIPT, _ARCHIVE = ".ipynb", ".py", ".zip"
 # What students hand in by mistake, where nothing else says that a file is a submission.
@@ -20,6 +21,9 @@ JUNK = frozenset(
     ).split()
 )
 _LESSON_STEMS = frozenset(lesson.stem for lesson in LESSONS)
+# What browsers, file managers and Jupyter add to the name of a copy.
+_COPY = re.compile(r"(?:[ _]?\(\d{1,3}\)|-copy\d{0,3}|[ _]-[ _]copy|[ _]copy| \d)+", re.IGNORECASE)
+_COPY_BEFORE = re.compile(r"(?:(?:copy of|copy_of|kopie von)[ _])+", re.IGNORECASE)
 _COURSE_FOLDERS = frozenset(("exercises", "notebooks", "solutions", "executed"))
 
 
@@ -30,14 +34,33 @@ def unwrapped(entries: list[Entry], in_archive: bool) -> list[Entry]:
     an archive.
     """
     tricks = [entry for entry in entries if entry.is_trick]
+    entries = without_junk(entries)
     kept = [entry for entry in entries if not entry.is_trick and _is_submitted(entry)]
     tops = {entry.parts[0] for entry in kept}
     if len(tops) != 1 or any(len(entry.parts) == 1 for entry in kept):
         return entries
-    inner = [replace(each, parts=each.parts[1:]) for each in kept]
+    inner = [replace(each, parts=each.parts[1:]) for each in kept if each.parts[1:] != ("",)]
     if owner_of(tops.pop(), is_folder=True).platform or not holds_students(inner, in_archive):
         return entries
-    return unwrapped(inner, in_archive) + tricks
+    beside = [entry for entry in entries if not entry.is_trick and not _is_submitted(entry)]
+    return unwrapped(inner, in_archive) + tricks + beside
+
+
+def without_junk(entries: list[Entry]) -> list[Entry]:
+    """The entries, with the folder that lies around it in the place of what programs left behind.
+
+    So a student's folder that holds nothing else does not vanish.
+    """
+    kept: dict[tuple[str, ...], Entry] = {}
+    clean: list[Entry] = []
+    for entry in entries:
+        place = next((i for i, part in enumerate(entry.parts) if _is_left_behind(part)), None)
+        if place is None:
+            clean.append(entry)
+        elif place and not entry.is_trick:
+            around = entry.parts[:place]
+            kept.setdefault(around, empty_folder(around, "The folder holds no work of a student."))
+    return clean + list(kept.values())
 
 
 def holds_students(entries: list[Entry], in_archive: bool) -> bool:
@@ -47,12 +70,41 @@ def holds_students(entries: list[Entry], in_archive: bool) -> bool:
         return True
     if any(name.lower() in _COURSE_FOLDERS for name, is_folder in tops if is_folder):
         return False
-    if any(name.startswith(tuple(_LESSON_STEMS)) for name, _ in tops):
+    if _are_lessons(tops):
         return False
     if len(tops) == 1 and all(is_folder for _, is_folder in tops):
         below = [replace(each, parts=each.parts[1:]) for each in entries if len(each.parts) > 1]
         return holds_students(below, in_archive)
     return len(tops) > 1 and (in_archive or all(is_folder for _, is_folder in tops))
+
+
+def _are_lessons(tops: set[tuple[str, bool]]) -> bool:
+    """Whether all are called as lessons are, as in one student's folder; a script may be there.
+
+    "05_shared_memory_tiling_alice" is no such name, but a student's: two students in one row would
+    cost one of them the grade, and nobody would see it.
+    """
+    named = {top for top in tops if _is_lesson(*top)}
+    others = [top for top in tops if top not in named]
+    helpers = [name for name, is_folder in others if not is_folder and name.lower().endswith(".py")]
+    return bool(named) and len(others) == len(helpers) <= 1
+
+
+def _is_lesson(name: str, is_folder: bool) -> bool:
+    """Whether this is exactly a lesson's name, or that of a copy of it."""
+    stem = name if is_folder else stem_of(name)
+    before = _COPY_BEFORE.match(stem)
+    stem = stem[before.end() :] if before else stem
+    return any(
+        stem.startswith(lesson) and (stem == lesson or _COPY.fullmatch(stem, len(lesson)))
+        for lesson in _LESSON_STEMS
+    )
+
+
+def passed_over(entries: Iterable[Entry]) -> list[str]:
+    """The files beside the submissions that are taken for nobody's, as an instructor's list is."""
+    names = {entry.name for entry in entries if len(entry.parts) == 1 and not _is_submitted(entry)}
+    return sorted(name for name in names if not _is_left_behind(name) and name[:1] != ".")
 
 
 def by_owner(entries: Iterable[Entry]) -> dict[Owner, list[Entry]]:
@@ -67,7 +119,17 @@ def by_owner(entries: Iterable[Entry]) -> dict[Owner, list[Entry]]:
         if entry.is_trick or top in chance:
             owner = Owner(displayed(stem_of(top)), raw=top)
         groups.setdefault(owner, []).append(entry)
-    return groups
+    return {owner: _without_empty_folders(group) for owner, group in groups.items()}
+
+
+def _without_empty_folders(group: list[Entry]) -> list[Entry]:
+    """What is in a student's folders; if that is nothing, one entry that says so."""
+    filled = [entry for entry in group if not entry.is_empty_folder]
+    if filled:
+        return filled
+    # Where several are empty, an outer one may hold something that does not count.
+    first = min(group, key=lambda entry: len(entry.parts))
+    return [replace(first, parts=(first.parts[0], ""))]
 
 
 def _like_canvas_by_chance(entries: Iterable[Entry]) -> set[str]:
@@ -80,7 +142,7 @@ def _like_canvas_by_chance(entries: Iterable[Entry]) -> set[str]:
 
 def _is_submitted(entry: Entry) -> bool:
     """Whether an entry makes its owner appear; an instructor's own list beside them does not."""
-    if is_junk(entry):
+    if is_junk(entry) or (entry.is_empty_folder and entry.parts[0].startswith(".")):
         return False
     if entry.is_trick or len(entry.parts) > 1 or owner_of(entry.name, False).platform:
         return True
@@ -88,10 +150,11 @@ def _is_submitted(entry: Entry) -> bool:
 
 
 def is_junk(entry: Entry) -> bool:
-    return any(
-        part.lower() in JUNK or part.startswith("._") or part.startswith(".~lock")
-        for part in entry.parts
-    )
+    return any(_is_left_behind(part) for part in entry.parts)
+
+
+def _is_left_behind(name: str) -> bool:
+    return name.lower() in JUNK or name.startswith(("._", ".~lock"))
 
 
 def _may_answer(entry: Entry) -> bool:

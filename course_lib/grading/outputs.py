@@ -37,6 +37,15 @@ from course_lib.grading.page import GENERATOR
 from course_lib.grading.records import Row
 from course_lib.grading.settings import Settings
 
+# What stands directly in the folder; the pages are beside it, in feedback.
+FILES = (
+    "grades.csv",
+    "canvas.csv",
+    "moodle.csv",
+    "junit.xml",
+    "moodle_feedback.zip",
+    "report.html",
+)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
 

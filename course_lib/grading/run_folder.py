@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.journal import Journal
+from course_lib.grading.outputs import FILES
 
 WORK = ".work"
 MOST_SEED = 2**32 - 1
@@ -26,6 +28,8 @@ class RunFolder:
         """
         self.out = out
         self._work = out / WORK
+        self._run = self._work / "run.json"
+        self._kept = False
         _check_place(out, submissions)
         try:
             self._work.mkdir(parents=True, exist_ok=True)
@@ -48,10 +52,10 @@ class RunFolder:
         """The seed of this folder: the one it has had since its first run, the wanted, a fresh one.
 
         Raises:
-            CannotGrade: if another one is wanted than it has, or none may be drawn.
+            CannotGrade: if another one is wanted than it has, or none may be drawn, or if this
+                would be its first run and it holds files of others.
         """
-        path = self._work / "run.json"
-        stored = _stored_seed(path)
+        stored = _stored_seed(self._run)
         if stored is None and wanted is None and not may_draw:
             raise CannotGrade(f"Nothing is graded in {self.out} yet; do that first.")
         if stored is not None and wanted not in (None, stored):
@@ -61,11 +65,24 @@ class RunFolder:
             )
         if stored is not None:
             return stored
-        seed = int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
-        fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps({"seed": seed}) + "\n", encoding="ascii")
-        os.replace(fresh, path)
-        return seed
+        if not self._run.exists():
+            _check_files_of_others(self.out)
+        return int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
+
+    def keep(self, seed: int, exercises: Sequence[str] | None) -> None:
+        """Remember what this run grades by, once. Before that, a run has left nothing behind."""
+        if self._kept:
+            return
+        known = {"seed": seed, "exercises": None if exercises is None else list(exercises)}
+        fresh = self._run.with_suffix(".new")
+        fresh.write_text(json.dumps(known) + "\n", encoding="ascii")
+        os.replace(fresh, self._run)
+        self._kept = True
+
+    def exercises(self) -> tuple[str, ...] | None:
+        """What everyone was graded on last; None if each was on what they handed in."""
+        found = _stored(self._run).get("exercises")
+        return tuple(map(str, found)) if isinstance(found, list) else None
 
 
 def _check_place(out: Path, submissions: Path) -> None:
@@ -87,11 +104,27 @@ def _remove_parts(out: Path) -> None:
             part.unlink(missing_ok=True)
 
 
-def _stored_seed(path: Path) -> int | None:
+def _check_files_of_others(out: Path) -> None:
+    """A first run must not replace or remove what somebody else has put there."""
+    pages = (path.relative_to(out) for path in sorted((out / "feedback").glob("*.html")))
+    there = [name for name in FILES if os.path.lexists(out / name)] + [str(each) for each in pages]
+    if there:
+        raise CannotGrade(
+            f"{out} holds {there[0]}, which no run of the grader has written there; choose another "
+            "--out, or move that file away."
+        )
+
+
+def _stored(path: Path) -> dict[str, object]:
     try:
-        seed = json.loads(path.read_text(encoding="ascii"))["seed"]
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+        found = json.loads(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _stored_seed(path: Path) -> int | None:
+    seed = _stored(path).get("seed")
     return seed if type(seed) is int and 0 <= seed <= MOST_SEED else None
 
 

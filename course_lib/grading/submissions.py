@@ -8,6 +8,7 @@ becomes one sentence in the row of its owner.
 from __future__ import annotations
 
 import io
+import logging
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -22,6 +23,7 @@ from course_lib.grading.layout import (
     is_junk,
     is_notebook,
     is_script,
+    passed_over,
     unwrapped,
 )
 from course_lib.grading.naming import Owner, displayed, natural, order_of, owner_of
@@ -34,6 +36,8 @@ MAX_ARCHIVES = 10
 MAX_SUBMISSION_BYTES = 60_000_000  # read of one submission, all notebooks together
 MAX_CHARACTERS = 600_000  # in the cells of all notebooks together; the whole course has 350,000
 MAX_OTHER_FILES = 10  # links, archives in archives and the like that are spoken of
+MAX_PASSED_OVER = 10  # named in the note on what is no submission
+_LOG = logging.getLogger(__name__)
 
 
 def find_submissions(path: Path) -> list[Submission]:
@@ -52,6 +56,7 @@ def each_submission(path: Path) -> Iterator[Submission]:
     """The same, read one at a time."""
     with ExitStack() as stack:
         entries = unwrapped(_top(path, stack), path.is_file())
+        _note_passed_over(passed_over(entries))
         groups = by_owner(entries)
         if not groups:
             raise CannotGrade(
@@ -61,6 +66,18 @@ def each_submission(path: Path) -> Iterator[Submission]:
         keys = naming.keys_of(list(groups))
         for key, owner in sorted(zip(keys, groups, strict=True), key=lambda each: each[0]):
             yield _submission(owner, key, groups[owner])
+
+
+def _note_passed_over(names: list[str]) -> None:
+    """Say once which files get no row: a student's may be among them, under a wrong name."""
+    if not names:
+        return
+    some = [displayed(name) for name in names[:MAX_PASSED_OVER]]
+    listed = ", ".join(some) + (", …" if len(names) > MAX_PASSED_OVER else "")
+    what = "1 file was" if len(names) == 1 else f"{len(names):,} files were"
+    _LOG.warning(
+        "Note: %s passed over, as no notebook and in no student's folder: %s.", what, listed
+    )
 
 
 def _archive(path: Path, stack: ExitStack) -> list[Entry]:
@@ -185,7 +202,7 @@ def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
     budget.archives -= 1
     data = budget.read(entry, zips.MAX_ARCHIVE_BYTES)
     for each in zips.entries_of(io.BytesIO(data), zips.MAX_STUDENT_ENTRIES):
-        if not is_junk(each):
+        if not is_junk(each) and not each.is_empty_folder:
             yield replace(each, parts=entry.parts + each.parts)
 
 

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import BinaryIO
 
 from course_lib.grading.reading import MAX_FILE_BYTES, Unreadable
@@ -42,6 +43,8 @@ class Entry:
         read: gives its bytes, or raises Unreadable.
         problem: one sentence if it cannot be read at all.
         is_trick: its path is none that an honest program writes.
+
+    An empty folder is an entry, too, as whoever it belongs to gets a row: see `empty_folder`.
     """
 
     parts: tuple[str, ...]
@@ -54,9 +57,18 @@ class Entry:
     def name(self) -> str:
         return self.parts[-1]
 
+    @property
+    def is_empty_folder(self) -> bool:
+        return self.name == ""
+
+
+def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") -> Entry:
+    """What stands for a folder that holds nothing: an entry without a name in it."""
+    return Entry((*parts, ""), 0, lambda: b"", problem)
+
 
 def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES) -> list[Entry]:
-    """The files in an archive, in the order of its list; folders are left out.
+    """The files in an archive in the order of its list, and then its empty folders.
 
     Raises:
         Unreadable: if it is no archive that can be read, or its list is too long.
@@ -73,7 +85,21 @@ def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES
     if len(infos) > max_entries:
         raise Unreadable(_too_many(max_entries))
     shared = _overlapping(infos)
-    return [_entry(archive, info, shared, max_bytes) for info in infos if not _is_folder(info)]
+    files = [_entry(archive, info, shared, max_bytes) for info in infos if not _is_folder(info)]
+    return files + _empty_folders(files, [_name(info) for info in infos if _is_folder(info)])
+
+
+def _empty_folders(files: list[Entry], folders: list[str]) -> list[Entry]:
+    """The folders that an archive lists and that nothing lies in; tricks are left out."""
+    named = {parts for parts, problem in map(parts_of, folders) if problem is None}
+    named -= {entry.parts for entry in files}
+    # What lies in a folder comes right after it; so hostile depths cost nothing.
+    ordered = sorted({*named, *(entry.parts for entry in files)})
+    return [
+        empty_folder(path)
+        for path, following in pairwise([*ordered, ()])
+        if path in named and following[: len(path)] != path
+    ]
 
 
 def parts_of(name: str) -> tuple[tuple[str, ...], str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 
@@ -49,7 +50,33 @@ def test_an_endless_loop_is_named() -> None:
     [error] = judged("matmul_naive: endless").errors
     assert error.code == "timeout"
     assert error.line == 8
-    assert "line 8" in error.message
+    assert "loop in line 8 does not end" in error.message
+    assert "ever become false" in error.hint
+
+
+ONE_THREAD = """
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    if cuda.grid(2)[0] == 0 and cuda.grid(2)[1] == 0:
+        for i in range(C.shape[0]):
+            for j in range(C.shape[1]):
+                total = np.float32(0)
+                for k in range(A.shape[1]):
+                    total += A[i, k] * B[k, j]
+                C[i, j] = total
+"""
+
+
+def test_a_loop_that_ends_is_not_said_to_be_endless() -> None:
+    [error] = examine_source("matmul_naive", ONE_THREAD, debug=True).errors
+    assert error.code == "timeout"
+    assert re.search(r"needs more than the \d{4,} steps of this launch", error.message)
+    assert "Too few threads may be doing the work." in error.message
+    assert "not end" not in error.message and "ever become false" not in error.hint
 
 
 def test_all_launches_together_have_a_budget() -> None:
@@ -68,6 +95,9 @@ def test_all_launches_together_have_a_budget() -> None:
     )
     report = examine_source("matmul_naive", text, debug=True)
     assert [each.code for each in report.errors] == ["timeout"]
+    # What was left for the last launch would tell of the steps, so of the inputs, before.
+    [error] = examine_source("matmul_naive", text.replace("6000", "2000"), debug=True).errors
+    assert "more than the 70000 steps of all launches together" in error.message
 
 
 @pytest.mark.slow

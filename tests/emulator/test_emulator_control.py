@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from operator import add as operator_add
 from pathlib import Path
 
 import numpy as np
@@ -444,6 +445,63 @@ def test_refused_statement(code: str, body: str) -> None:
     assert found.code == code
     assert found.line is not None
     assert "rejected" not in found.message.lower() and len(found.message) > 10
+
+
+# Numba compiles all of these (checked with numba-cuda 0.30); the emulator does not know them.
+UNKNOWN_TO_THE_EMULATOR = [
+    "for i, X in enumerate((out, out)):\n    X[0] = i",
+    "for a, b in zip((1, 2), (3, 4)):\n    pass",
+    "out[0] = out.flat[1]", "x = out.itemsize", "x = out.nbytes", "x = out.real",
+    "x = out.reshape(2, 2)", "x = out.sum()", "x = out[0].conjugate()", "x = 1j",
+    "out[0] = operator.add(1, 2)", "out[0] = add(1, 2)", "out[0] = cmath.sqrt(2).real",
+    "x = next(iter((1, 2)))", "x = complex(1.0, 2.0)", "x = out[slice(0, 2)]",
+    "x = tuple((1, 2))", "x = (*out.shape, 1)", "x = out[None, 0]", "x = not out.shape",
+    "x = out.shape == (4,)", "global N\nout[0] = N", "x = np.divide(1, 2)",
+    "x = [1, 2]\nout[0] = 1", "for x in [1, 2]:\n    out[0] = x", "out[0] = out.size in [1, 2]",
+]  # fmt: skip
+# Near to them, and refused all the same.
+REFUSED_NEARBY = [
+    "x = [open('x')]\nout[0] = 1", "for i in enumerate(open('x')):\n    pass",
+    "x = out.ctypes.data",
+    "global N\nN = 2", "global N\nN += 2", "global out", "x = out.flatt", "x = operator.nope(1)",
+    "x = operator.attrgetter('__class__')", "x = out.__class__", "x = zipp((1,), (2,))",
+    "x = [1, 2]\nout[0] = x[0]", "x = [nowhere]\nout[0] = 1", "x = sum(i for i in range(9))",
+    "x = out.copy()", "x = out is out", "x = reversed((1, 2))",
+]  # fmt: skip
+BEFORE = "import cmath\nimport operator\nfrom operator import add\nN = 3\n"
+
+
+@pytest.mark.parametrize("body", UNKNOWN_TO_THE_EMULATOR)
+def test_what_numba_may_compile_is_only_unsupported(body: str) -> None:
+    with pytest.raises(KernelRejected) as refused:
+        launch(as_program(body, before=BEFORE), 1, 1, np.zeros(4, np.float32))
+    found = refused.value.findings[0]
+    assert (found.code, found.line is not None) == ("unsupported", True), found
+    assert "Numba" not in found.message
+
+
+@pytest.mark.parametrize("body", REFUSED_NEARBY)
+def test_what_numba_refuses_stays_refused(body: str) -> None:
+    codes = rejection_codes(as_program(body, before=BEFORE), np.zeros(4, np.float32))
+    assert codes and set(codes) <= {"compile-error", "not-allowed"}
+
+
+def test_operator_functions_of_a_live_kernel_are_known_by_name() -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(_adds)[1, 1](np.zeros(1, np.float32))
+    assert refused.value.findings[0].code == "unsupported"
+
+
+def _adds(out):
+    out[0] = operator_add(1, 2)
+
+
+def test_a_default_of_a_device_function_is_unsupported() -> None:
+    before = "@cuda.jit(device=True)\ndef f(a, b=0):\n    return a + b"
+    good = as_program("out[0] = f(1)", before=before)
+    assert rejection_codes(good, np.zeros(1, np.float32)) == ["unsupported"]
+    bad = as_program("out[0] = f()", before=before)
+    assert rejection_codes(bad, np.zeros(1, np.float32)) == ["compile-error"]
 
 
 def test_recursion_is_refused() -> None:

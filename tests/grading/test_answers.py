@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import pairwise
 
 import pytest
 from notebook_texts import (
@@ -310,6 +311,51 @@ def test_a_function_split_in_the_middle(place):
     assert "split over several cells (2, 3)" in said(answer)
 
 
+@pytest.mark.parametrize(
+    "between", [[code("")], [code(" \n\n")], [prose("Now the loop.")], [code("# now the loop")] * 9]
+)
+def test_what_says_nothing_may_stand_between_the_parts(between):
+    lines = TILED.split("\n")
+    cells = [code("\n".join(lines[:12])), *between, code("\n".join(lines[12:]))]
+    answer = find(IMPORTS, *cells, CHECK)
+    assert (answer.text, answer.problem, answer.cell) == (TILED, None, 2)
+    assert f"split over several cells (2, {3 + len(between)})" in said(answer)
+
+
+@pytest.mark.parametrize("gap", [False, True], ids=["next to each other", "empty cells between"])
+def test_three_parts_cut_within_a_loop(gap):
+    lines = TILED.split("\n")
+    loop = next(number for number, line in enumerate(lines) if "for k in range(" in line)
+    bounds = [0, loop - 3, loop + 1, len(lines)]
+    parts = ["\n".join(lines[a:b]) for a, b in pairwise(bounds)]
+    cells = [each for part in parts for each in ([code(part), code("")] if gap else [code(part)])]
+    answer = find(IMPORTS, *cells, CHECK)
+    assert (answer.text, answer.problem, answer.cell) == (TILED, None, 2)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        [prose("Try it."), code("    matmul_tiled[1, (16, 16)](A, B, C)")],
+        [BREAK_IT, code("    C[0, 0] = 1")],
+        [code("print(1)"), code("    C[0, 0] = 1")],
+    ],
+    ids=["a launch", "an experiment", "behind other code"],
+)
+def test_what_is_not_the_rest_of_an_answer(below):
+    answer = find(IMPORTS, code(TILED), *below)
+    assert (answer.text, answer.notes) == (TILED, ())
+
+
+def test_a_rest_that_cannot_be_read_is_named():
+    lines = TILED.split("\n")
+    answer = find(IMPORTS, code("\n".join(lines[:12])), code("    x = = 1"), CHECK)
+    assert "Cell 3 begins indented" in said(answer)
+    stub = code("# EXERCISE matmul_tiled\ndef matmul_tiled(A, B, C):\n    pass")
+    answer = find(IMPORTS, stub, prose("and"), code("    x = = 1"))
+    assert "is still empty. Cell 4 begins indented" in answer.problem
+
+
 def test_a_decorator_split_from_its_function():
     head, tail = TILED.split("def matmul_tiled")
     answer = find(code(head), code("def matmul_tiled" + tail))
@@ -573,6 +619,8 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
         ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 1200] * 15,
         [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(1500)],
         ["matmul_tiled = 1\n" * 900] * 4,
+        [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 300],
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 300,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],

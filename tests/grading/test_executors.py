@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.grading import executors
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.executors import Workplace, dask_cluster, process_pool, run_all
 
@@ -286,10 +288,37 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
 # --- with Dask --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_dask_scheduler_that_is_not_there() -> None:
-    with pytest.raises(CannotGrade, match="No Dask scheduler answers at nonsense"):
-        dask_cluster("nonsense://nowhere")
+NO_ADDRESSES = ["foo", "", "nonsense://nowhere", "nonsense://here:1", "tcp://:1", "tcp://a:0",
+                "a:65536", "a b:1", "tcp://a:1/x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", NO_ADDRESSES)
+def test_what_is_no_address_is_refused_at_once(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors.socket, "create_connection", lambda *_: pytest.fail("tried"))
+    with pytest.raises(CannotGrade, match="is no address of a scheduler; write tcp://HOST:PORT"):
+        dask_cluster(address)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "{}.invalid:1"])
+def test_a_dask_scheduler_that_is_not_there(address: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = address.format(free.getsockname()[1])
+    began = time.monotonic()
+    with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address} "):
+        dask_cluster(address)
+    assert time.monotonic() - began < 10
+
+
+def test_what_is_not_dask_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(CannotGrade, match="No Dask scheduler answers at"):
+            dask_cluster(f"127.0.0.1:{silent.getsockname()[1]}")
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -23,9 +24,15 @@ from rows_of_a_class import (
     submission,
 )
 
+from course_lib.checking import examine_source
 from course_lib.findings import CODES, finding
 from course_lib.grading.explain import explain
-from course_lib.grading.feedback import MOST_FINDINGS, feedback_page, without_hidden_numbers
+from course_lib.grading.feedback import (
+    MOST_FINDINGS,
+    feedback_page,
+    for_students,
+    without_hidden_numbers,
+)
 from course_lib.grading.hints import read_hints
 from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import score
@@ -170,10 +177,87 @@ def test_code_is_shown_as_it_is_and_does_nothing() -> None:
         ("x is -1.5e+03 and should be -2e-05. None", "x is -1.5e+03, which is wrong. None"),
         ("C[1, 1] is nan and should be inf.", "C[1, 1] is nan, which is wrong."),
         ("Seen on (33 x 37) @ (37 x 19).", "Seen on (33 x 37) @ (37 x 19)."),
+        (
+            "It writes C at index 792745424 along axis 0, but the indices along axis 0 end at 79.",
+            "It writes C at an index far outside along axis 0, but the indices along axis 0 end "
+            "at 79.",
+        ),
+        (
+            "It reads x at index -99999, but the indices end at 32.",
+            "It reads x at an index far outside, but the indices end at 32.",
+        ),
+        (
+            "It reads 4 elements of A at once, from flat index 70001, but its elements end at 99.",
+            "It reads 4 elements of A at once, from a flat index far outside, but its elements "
+            "end at 99.",
+        ),
+        (
+            "It reads A at flat index 1234567. That needs an address",
+            "It reads A at a flat index far outside. That needs an address",
+        ),
+        (
+            "It reads x at index 97, but the indices end at 32. Seen on M = 33.",
+            "It reads x at index 97, but the indices end at 32. Seen on M = 33.",
+        ),
     ],
 )
 def test_no_hidden_number_is_shown(message: str, shown: str) -> None:
     assert without_hidden_numbers(message) == shown
+
+
+CARRIED_OUT = """
+def blocks_per_sm(device, threads, registers, shared_bytes):
+    per_warp = -(-registers * 32 // 256) * 256
+    shared = shared_bytes + device.shared_reserved_bytes
+    shared = -(-shared // device.shared_unit_bytes) * device.shared_unit_bytes
+    if threads > 1024 or registers > 255:
+        return 0
+    if registers % 8 == 5 and threads % 32 != 0:
+        SAID
+    by_shared = device.shared_per_sm_bytes // shared if shared else 99
+    warps = -(-threads // 32)
+    by_registers = 16384 // per_warp * 4 // warps
+    return min(device.warps_per_sm // warps, by_registers, by_shared, device.blocks_per_sm)
+"""
+NUMBERS = "7000 + threads * 1000 + registers"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "return 77",
+        f"return {NUMBERS}",
+        "return None",
+        f"return int('no ' + str({NUMBERS}))",
+        f"return {{}}[{NUMBERS}]",
+        "return [1][threads * 1000]",
+        "return len(*[1] * registers)",
+        'return f"{threads:{registers}q}"',
+        "return int('On the A6000 with 1024 threads, 37 registers and 8192 shared bytes' + "
+        "str(threads))",
+        "return int('On the H200 with 0 threads, 0 registers and 0 shared bytes' + str(threads))",
+    ],
+)
+def test_a_drawn_launch_is_on_no_page_and_in_no_reason(said: str) -> None:
+    """Whatever the answer returns, or stops with, where only a launch of the seed's gets it."""
+    text = CARRIED_OUT.replace("SAID", said)
+    report = examine_source("blocks_per_sm", text, seed=2026)
+    assert report.errors
+    judged = Judgement("blocks_per_sm", tuple(report.findings), numbers_right=False)
+    judged = replace(judged, needs_review=report.needs_review)
+    scored = score(submission("s01"), FoundAnswer("blocks_per_sm", text), judged, SETTINGS)
+    shown = words(page_of(scored))
+    told = " ".join(for_students(each).message for each in report.errors) + scored.reason
+    assert not re.findall(r"\d{3,}", told.replace("2026", "")), told
+    assert "threads," not in told and "right is" not in told
+    assert "that was drawn" in shown or "that were drawn" in shown
+
+
+def test_an_example_launch_keeps_its_numbers() -> None:
+    """They stand in the course for everybody to read, so they give nothing away."""
+    text = CARRIED_OUT.replace("SAID", "return 77").replace("return min(", "return 1 + min(")
+    [found] = examine_source("blocks_per_sm", text, seed=2026).errors[:1]
+    assert "On the A6000 with 1024 threads" in for_students(found).message
 
 
 def test_a_page_holds_no_seed_and_no_hidden_number() -> None:

@@ -106,6 +106,35 @@ def test_explain(
     assert "no submission of 's9'" in capsys.readouterr().err
 
 
+def test_a_run_that_found_nothing_keeps_no_seed(
+    here: None, submissions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run(tmp_path / "empty", "--out", tmp_path / "out") == 1
+    assert run(submissions, "--out", tmp_path / "out", "--seed", "2026") == 0
+    assert run(submissions, "--out", tmp_path / "out", "--seed", "2027") == 1
+    assert "was graded with --seed 2026" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("named", [("--exercises", "00"), ()])
+def test_what_was_not_asked_for_has_no_verdict(
+    here: None,
+    submissions: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    named: tuple[str, ...],
+) -> None:
+    out = tmp_path / "out"
+    assert run(submissions, "--out", out, *named) == 0
+    capsys.readouterr()
+    assert run(submissions, "--out", out, "--explain", "s2", "matmul_tiled") == 2
+    said = capsys.readouterr()
+    assert not said.out and said.err.count("\n") == 1
+    assert "graded only on mat_add, so there is no verdict on matmul_tiled." in said.err
+    assert run(submissions, "--out", out, "--explain", "s2", "mat_add") == 0
+    assert "s2 · mat_add: failed" in capsys.readouterr().out
+
+
 # --- what it refuses --------------------------------------------------------------------------
 
 
@@ -177,7 +206,10 @@ def test_an_output_that_cannot_be_written(
     here: None, submissions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
+    assert run(submissions, "--out", out) == 0
+    (out / "grades.csv").unlink()
     (out / "grades.csv/deep").mkdir(parents=True)
+    capsys.readouterr()
     assert run(submissions, "--out", out) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "grades.csv cannot be written" in said
@@ -185,6 +217,26 @@ def test_an_output_that_cannot_be_written(
     (out / "grades.csv").rmdir()
     assert run(submissions, "--out", out) == 0
     assert "2 of 2 answers are known" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", ["grades.csv", "report.html", "moodle_feedback.zip", "canvas.csv", "feedback/s1.html"]
+)
+def test_files_of_others_stay(
+    here: None, submissions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    theirs = tmp_path / "out" / name
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    for _ in range(2):  # the first try makes the folder ours in nothing
+        assert run(submissions, "--out", tmp_path / "out") == 1
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and f"holds {Path(name)}, which no run" in said
+        assert "another --out" in said
+    assert theirs.read_text() == "mine"
+    theirs.unlink()
+    assert run(submissions, "--out", tmp_path / "out") == 0
+    assert run(submissions, "--out", tmp_path / "out") == 0
 
 
 def test_what_a_killed_run_left_half_written_goes(

@@ -38,7 +38,8 @@ def zipped(*names: str, data: bytes = NOTEBOOK, method: int = zipfile.ZIP_DEFLAT
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name in names:
-            archive.writestr(zipfile.ZipInfo(name, STAMP), data, method)
+            inside = b"" if name.endswith("/") else data
+            archive.writestr(zipfile.ZipInfo(name, STAMP), inside, method)
     return file.getvalue()
 
 
@@ -125,6 +126,87 @@ def test_notebooks_in_one_folder_are_a_students_or_in_an_archive_a_class(tmp_pat
     names = ["all/s1.ipynb", "all/s2.ipynb"]
     assert list(in_zip(tmp_path, zipped(*names))) == ["s1", "s2"]
     assert list(found(write(tmp_path / "folder", *names))) == ["all"]
+
+
+STEM = "05_shared_memory_tiling"
+
+
+@pytest.mark.parametrize(
+    ("names", "students"),
+    [
+        ([f"{STEM}_alice", f"{STEM}_bob"], [f"{STEM}_alice", f"{STEM}_bob"]),
+        (["05_alice", "05_bob", STEM], ["05_alice", "05_bob", STEM]),
+        ([STEM, f"{STEM}_alice"], [STEM, f"{STEM}_alice"]),
+        ([STEM, "06_tile_size_and_occupancy"], ["class"]),
+        (
+            [STEM, f"{STEM} (1)", f"{STEM}-Copy1", f"{STEM} - Copy (2)", f"Copy of {STEM}"],
+            ["class"],
+        ),
+    ],
+)
+def test_only_what_is_called_as_the_lessons_are_is_one_students(tmp_path, names, students):
+    assert list(in_zip(tmp_path, zipped(*(f"class/{name}.ipynb" for name in names)))) == students
+
+
+def test_a_script_beside_a_students_notebooks_makes_no_class(tmp_path):
+    alone = [f"s1/{STEM}.ipynb", "s1/helper.py"]
+    assert list(in_zip(tmp_path, zipped(*alone))) == ["s1"]
+    several = [f"all/{STEM}.ipynb", "all/s1.py", "all/s2.py"]
+    assert list(in_zip(tmp_path, zipped(*several))) == [STEM, "s1", "s2"]
+
+
+@pytest.mark.parametrize("wrapping", ["", "class/"])
+def test_every_students_folder_gets_a_row(tmp_path, wrapping):
+    names = [
+        "s1/x.ipynb",
+        "s1/empty/",
+        "s2/x.ipynb",
+        "s3/.DS_Store",
+        "s4/notes.txt",
+        "s5/",
+        "s6/a/",
+    ]
+    junk = ["__MACOSX/s1/._x.ipynb", ".idea/", ".ipynb_checkpoints/"]
+    class_ = in_zip(tmp_path, zipped(*(wrapping + name for name in names + junk)))
+    on_disk = tmp_path / "folder"
+    for name in (wrapping + each for each in names + junk):
+        if name.endswith("/"):
+            (on_disk / name).mkdir(parents=True)
+        else:
+            write(on_disk, name)
+    assert class_ == found(on_disk)
+    assert list(class_) == ["s1", "s2", "s3", "s4", "s5", "s6"]
+    assert problems(class_["s1"]) == [] and class_["s1"].problem is None
+    assert "no work of a student" in class_["s3"].problem
+    assert "there is notes.txt" in class_["s4"].problem
+    assert "empty" in class_["s5"].problem and "empty" in class_["s6"].problem
+
+
+def test_an_empty_folder_of_a_platform_in_its_archive(tmp_path):
+    names = ["A B_1_assignsubmission_file_/x.ipynb", "C D_2_assignsubmission_file_/"]
+    class_ = in_zip(tmp_path, zipped(*names))
+    assert list(class_) == ["A-B-1", "C-D-2"] and "empty" in class_["C-D-2"].problem
+
+
+def test_an_empty_folder_in_a_students_archive_is_not_spoken_of(tmp_path):
+    write(tmp_path, "s1/work.zip", data=zipped("data/", "x.ipynb"))
+    assert labels(found(tmp_path)["s1"]) == ["s1/work.zip/x.ipynb"]
+
+
+def test_files_that_are_nobodys_are_named_in_one_note(tmp_path, caplog):
+    write(tmp_path / "a", "s1.ipynb", "s2.json", "README.md", "no\u202eend", ".DS_Store", ".hidden")
+    assert list(found(tmp_path / "a")) == ["s1"]
+    assert caplog.messages == [
+        "Note: 3 files were passed over, as no notebook and in no student's folder: "
+        "README.md, noend, s2.json."
+    ]
+    caplog.clear()
+    write(tmp_path / "b", "all/s1/x.ipynb", "all/s2/x.ipynb", "all/inner.csv", "outer.txt")
+    assert list(found(tmp_path / "b")) == ["s1", "s2"]
+    assert "2 files were" in caplog.text and "inner.csv, outer.txt." in caplog.text
+    caplog.clear()
+    write(tmp_path / "c", "s1/notes.txt", "s2.pdf", "s3.ipynb")
+    assert len(found(tmp_path / "c")) == 3 and not caplog.messages
 
 
 def test_one_strange_entry_does_not_keep_the_others_in_their_wrapping(tmp_path):
