@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
     from course_lib.grading.executors import Workplace
     from course_lib.grading.records import Row
+    from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
 
 SECONDS_BETWEEN_LINES = 10
 BATCHES = "batches"
+MOST_NAMED = 10  # the report names all
 PACKAGES = ("ipykernel", "nbformat", "nbval", "psutil", "pytest")
 
 
@@ -83,6 +85,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions) as folder:
+        settings, exercises = _as_before(folder, options, settings, exercises)
         submissions = each_submission(options.submissions)
         seed = folder.seed(options.seed)
         if exercises is None:
@@ -96,7 +99,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
         def report(now: Progress) -> None:
             # First called when all submissions are found, and before any is judged.
-            folder.keep(seed, exercises)
+            folder.keep(seed, exercises, settings.stored())
             line.show(now)
 
         line.begin()
@@ -109,6 +112,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
             settings,
             report=report,
             keep=options.out / BATCHES if options.keep_batches else None,
+            only=options.only,
         )
     line.clear()
     for note in line.notes:
@@ -119,18 +123,20 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
-    from course_lib.grading.engine import judged_rows
+    from course_lib.grading.assignment import read_tasks
+    from course_lib.grading.engine import rows_of
     from course_lib.grading.explain import explain
     from course_lib.grading.run_folder import RunFolder
-    from course_lib.grading.submissions import each_submission
 
     student, exercise = options.explain
     settings, _ = _settings(options)
     (exercise,) = _exercises([exercise], one=True)
     with RunFolder(options.out, options.submissions) as folder:
+        settings, _ = _as_before(folder, options, settings, None)
+        seed = folder.seed(options.seed, may_draw=False)
         meant = [
-            each
-            for each in each_submission(options.submissions)
+            (each, answers)
+            for each, answers in folder.graded()
             if student.casefold() in (each.key.casefold(), each.student.casefold())
         ]
         if not meant:
@@ -138,23 +144,44 @@ def _explain(options: argparse.Namespace) -> int:
                 f"There is no submission of {student!r}; the names are in the first column of "
                 f"{options.out / 'grades.csv'}."
             )
-        seed = folder.seed(options.seed, may_draw=False)
-        asked = folder.exercises()
-        _check_asked(exercise, asked, f"{options.out} was graded")
-        # Where nothing was named, it is what each has handed in that says what they are asked.
-        wanted = None if asked is None else [exercise]
-        rows = judged_rows(meant, wanted, seed, folder.journal, _workplace(options), settings)
-    if asked is None:
-        their_own = tuple(dict.fromkeys(row.exercise for row in rows))
-        _check_asked(exercise, their_own, f"{student} was graded")
-        rows = [row for row in rows if row.exercise == exercise]
+        asked = {each.exercise for _, answers in meant for each in answers}
+        _check_asked(exercise, folder.exercises() or sorted(asked), f"{student} was graded")
+        theirs = [
+            (each, tuple(answer for answer in answers if answer.exercise == exercise))
+            for each, answers in meant
+        ]
+        tasks = read_tasks(settings.notebooks)
+        rows = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
     print("\n\n".join(explain(each, settings) for each in rows), flush=True)
     return 0
 
 
-def _check_asked(exercise: str, asked: tuple[str, ...] | None, who: str) -> None:
+def _as_before(
+    folder: RunFolder,
+    options: argparse.Namespace,
+    settings: Settings,
+    exercises: tuple[str, ...] | None,
+) -> tuple[Settings, tuple[str, ...] | None]:
+    """What a run was not told it takes from the run before, as it takes the seed."""
+    from dataclasses import replace
+
+    before = folder.settings()
+    if before and options.settings is None:
+        restored = settings.restored(before)
+        settings = replace(restored, notebooks=options.notebooks or restored.notebooks)
+        print(f"As in the last run into {options.out}: {', '.join(before)}.")
+    asked = folder.exercises()
+    if options.only is not None and asked and exercises and set(exercises) != set(asked):
+        raise CannotGrade(
+            f"{options.out} was graded on {', '.join(asked)}; with --only it stays so: leave the "
+            "exercises out, or choose another --out."
+        )
+    return settings, exercises or asked
+
+
+def _check_asked(exercise: str, asked: Sequence[str], who: str) -> None:
     """What was not asked for has no row in the gradebook, so there is nothing to explain."""
-    if asked is not None and exercise not in asked:
+    if exercise not in asked:
         known = ", ".join(filter(None, asked)) or "nothing of the course"
         raise _WrongArguments(f"{who} only on {known}, so there is no verdict on {exercise}.")
 
@@ -210,6 +237,13 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        metavar="STUDENT",
+        help="grade these alone (all of SUBMISSIONS if none is named), and keep everybody else's "
+        "rows in DIR",
     )
     parser.add_argument(
         "--explain",
@@ -339,7 +373,23 @@ def _summary(rows: list[Row], seed: int, out: Path) -> str:
     ]
     if counts["needs review"]:
         lines.insert(1, "What needs review has no points yet: please look at these answers.")
-    return "\n".join(lines)
+    return "\n".join([*lines[:-1], *_left_out(rows), lines[-1]])
+
+
+def _left_out(rows: list[Row]) -> Iterator[str]:
+    """Whose grades have to be entered by hand."""
+    from course_lib.grading.gradebook import PLATFORMS, left_out, names
+    from course_lib.grading.text import one_line
+
+    called = names(rows)
+    for platform in PLATFORMS:
+        left = left_out(platform, rows)
+        if left:
+            some = [
+                f"{one_line(called[key])} ({why})" for key, why in list(left.items())[:MOST_NAMED]
+            ]
+            more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+            yield f"Not in {platform}.csv: {', '.join(some)}{more}."
 
 
 @contextlib.contextmanager

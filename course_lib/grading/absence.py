@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
-from course_lib.curriculum import Exercise
+from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.grading.records import Submission
 from course_lib.grading.segments import Segment
+from course_lib.grading.statements import Statement
 
 _MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why no answer was found.
+
+    Attributes:
+        reason: one or two sentences.
+        needs_review: there may be one all the same: a file that nobody could read, or a whole
+            function under another name. Then nobody should get 0 for nothing.
+    """
+
+    reason: str
+    needs_review: bool = False
 
 
 def why_none(
@@ -18,7 +34,8 @@ def why_none(
     segments: Sequence[Segment],
     stubs: Sequence[Segment],
     place: Callable[[Segment], str],
-) -> str:
+    given: Collection[str] = (),
+) -> Absence:
     """Why there is no answer.
 
     Args:
@@ -27,24 +44,69 @@ def why_none(
         segments: its cells.
         stubs: those that define what is asked for, but with nothing in it.
         place: how a segment is called.
+        given: the shapes of the functions that stand in the instructor's notebook.
     """
+    unread = any(file.is_unread for file in submission.files)
     if submission.problem:
-        return submission.problem
+        return Absence(submission.problem, unread)
+    reason = _where_it_should_be(exercise, segments, stubs, place)
+    alike = [each for each in segments if _may_be_renamed(each, exercise, given)]
+    if alike and not alike[-1].marker:
+        names = sorted({name for each in alike for name in _whole(each, exercise, given)})
+        reason += (
+            f" But {place(alike[-1])} holds {_listed(names)}, which may be the answer under another"
+            " name."
+        )
+    return Absence(reason + _unread(submission), unread or bool(alike))
+
+
+def _where_it_should_be(
+    exercise: Exercise,
+    segments: Sequence[Segment],
+    stubs: Sequence[Segment],
+    place: Callable[[Segment], str],
+) -> str:
     marked = [each for each in segments if each.marker == exercise.id and each.is_code]
     if stubs:
         return _as_given(exercise, place(stubs[-1]))
-    renamed = [each for each in marked if functions_of(each)]
-    if renamed and exercise.kind != "constants":
+    if marked and exercise.kind != "constants" and functions_of(marked[-1]):
         return (
-            f"Below `# EXERCISE {exercise.id}` in {place(renamed[-1])} stands "
-            f"{_listed(functions_of(renamed[-1]))}, but no function called {exercise.id}."
+            f"Below `# EXERCISE {exercise.id}` in {place(marked[-1])} stands "
+            f"{_listed(sorted(functions_of(marked[-1])))}, but no function called {exercise.id}."
         )
     if marked:
         return (
             f"{place(marked[-1]).capitalize()} has the line `# EXERCISE {exercise.id}`, but no "
             "answer below it."
         )
-    return _nothing(exercise, segments, place) + _unread(submission)
+    return _nothing(exercise, segments, place)
+
+
+def _may_be_renamed(segment: Segment, exercise: Exercise, given: Collection[str]) -> bool:
+    """Whether a cell may hold the answer under another name: it answers no other exercise."""
+    if exercise.kind == "constants" or segment.marker not in (None, exercise.id):
+        return False
+    if not segment.is_code or segment.in_lesson or segment.is_experiment:
+        return False
+    return bool(_whole(segment, exercise, given))
+
+
+def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list[str]:
+    """The student's own functions in a cell that are complete and look like what is asked for."""
+
+    def looks_like_it(each: Statement) -> bool:
+        if segment.marker == exercise.id:
+            return True
+        is_kernel = exercise.kind != "kernel" or "cuda" in each.uses
+        return is_kernel and each.parameters == len(exercise.parameters)
+
+    return [
+        name
+        for each in segment.code.statements
+        if each.kind == "function" and not each.is_stub and each.shape not in given
+        if looks_like_it(each)
+        for name in each.binds - EXERCISES.keys()
+    ]
 
 
 def functions_of(segment: Segment) -> set[str]:
@@ -80,6 +142,6 @@ def _unread(submission: Submission) -> str:
     return f" And {unread[0].label} could not be read: {unread[0].problem}" if unread else ""
 
 
-def _listed(names: set[str]) -> str:
-    some = sorted(names)[:_MOST_NAMES]
+def _listed(names: Sequence[str]) -> str:
+    some = names[:_MOST_NAMES]
     return ", ".join(some) + (", …" if len(names) > _MOST_NAMES else "")

@@ -115,6 +115,8 @@ class _Search:
         self.segments = segments
         self.stub = self._shapes(given.stub) if given else frozenset()
         self.given = surroundings(given.context) if given else None
+        around = (given.context, given.stub) if given else ()
+        self.as_given = frozenset[str]().union(*(surroundings(each).shapes for each in around))
         self.marked_files = {each.file for each in segments if each.marker == exercise.id}
         self.left_to_join = _MOST_JOINED_CHARACTERS
         self.mine = [each for each in segments if self._may_answer(each)]
@@ -131,10 +133,13 @@ class _Search:
             note = f"Cell {chosen.cell} is no code that runs; the code in its text is judged."
             return self._found(chosen, texts, note)
         stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
-        problem = why_none(self.exercise, self.submission, self.segments, stubs, self._place)
+        absence = why_none(
+            self.exercise, self.submission, self.segments, stubs, self._place, self.as_given
+        )
+        problem, needs_review = absence.reason, absence.needs_review
         if stubs and (unused := self._unused_rest(stubs[-1])):
-            problem = f"{problem} {unused}"
-        return FoundAnswer(self.exercise.id, problem=problem)
+            problem, needs_review = f"{problem} {unused}", True
+        return FoundAnswer(self.exercise.id, problem=problem, needs_review=needs_review)
 
     # --- what a segment is --------------------------------------------------------------------
 
@@ -304,7 +309,11 @@ class _Search:
         if code.is_too_long:
             problem = f"{self._place(chosen).capitalize()} cannot be judged: {code.error}."
             return FoundAnswer(
-                self.exercise.id, problem=problem, file=chosen.label, cell=chosen.cell
+                self.exercise.id,
+                problem=problem,
+                file=chosen.label,
+                cell=chosen.cell,
+                needs_review=True,
             )
         notes = (*self._notes(chosen, [chosen]), *code.repairs)
         return FoundAnswer(

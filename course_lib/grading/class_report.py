@@ -11,7 +11,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.findings import CODES, Finding
 from course_lib.grading.charts import histogram, verdict_bars
-from course_lib.grading.gradebook import by_submission, grade, known_to, names
+from course_lib.grading.gradebook import PLATFORMS, by_submission, grade, left_out, names
 from course_lib.grading.page import document, verdict_badge
 from course_lib.grading.records import VERDICTS, Row
 from course_lib.grading.settings import Settings, total
@@ -37,9 +37,11 @@ def class_report(rows: Sequence[Row], settings: Settings, seed: int) -> str:
         *_how_it_went(by_student),
         *_exercises(by_exercise),
         *_to_look_at(rows, called),
+        *_missing(rows, called),
+        *_left_out(rows, called),
         *_findings(by_exercise),
         *_students(by_student, called, list(by_exercise)),
-        *_how_it_was_graded(by_exercise, by_student, settings, seed),
+        *_how_it_was_graded(by_exercise, settings, seed),
     ]
     return document(f"The class · {settings.title}", "\n".join(parts))
 
@@ -114,11 +116,24 @@ def _to_look_at(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
         "write the points into the gradebook yourself. "
         "<code>grade --explain STUDENT EXERCISE</code> shows all that is known.</p>"
     )
+    yield _reasons(waiting, called)
+
+
+def _missing(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
+    """Every row that has 0 points because nothing was found, with the reason."""
+    missing = [row for row in rows if row.verdict == "missing"]
+    if missing:
+        yield "<h2>Missing</h2>"
+        yield "<p>Nothing was found to judge here, so these have 0 points. Look at each once.</p>"
+        yield _reasons(missing, called)
+
+
+def _reasons(rows: Sequence[Row], called: dict[str, str]) -> str:
     lines = [
         [_link(row, called), _code(row.exercise), f"<span>{as_html(row.reason)}</span>"]
-        for row in waiting
+        for row in rows
     ]
-    yield _table(["submission", "exercise", "reason"], lines, numbers_from=3)
+    return _table(["submission", "exercise", "reason"], lines, numbers_from=3)
 
 
 def _findings(by_exercise: dict[str, list[Row]]) -> Iterator[str]:
@@ -199,10 +214,7 @@ def _points(row: Row | None) -> str:
 
 
 def _how_it_was_graded(
-    by_exercise: dict[str, list[Row]],
-    by_student: Sequence[Sequence[Row]],
-    settings: Settings,
-    seed: int,
+    by_exercise: dict[str, list[Row]], settings: Settings, seed: int
 ) -> Iterator[str]:
     """What decides the grades: for an appeal, and for whoever does it again."""
     yield "<h2>How this was graded</h2>"
@@ -217,14 +229,16 @@ def _how_it_was_graded(
         lines.append([_code(name), as_html(said), number(total(points.values()))])
     if lines:
         yield _table(["exercise", "points for", "sum"], lines, numbers_from=2)
-    for platform in ("canvas", "moodle"):
-        known = len(known_to(platform, [row for rows in by_student for row in rows]))
-        if 0 < known < len(by_student):
-            left = counted(len(by_student) - known, "submission")
-            yield (
-                f"<p>{platform}.csv knows nothing of {left}: no number of that platform, or one "
-                "that two share.</p>"
-            )
+
+
+def _left_out(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
+    """Who is not in a file for a platform, and why: their grades have to be entered by hand."""
+    for platform in PLATFORMS:
+        left = left_out(platform, rows)
+        if left:
+            yield f"<h2>Not in {platform}.csv</h2>"
+            lines = [[as_html(called[key]), as_html(why)] for key, why in left.items()]
+            yield _table(["submission", "reason"], lines, numbers_from=2)
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers_from: int = 1) -> str:

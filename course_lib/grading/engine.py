@@ -8,16 +8,18 @@ judged once.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.grading import outputs
+from course_lib.grading import class_list, outputs
 from course_lib.grading.answers import find_answers, recognised_exercises
 from course_lib.grading.assignment import Task, read_tasks
 from course_lib.grading.batch_notebook import Item, batch_notebook
+from course_lib.grading.class_list import Graded
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.executors import Workplace, run_all
 from course_lib.grading.journal import Journal, key_of
@@ -29,6 +31,7 @@ from course_lib.grading.worker import Batch, Limits, read_result, run_batch
 
 MOST_A_BATCH = 32
 FEWEST_A_BATCH = 8
+_LOG = logging.getLogger(__name__)
 NOT_RECOGNISED = "No answer to an exercise of the course was found in this submission."
 
 
@@ -42,6 +45,7 @@ def grade(
     limits: Limits | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
+    only: Sequence[str] | None = None,
 ) -> list[Row]:
     """Grade the submissions and write all outputs into the folder.
 
@@ -55,20 +59,42 @@ def grade(
         limits: what stops an answer that no budget has stopped.
         report: called whenever there is progress.
         keep: a folder for copies of the batch notebooks, to be looked at or run by hand.
+        only: grade these students alone (all that are given, if none is named), and keep the rows
+            of everybody else; None: the submissions are the whole class.
 
     Raises:
-        CannotGrade: if the instructor gave something that cannot be used.
+        CannotGrade: if the instructor gave something that cannot be used, or if a row of an earlier
+            run would be lost.
     """
-    rows = judged_rows(
-        submissions, exercise_ids, seed, folder.journal, workplace, settings, limits, report, keep
-    )
-    outputs.write_all(rows, settings, seed, folder.out)
+    earlier = folder.graded()
+    tasks = read_tasks(settings.notebooks)
+    found = find_graded(submissions, exercise_ids, tasks, settings)
+    if only is None:
+        class_list.refuse_losses(found, earlier, folder.out)
+    else:
+        now = class_list.chosen(found, only)
+        found = class_list.with_earlier(now, earlier)
+        _LOG.warning("Note: %s", class_list.what_changes(now, earlier))
+    rows = rows_of(found, tasks, seed, folder.journal, workplace, settings, limits, report, keep)
+    folder.remember(found)
+    outputs.write_all(rows, settings, seed, folder.out, folder.written)
     return rows
 
 
-def judged_rows(
+def find_graded(
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
+    tasks: Mapping[str, Task],
+    settings: Settings,
+) -> list[Graded]:
+    """The submissions with their answers; see `grade`."""
+    _check_tasks(exercise_ids, tasks, settings)
+    return list(_found(submissions, exercise_ids, tasks))
+
+
+def rows_of(
+    found: Sequence[Graded],
+    tasks: Mapping[str, Task],
     seed: int,
     journal: Journal,
     workplace: Workplace,
@@ -77,10 +103,12 @@ def judged_rows(
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
 ) -> list[Row]:
-    """The rows of `grade`, without any output."""
-    tasks = read_tasks(settings.notebooks)
-    _check_tasks(exercise_ids, tasks, settings)
-    found = list(_found(submissions, exercise_ids, tasks))
+    """The rows of these answers, judged where they are not known yet; see `grade`."""
+    _check_tasks(
+        dict.fromkeys(each.exercise for _, answers in found for each in answers if each.exercise),
+        tasks,
+        settings,
+    )
     session = _Session(tasks, seed, journal, limits or Limits(), report, keep)
     session.add(found)
     session.judge(workplace)
@@ -109,7 +137,7 @@ class Progress:
 
 
 def _check_tasks(
-    exercise_ids: Sequence[str] | None, tasks: Mapping[str, Task], settings: Settings
+    exercise_ids: Iterable[str] | None, tasks: Mapping[str, Task], settings: Settings
 ) -> None:
     for name in exercise_ids or ():
         if name not in tasks:
@@ -123,7 +151,7 @@ def _found(
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
     tasks: Mapping[str, Task],
-) -> Iterator[tuple[Submission, tuple[FoundAnswer, ...]]]:
+) -> Iterator[Graded]:
     """Each submission with its answers, and without the rest of what was handed in."""
     for submission in submissions:
         expected = exercise_ids
@@ -135,13 +163,16 @@ def _found(
         answers = (
             find_answers(submission, expected, tasks) if expected else (_no_answer(submission),)
         )
-        files = tuple(replace(file, cells=()) for file in submission.files)
-        yield replace(submission, files=files), answers
+        yield class_list.without_cells(submission), answers
 
 
 def _no_answer(submission: Submission) -> FoundAnswer:
     problems = [submission.problem, *(file.problem for file in submission.files)]
-    return FoundAnswer("", problem=next(filter(None, problems), NOT_RECOGNISED))
+    return FoundAnswer(
+        "",
+        problem=next(filter(None, problems), NOT_RECOGNISED),
+        needs_review=any(file.is_unread for file in submission.files),
+    )
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -171,7 +202,7 @@ class _Session:
         self._given_out: dict[str, list[_Waiting]] = {}  # by job
         self._width = 1
 
-    def add(self, found: Iterable[tuple[Submission, tuple[FoundAnswer, ...]]]) -> None:
+    def add(self, found: Iterable[Graded]) -> None:
         """Put every answer that is not known yet, once, in the queue of its notebook."""
         queued: set[str] = set()
         for submission, answers in found:

@@ -7,7 +7,8 @@ a formula begins with an apostrophe.
 
 canvas.csv and moodle.csv have a line for each student whose number on that platform is known from
 the names of the files. Their grade is the sum over all exercises. While one of them needs review
-the student is left out: an empty cell could wipe out a grade that is there already.
+the student is left out: an empty cell could wipe out a grade that is there already. Whoever is left
+out is named by `left_out`, in what the command says and in the report.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from course_lib.grading.records import Row, Submission
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import for_spreadsheet, number
 
+PLATFORMS = ("canvas", "moodle")  # that get a file of their own
 COLUMNS = ("submission", "exercise", "points", "max", "verdict", "reason")
 
 # As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
@@ -153,6 +155,30 @@ def known_to(platform: str, rows: Sequence[Row]) -> list[tuple[Submission, list[
     found = [(theirs[0].submission, theirs) for theirs in by_submission(known)]
     uses = Counter(int(submission.platform_id or 0) for submission, _ in found)
     return [each for each in found if uses[int(each[0].platform_id or 0)] == 1]
+
+
+def left_out(platform: str, rows: Sequence[Row]) -> dict[str, str]:
+    """The submissions, by key, that the platform's file does not hold, each with the reason.
+
+    Nothing if there is no such file.
+    """
+    known = {submission.key for submission, _ in known_to(platform, rows)}
+    return {
+        theirs[0].submission.key: why
+        for theirs in (by_submission(rows) if known else ())
+        if (why := _why_left_out(platform, theirs, known))
+    }
+
+
+def _why_left_out(platform: str, theirs: Sequence[Row], known: Collection[str]) -> str:
+    submission = theirs[0].submission
+    if submission.key not in known:
+        shared = submission.platform == platform and submission.platform_id
+        return "shares a number with another submission" if shared else "no number of this platform"
+    if grade(theirs) is not None:
+        return ""
+    still = ", ".join(row.exercise or "the submission" for row in theirs if row.points is None)
+    return f"points are still open: {still}"
 
 
 def _in_short(row: Row) -> str:

@@ -25,6 +25,8 @@ _LESSON_STEMS = frozenset(lesson.stem for lesson in LESSONS)
 _COPY = re.compile(r"(?:[ _]?\(\d{1,3}\)|-copy\d{0,3}|[ _]-[ _]copy|[ _]copy| \d)+", re.IGNORECASE)
 _COPY_BEFORE = re.compile(r"(?:(?:copy of|copy_of|kopie von)[ _])+", re.IGNORECASE)
 _COURSE_FOLDERS = frozenset(("exercises", "notebooks", "solutions", "executed"))
+# What a copy of the course holds in Python, beside course_lib; it is nobody's answer.
+_LIBRARY, _COURSES = "course_lib", frozenset(("tests", "benchmarks", "docs", "course.py"))
 
 
 def unwrapped(entries: list[Entry], in_archive: bool) -> list[Entry]:
@@ -111,15 +113,21 @@ def by_owner(entries: Iterable[Entry]) -> dict[Owner, list[Entry]]:
     """The entries of each student who handed something in."""
     submitted = [entry for entry in entries if _is_submitted(entry)]
     chance = _like_canvas_by_chance(submitted)
-    groups: dict[Owner, list[Entry]] = {}
+    groups: dict[object, list[tuple[Owner, Entry]]] = {}
     for entry in submitted:
         top = entry.parts[0]
         owner = owner_of(top, is_folder=len(entry.parts) > 1)
         # A trick must not pass for somebody else's submission.
         if entry.is_trick or top in chance:
             owner = Owner(displayed(stem_of(top)), raw=top)
-        groups.setdefault(owner, []).append(entry)
-    return {owner: _without_empty_folders(group) for owner, group in groups.items()}
+        groups.setdefault(owner.identity, []).append((owner, entry))
+    return dict(_one_owner(group) for group in groups.values())
+
+
+def _one_owner(group: list[tuple[Owner, Entry]]) -> tuple[Owner, list[Entry]]:
+    """Whose these are: a platform's number is one student's, who may have changed the name."""
+    latest, _ = max(group, key=lambda each: (order_of(each[1].parts[0]), each[1].parts[0]))
+    return latest, _without_empty_folders([entry for _, entry in group])
 
 
 def _without_empty_folders(group: list[Entry]) -> list[Entry]:
@@ -130,6 +138,21 @@ def _without_empty_folders(group: list[Entry]) -> list[Entry]:
     # Where several are empty, an outer one may hold something that does not count.
     first = min(group, key=lambda entry: len(entry.parts))
     return [replace(first, parts=(first.parts[0], ""))]
+
+
+def without_the_courses(scripts: list[Entry]) -> list[Entry]:
+    """The scripts of a submission without those of the course, of which it may hold a copy."""
+    copies = {
+        entry.parts[: entry.parts.index(_LIBRARY)] for entry in scripts if _LIBRARY in entry.parts
+    }
+
+    def is_courses(entry: Entry) -> bool:
+        parts = entry.parts
+        return _LIBRARY in parts[:-1] or any(
+            parts[: len(top)] == top and parts[len(top)] in _COURSES for top in copies
+        )
+
+    return [entry for entry in scripts if not is_courses(entry)]
 
 
 def _like_canvas_by_chance(entries: Iterable[Entry]) -> set[str]:

@@ -63,6 +63,14 @@ class Owner:
     raw: str = ""
 
     @property
+    def identity(self) -> object:
+        """What one owner's files have in common: a platform's number, or "ada" of ada.py."""
+        if self.platform_id:
+            return self.platform, self.platform_id
+        is_plain = not self.platform and self.raw.lower().endswith((".ipynb", ".py"))
+        return stem_of(self.raw) if is_plain else self
+
+    @property
     def digest(self) -> str:
         identity = "\0".join((self.platform or "", self.platform_id or "", self.raw))
         return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()

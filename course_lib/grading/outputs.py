@@ -14,6 +14,7 @@ Equal rows, settings and seed give equal bytes: there is no clock in any of it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import tempfile
 import zipfile
@@ -32,6 +33,7 @@ from course_lib.grading.gradebook import (
     moodle_csv,
     names,
 )
+from course_lib.grading.hand_changes import Written
 from course_lib.grading.junit import junit_xml
 from course_lib.grading.page import GENERATOR
 from course_lib.grading.records import Row
@@ -46,22 +48,28 @@ FILES = (
     "moodle_feedback.zip",
     "report.html",
 )
+_LOG = logging.getLogger(__name__)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
 
-def write_all(rows: Sequence[Row], settings: Settings, seed: int, out: Path) -> None:
+def write_all(
+    rows: Sequence[Row], settings: Settings, seed: int, out: Path, written: Written | None = None
+) -> None:
     """Write all files below `out`, and remove what an earlier run left of them.
 
-    The order of the rows is that of the gradebook: by submission, then by exercise.
+    The order of the rows is that of the gradebook: by submission, then by exercise. What `written`
+    says was changed by hand since an earlier run is copied first.
     """
+    if written is not None and (changed := written.keep_changed()):
+        _LOG.warning("Note: changed by hand since the last run, and kept: %s.", ", ".join(changed))
     ordered = sorted(rows, key=_place)
-    _write(out / "grades.csv", grades_csv(ordered))
-    _write_or_remove(out / "canvas.csv", canvas_csv(ordered, settings))
-    _write_or_remove(out / "moodle.csv", moodle_csv(ordered))
-    _write(out / "junit.xml", junit_xml(ordered, settings.title))
-    _write_pages(ordered, settings, out / "feedback")
+    _write(out / "grades.csv", grades_csv(ordered), written)
+    _write_or_remove(out / "canvas.csv", canvas_csv(ordered, settings), written)
+    _write_or_remove(out / "moodle.csv", moodle_csv(ordered), written)
+    _write(out / "junit.xml", junit_xml(ordered, settings.title), written)
+    _write_pages(ordered, settings, out / "feedback", written)
     _write_pages_for_moodle(ordered, out / "feedback", out / "moodle_feedback.zip")
-    _write(out / "report.html", class_report(ordered, settings, seed))
+    _write(out / "report.html", class_report(ordered, settings, seed), written)
 
 
 def _place(row: Row) -> tuple[str, int, str]:
@@ -70,16 +78,18 @@ def _place(row: Row) -> tuple[str, int, str]:
     return row.submission.key, known, row.exercise
 
 
-def _write_pages(rows: Sequence[Row], settings: Settings, folder: Path) -> None:
+def _write_pages(
+    rows: Sequence[Row], settings: Settings, folder: Path, written: Written | None
+) -> None:
     called = names(rows)
-    written = set()
+    fresh = set()
     for theirs in by_submission(rows):
         key = theirs[0].submission.key
         page = folder / f"{key}.html"
-        _write(page, feedback_page(theirs, called[key], settings))
-        written.add(page.name)
+        _write(page, feedback_page(theirs, called[key], settings), written)
+        fresh.add(page.name)
     for path in sorted(folder.glob("*.html")) if folder.is_dir() else ():
-        if path.name not in written and _is_ours(path):
+        if path.name not in fresh and _is_ours(path):
             path.unlink()
 
 
@@ -110,16 +120,19 @@ def _is_ours(page: Path) -> bool:
         return GENERATOR in file.read(1000)
 
 
-def _write_or_remove(path: Path, text: str | None) -> None:
+def _write_or_remove(path: Path, text: str | None, written: Written | None) -> None:
     if text is None:
         path.unlink(missing_ok=True)
     else:
-        _write(path, text)
+        _write(path, text, written)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, written: Written | None) -> None:
+    data = text.encode("utf-8")
+    if written is not None:
+        written.add(path, data)
     with _in_one_step(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(data)
 
 
 @contextlib.contextmanager

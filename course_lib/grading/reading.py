@@ -48,6 +48,10 @@ class Unreadable(Exception):
     """What was handed in is no notebook that can be read; the message is one sentence."""
 
 
+class NothingThere(Unreadable):
+    """The file could be read, and no Python stands in it."""
+
+
 def read_cells(data: bytes) -> tuple[TextCell, ...]:
     """The cells of a notebook file, or of a Python file that was exported from one.
 
@@ -62,13 +66,13 @@ def read_cells(data: bytes) -> tuple[TextCell, ...]:
     _refuse_other_formats(data)
     text = decoding.decode(data).lstrip("\ufeff")
     if not text.strip("\0 \t\r\n"):
-        raise Unreadable("The file is empty.")
+        raise NothingThere("The file is empty.")
     if text.lstrip().startswith(("{", "[")):
         return _checked(_cells_of_notebook(_parsed(text)))
     is_short = len(text) <= MAX_CODE_CHARACTERS
     cells = exported_scripts.cells(decoding.clean(text)) if is_short else None
     if cells is None:
-        raise Unreadable(_why_no_notebook(text))
+        raise _why_no_notebook(text)
     return _checked(cells)
 
 
@@ -81,18 +85,19 @@ def _refuse_other_formats(data: bytes) -> None:
             )
 
 
-def _why_no_notebook(text: str) -> str:
+def _why_no_notebook(text: str) -> Unreadable:
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype", "<html", "<?xml", "<head")):
-        return (
+        return Unreadable(
             "The file is a web page and not a notebook: download the .ipynb file itself, "
             "not the page that shows it."
         )
     if start.startswith(("<<<<<<<", ">>>>>>>")):
-        return _MERGE_CONFLICT
+        return Unreadable(_MERGE_CONFLICT)
     if len(text) > MAX_CODE_CHARACTERS:
-        return f"The file is no notebook, and longer than {MAX_CODE_CHARACTERS:,} characters."
-    return "The file is neither a notebook nor Python code exported from one."
+        most = f"{MAX_CODE_CHARACTERS:,}"
+        return Unreadable(f"The file is no notebook, and longer than {most} characters.")
+    return NothingThere("The file is neither a notebook nor Python code exported from one.")
 
 
 _TOO_MUCH_CODE = f"The code cells hold more than {MAX_CODE_CHARACTERS:,} characters together."

@@ -45,11 +45,18 @@ class SubmittedFile:
         label: its path within the submissions, cleaned for display.
         cells: what could be read of it.
         problem: one sentence if it could not be read; then there are no cells.
+        left_out: it could be read, but does not count; `problem` says why.
     """
 
     label: str
     cells: tuple[TextCell, ...] = ()
     problem: str | None = None
+    left_out: bool = False
+
+    @property
+    def is_unread(self) -> bool:
+        """An answer may be in it, and nobody has seen it."""
+        return self.problem is not None and not self.left_out
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ class FoundAnswer:
         file: the label of its file.
         cell: the number of its cell.
         first_line: the line of `text` on which that cell begins; lines before it come from others.
+        needs_review: there is a problem, and yet there may be an answer: a person should look.
     """
 
     exercise: str
@@ -95,6 +103,7 @@ class FoundAnswer:
     file: str | None = None
     cell: int | None = None
     first_line: int = 1
+    needs_review: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from course_lib.grading.class_list import Graded, read_class, write_class
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.hand_changes import Written
 from course_lib.grading.journal import Journal
 from course_lib.grading.outputs import FILES
 
@@ -29,6 +31,8 @@ class RunFolder:
         self.out = out
         self._work = out / WORK
         self._run = self._work / "run.json"
+        self._class = self._work / "class.json"
+        self.written = Written(out, self._work / "written.txt")
         self._kept = False
         _check_place(out, submissions)
         try:
@@ -69,15 +73,45 @@ class RunFolder:
             _check_files_of_others(self.out)
         return int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
 
-    def keep(self, seed: int, exercises: Sequence[str] | None) -> None:
+    def keep(
+        self,
+        seed: int,
+        exercises: Sequence[str] | None,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
         """Remember what this run grades by, once. Before that, a run has left nothing behind."""
         if self._kept:
             return
-        known = {"seed": seed, "exercises": None if exercises is None else list(exercises)}
+        known: dict[str, object] = {"seed": seed}
+        known["exercises"] = None if exercises is None else list(exercises)
+        if settings:
+            known["settings"] = dict(settings)
         fresh = self._run.with_suffix(".new")
         fresh.write_text(json.dumps(known) + "\n", encoding="ascii")
         os.replace(fresh, self._run)
         self._kept = True
+
+    def graded(self) -> list[Graded]:
+        """Whom the last complete run has graded, and on which answers.
+
+        Raises:
+            CannotGrade: if there are grades, but nothing that says whose.
+        """
+        if not self._class.exists() and self._run.exists() and (self.out / "grades.csv").exists():
+            raise CannotGrade(
+                f"{self.out} holds grades, but {self._class} is gone, which says on what; choose "
+                "another --out."
+            )
+        return read_class(self._class)
+
+    def remember(self, graded: Sequence[Graded]) -> None:
+        """Keep what the next run must not lose; before anything is written from it."""
+        write_class(self._class, graded)
+
+    def settings(self) -> dict[str, object]:
+        """The choices of the course that the last run was given; see Settings.to_json."""
+        found = _stored(self._run).get("settings")
+        return found if isinstance(found, dict) else {}
 
     def exercises(self) -> tuple[str, ...] | None:
         """What everyone was graded on last; None if each was on what they handed in."""

@@ -37,13 +37,17 @@ def score(
 
     Args:
         submission: whose it is.
-        answer: what was found; its `problem` says why there is nothing to judge.
+        answer: what was found; its `problem` says why there is nothing to judge, and its
+            `needs_review` that something may be there all the same.
         judgement: what the examination found; None if there was nothing to examine.
         settings: the course's weights.
     """
     nothing = dict.fromkeys(settings.points_of(answer.exercise), 0.0)
     decision: _Decision
-    if problem := answer.problem or submission.problem:
+    problem = answer.problem or submission.problem
+    if problem and answer.needs_review:
+        decision = None, "needs review", problem, {}
+    elif problem:
         decision = 0.0, "missing", problem, nothing
     elif judgement is None:
         decision = None, "needs review", "This answer was not judged. Please look at it.", {}

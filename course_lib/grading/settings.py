@@ -68,6 +68,29 @@ class Settings:
         """The points of each property; none for an exercise that there is not."""
         return self.points.get(exercise_id, {})
 
+    def stored(self) -> dict[str, Any]:
+        """What a course has chosen otherwise than this course has it, for JSON."""
+        usual = Settings()
+        points = {k: dict(v) for k, v in self.points.items() if v != usual.points.get(k)}
+        known = {
+            "title": self.title if self.title != usual.title else None,
+            "canvas_assignment": self.canvas_assignment,
+            "points": points,
+            "notebooks": str(self.notebooks) if self.notebooks != usual.notebooks else None,
+        }
+        return {name: value for name, value in known.items() if value}
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Settings:
+        """The settings that `stored` has put down."""
+        usual = cls()
+        return cls(
+            title=stored.get("title", usual.title),
+            points={**usual.points, **stored.get("points", {})},
+            canvas_assignment=stored.get("canvas_assignment"),
+            notebooks=Path(stored.get("notebooks", usual.notebooks)),
+        )
+
     def max_points(self, exercise_id: str) -> float:
         return total(self.points_of(exercise_id).values())
 

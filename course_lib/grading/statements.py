@@ -36,6 +36,7 @@ class Statement:
         is_alone: no other statement stands on its lines.
         shape: a hash of its syntax tree, whatever its comments and blank lines.
         imports: for an import, the statement that imports one name alone.
+        parameters: how many a function takes.
     """
 
     kind: StatementKind
@@ -48,6 +49,7 @@ class Statement:
     is_alone: bool = True
     shape: str = ""
     imports: dict[str, str] = field(default_factory=dict)
+    parameters: int = 0
 
 
 def statements_of(tree: ast.Module) -> Iterator[Statement]:
@@ -75,7 +77,16 @@ def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
             refused = bool(node.args.vararg or node.args.kwarg or node.args.kwonlyargs)
             binds, uses = frozenset([name]), _used_by_function(node)
             return Statement(
-                "function", first, last, binds, uses, _is_stub(node), refused, alone, shape
+                "function",
+                first,
+                last,
+                binds,
+                uses,
+                _is_stub(node),
+                refused,
+                alone,
+                shape,
+                parameters=len(node.args.posonlyargs) + len(node.args.args),
             )
         case ast.Import() | ast.ImportFrom():
             imports, refused = _imports(node)

@@ -25,9 +25,10 @@ from course_lib.grading.layout import (
     is_script,
     passed_over,
     unwrapped,
+    without_the_courses,
 )
 from course_lib.grading.naming import Owner, displayed, natural, order_of, owner_of
-from course_lib.grading.reading import MAX_FILE_BYTES, Unreadable, read_cells
+from course_lib.grading.reading import MAX_FILE_BYTES, NothingThere, Unreadable, read_cells
 from course_lib.grading.records import Submission, SubmittedFile
 from course_lib.grading.zips import Entry
 
@@ -183,16 +184,18 @@ def _files(entries: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
             if budget.archives == 0:
                 break
     notebooks = [entry for entry in unpacked if is_notebook(entry)]
+    scripts = [entry for entry in unpacked if is_script(entry)]
     read = list(_read_all(notebooks, budget))
-    if not any(file.cells for file in read):
-        scripts = [entry for entry in unpacked if is_script(entry)]
-        read += _read_all(scripts, budget)
-    yield from read
+    of_scripts = list(_read_all(without_the_courses(scripts), budget))
+    if read:  # then a script in which nothing stands is nobody's answer
+        of_scripts = [each for each in of_scripts if not each[1].left_out]
+    # Of two answers the later one counts, and among those handed in together the notebook's.
+    yield from (file for _, file in sorted(of_scripts + read, key=lambda each: each[0]))
     rest = [each for each in unpacked if not is_notebook(each) and not is_script(each)]
     others = [each for each in rest if each.problem or is_archive(each)]
     for entry in others[:MAX_OTHER_FILES]:
         problem = entry.problem or "A ZIP archive within another one is not opened."
-        yield SubmittedFile(_label(entry), problem=problem)
+        yield SubmittedFile(_label(entry), problem=problem, left_out=entry.is_empty_folder)
 
 
 def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
@@ -206,21 +209,24 @@ def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
             yield replace(each, parts=entry.parts + each.parts)
 
 
-def _read_all(chosen: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
-    """These files in their order, as far as the budget goes."""
+def _read_all(
+    chosen: list[Entry], budget: _Budget
+) -> Iterator[tuple[tuple[object, ...], SubmittedFile]]:
+    """These files in their order, each after its time of handing in, as far as the budget goes."""
     beside_solutions = any(_is_solution(each) for each in chosen) and not all(
         _is_solution(each) for each in chosen
     )
     for entry in sorted(chosen, key=_order):
+        handed_in = order_of(entry.parts[0])
         if budget.notebooks == 0:
             problem = f"The submission holds more than {MAX_NOTEBOOKS} notebooks; no more are read."
-            yield SubmittedFile(_label(entry), problem=problem)
+            yield handed_in, SubmittedFile(_label(entry), problem=problem)
             return
         budget.notebooks -= 1
         if beside_solutions and _is_solution(entry):
-            yield SubmittedFile(_label(entry), problem=_SOLUTION)
+            yield handed_in, SubmittedFile(_label(entry), problem=_SOLUTION, left_out=True)
         else:
-            yield _read(entry, budget)
+            yield handed_in, _read(entry, budget)
 
 
 def _is_solution(entry: Entry) -> bool:
@@ -234,7 +240,9 @@ def _read(entry: Entry, budget: _Budget) -> SubmittedFile:
     try:
         cells = read_cells(budget.read(entry))
     except Unreadable as error:
-        return SubmittedFile(_label(entry), problem=str(error))
+        # An empty notebook may have been cut off on its way; an empty script is none.
+        is_nothing = isinstance(error, NothingThere) and not is_notebook(entry)
+        return SubmittedFile(_label(entry), problem=str(error), left_out=is_nothing)
     characters = sum(len(cell.text) for cell in cells)
     if characters > budget.characters:
         problem = f"The submission holds more than {MAX_CHARACTERS:,} characters; not all are read."

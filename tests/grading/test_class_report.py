@@ -72,10 +72,24 @@ def test_code_and_answers_are_not_on_it() -> None:
     assert "threadIdx" not in report() and "alert(1)" not in report()
 
 
-def test_students_unknown_to_the_platform_are_counted() -> None:
+def test_whoever_is_not_in_a_platforms_file_is_named_with_the_reason() -> None:
     known = row("s01", platform="canvas", platform_id="5")
-    assert "canvas.csv knows nothing of 1 submission" in words(report([known, row("s02")]))
+    unsure = row("s03", UNSUPPORTED, platform="canvas", platform_id="6")
+    twice = [row(key, platform="canvas", platform_id="7") for key in ("s04", "s05")]
+    shown = words(report([known, row("s02"), unsure, *twice]))
+    told = shown.partition("Not in canvas.csv")[2].partition("Most frequent findings")[0]
+    assert "s02 no number of this platform" in told
+    assert "s03 points are still open: matmul_tiled" in told
+    assert told.count("shares a number with another submission") == 2
+    assert "s01" not in told and "moodle.csv" not in shown
     assert "canvas.csv" not in words(report([known]))
+
+
+def test_every_missing_row_stands_on_it_with_its_reason() -> None:
+    shown = words(report([missing("s01", why="All cells are empty."), missing("s02"), row("s03")]))
+    told = shown.partition("Missing Nothing was found")[2].partition("Most frequent")[0]
+    assert "s01 mat_add All cells are empty." in told and "s02 mat_add" in told
+    assert "s03" not in told and "Missing Nothing" not in words(report([row("s03")]))
 
 
 def test_a_submission_about_nothing_has_its_line() -> None:

@@ -251,15 +251,52 @@ def test_a_zip_in_a_students_folder_or_instead_of_it(tmp_path):
     assert labels(class_["s7"]) == ["s7.zip/05.ipynb", "s7.zip/sub/06.ipynb"]
 
 
-def test_scripts_count_where_there_is_no_notebook(tmp_path):
-    script = b"# EXERCISE mat_add\ndef mat_add(): pass\n"
-    write(tmp_path, "s1/a.py", "s2/a.py", data=script)
-    write(tmp_path, "s2/a.ipynb")
+SCRIPT = b"# EXERCISE mat_add\ndef mat_add(): pass\n"
+
+
+def test_scripts_count_alone_and_beside_notebooks(tmp_path):
+    """Of two that were handed in together, the notebook's answer comes later and so counts."""
+    write(tmp_path, "s1/a.py", "s2/z.py", "s3/b.py", "s4.py", data=SCRIPT)
+    write(tmp_path, "s2/a.ipynb", "s4.ipynb")
     write(tmp_path, "s3/a.ipynb", data=b"")
-    write(tmp_path, "s3/b.py", data=script)
     class_ = found(tmp_path)
-    assert (labels(class_["s1"]), labels(class_["s2"])) == (["s1/a.py"], ["s2/a.ipynb"])
-    assert [len(file.cells) for file in class_["s3"].files] == [0, 1]
+    assert labels(class_["s1"]) == ["s1/a.py"]
+    assert labels(class_["s2"]) == ["s2/z.py", "s2/a.ipynb"]
+    assert [len(file.cells) for file in class_["s3"].files] == [1, 0]
+    assert labels(class_["s4"]) == ["s4.py", "s4.ipynb"]
+
+
+def test_a_script_that_says_nothing_is_no_answer_that_nobody_could_read(tmp_path):
+    write(tmp_path, "s1/a.ipynb")
+    write(tmp_path, "s1/__init__.py", "s2/__init__.py", "s3/a.ipynb", data=b"")
+    class_ = found(tmp_path)
+    assert labels(class_["s1"]) == ["s1/a.ipynb"]
+    unread = {key: [file.is_unread for file in each.files] for key, each in class_.items()}
+    assert unread == {"s1": [False], "s2": [False], "s3": [True]}
+
+
+def test_the_courses_own_python_is_not_an_answer(tmp_path):
+    """In a repository of GitHub Classroom lies the course, with kernels that are right."""
+    ours = ["course.py", "course_lib/figures/watch/kernels.py", "tests/styles/answers/mat_add/a.py"]
+    write(tmp_path, *(f"s1/{name}" for name in ours), "s1/exercises/a.py", data=SCRIPT)
+    write(tmp_path, "s1/exercises/05.ipynb")
+    write(tmp_path, *(f"s2/repo/{name}" for name in ours), data=SCRIPT)
+    write(tmp_path, "s3/tests/mine.py", data=SCRIPT)
+    class_ = found(tmp_path)
+    assert labels(class_["s1"]) == ["s1/exercises/a.py", "s1/exercises/05.ipynb"]
+    assert labels(class_["s2"]) == [] and labels(class_["s3"]) == ["s3/tests/mine.py"]
+
+
+def test_a_platforms_number_is_one_student_whatever_the_name(tmp_path):
+    """Several notebooks, a resubmission, a late one, one after a change of name, one in Python."""
+    names = ["loveada_4711_90001_05.ipynb", "loveada_LATE_4711_90004_06-2.ipynb"]
+    write(tmp_path, *names, "kingada_4711_90003_06-1.ipynb", "other_12_90009_05.ipynb")
+    write(tmp_path, "loveada_4711_90002_05.py", data=SCRIPT)
+    class_ = found(tmp_path)
+    assert list(class_) == ["loveada-4711", "other-12"]
+    assert [label.split("_")[-2] for label in labels(class_["loveada-4711"])] == [
+        "90001", "90002", "90003", "90004",
+    ]  # fmt: skip
 
 
 def test_the_courses_own_solutions_are_not_an_answer(tmp_path):
