@@ -232,6 +232,7 @@ def _fit_sentence(each: Finding) -> Finding:
         other_line=other,
         message=_shortened(message),
         hint=_shortened(each.hint),
+        values=_shortened(each.values),
         cell=_shortened(each.cell),
     )
 

@@ -400,8 +400,10 @@ def test_a_code_is_produced(code: str, old: str, new: str) -> None:
 
 def test_a_wrong_result_says_where_and_by_how_much() -> None:
     text = broken("acc += A[row, k] * B[k, col]", "acc = max(acc, A[row, k] * B[k, col])", NAIVE)
-    message = judged(text, "matmul_naive").findings[0].message
-    assert "Wrong on (48 x 48) @ (48 x 48), in every element: C[0, 0] is " in message
+    found = judged(text, "matmul_naive").findings[0]
+    assert "Wrong on (48 x 48) @ (48 x 48), in every element. None of" in found.message
+    assert found.values.startswith("C[0, 0] is ") and " and should be " in found.values
+    assert found.values in str(found) and found.values not in found.message
 
 
 def test_tiles_counted_along_another_size_are_told_which() -> None:

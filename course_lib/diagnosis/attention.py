@@ -63,12 +63,14 @@ def overflow(outcome: Outcome) -> Slip | None:
         return None
     row = int(np.flatnonzero(bad & lost)[0])
     ends = "overflows" if largest[row] > 0 else "is zero for every key, and so is their sum"
-    message = (
-        f"O[{row}, 0] is {outcome.values[row, 0]:.4g}: the largest score of this query is "
-        f"{largest[row]:.4g}, and the exponential {ends}."
+    far = "above" if largest[row] > 0 else "below"
+    message = f"O[{row}, 0] is lost: scores lie far {far} zero, and the exponential {ends}."
+    values = (
+        f"O[{row}, 0] is {outcome.values[row, 0]:.4g}; the largest score of this query is "
+        f"{largest[row]:.4g}."
     )
     hint = "Which number can be subtracted from all scores of a query without changing a weight?"
-    return Slip("numerical-overflow", message, hint, ("attention", "exp"))
+    return Slip("numerical-overflow", message, hint, ("attention", "exp"), values=values)
 
 
 def never_finite(outcome: Outcome) -> Slip | None:

@@ -428,7 +428,8 @@ class Examination:
         hint = slip.hint
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
-        return finding(place.code or slip.code, message, place.line, hint, "error")
+        code = place.code or slip.code
+        return finding(code, message, place.line, hint, "error", values=slip.values)
 
     def one_block(self, trial: _Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""
@@ -453,9 +454,11 @@ class Examination:
                 value = first.got[written][0]
                 C, inputs = first.output, first.operands
                 at = ", ".join("0" * first.got.ndim)
-                message = f"{C} does not depend on {inputs}: {C}[{at}] is {value:.6g} in any case."
+                message = f"{C} does not depend on {inputs}: other inputs give the same output."
+                values = f"{C}[{at}] is {value:.6g} in any case."
                 hint = f"Which line carries a value from {inputs} to {C}?"
-                return finding("hardcoded-answer", message, lines[-1] if lines else None, hint)
+                line = lines[-1] if lines else None
+                return finding("hardcoded-answer", message, line, hint, values=values)
         return None
 
     def stale(self, wrong: Sequence[_Trial]) -> Finding | None:
@@ -479,13 +482,13 @@ class Examination:
         outcome = trial.outcome
         place = where(~outcome.right, outcome.sizes)
         message = (
-            f"Wrong on {trial.case.label(self.problem)}, in {place}: {by_how_much(outcome)}. "
-            "None of the usual slips explains the numbers."
+            f"Wrong on {trial.case.label(self.problem)}, in {place}. None of the usual slips "
+            "explains the numbers."
         )
         hint = "Work out that one element by hand, step by step."
         sums = self.source.additions()
         line = (sums[0] if sums else self.source.kernel).lineno
-        return finding("wrong-result", message, line, hint)
+        return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
     def written_inputs(self, trials: Sequence[_Trial]) -> list[Finding]:
         """The finding for an answer that changes A or B."""

@@ -17,6 +17,7 @@ from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
 
 Array = np.ndarray
+MOST_TIMES = 1025  # that a term may be added by mistake, once by each thread of a block
 
 
 def diagnose_matmul(outcome: Outcome) -> Slip | None:
@@ -195,28 +196,33 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         padding = sizes.tiles * sizes.step_tile - sizes.steps if sizes.tile_steps else 0
         if padding:  # where no cell is padded, nothing was wrong
             message = (
-                f"Every number is too large by {extra:.4g}: the {padding} steps past the end of K "
-                f"add {extra / padding:.4g} each, and should add nothing."
+                f"Every number is off by the same amount: the {padding} steps past the end of K "
+                "add to it, and should add nothing."
             )
+            values = f"Each of them adds {extra / padding:.4g}, together {extra:.4g}."
             hint = "What does a thread put into the tile when it stands outside of A or B?"
-            return Slip("missing-mask", message, hint, ("padding",))
-        message = f"Every number is too large by {extra:.4g}: the sum does not start at zero."
+            return Slip("missing-mask", message, hint, ("padding",), values=values)
+        values = f"It is {extra:.4g}."
         if outcome.sizes.steps == 0:
-            message = f"Every number is off by {extra:.4g}, the same everywhere."
-            return Slip("wrong-formula", message, "Which constant is added?", ("store",))
-        return Slip(
-            "accumulator-error", message, "What is the sum before the first step?", ("start",)
-        )
+            message = "Every number is off by the same amount."
+            hint = "Which constant is added?"
+            return Slip("wrong-formula", message, hint, ("store",), values=values)
+        message = "Every number is off by the same amount: the sum does not start at zero."
+        hint = "What is the sum before the first step?"
+        return Slip("accumulator-error", message, hint, ("start",), values=values)
     if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
-        if factor > 1.5 and abs(factor - round(factor)) < 1e-4:
+        if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
             message = f"Every number is {times} times too large: every term is added {times} times."
             return Slip(
                 "accumulator-error", message, "How often does each term reach the sum?", ("sum",)
             )
-        message = f"Every number is {factor:.4g} times the right one."
+        message = "Every number is the right one times a constant."
+        values = f"The constant is {factor:.4g}."
+        if abs(factor + 1) < 1e-4:
+            message, values = "Every number has the wrong sign.", ""
         hint = f"Compare the line that stores {outcome.output} with the formula."
-        return Slip("wrong-formula", message, hint, ("scale",))
+        return Slip("wrong-formula", message, hint, ("scale",), values=values)
     return None
 
 

@@ -64,11 +64,11 @@ def _try(
     if outcome.right.all():
         return None
     message = (
-        f"On your GPU, at {case.label(problem)}, {where(~outcome.right, outcome.sizes)} is wrong: "
-        f"{by_how_much(outcome)}. The emulator found nothing at smaller sizes."
+        f"On your GPU, at {case.label(problem)}, {where(~outcome.right, outcome.sizes)} is wrong. "
+        "The emulator found nothing at smaller sizes."
     )
     hint = "Does anything depend on the size of the problem, or on the order of the threads?"
-    return finding("wrong-result", message, None, hint)
+    return finding("wrong-result", message, None, hint, values=f"{by_how_much(outcome)}.")
 
 
 def guarded(array: np.ndarray) -> tuple[Any, Any]:

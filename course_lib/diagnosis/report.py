@@ -89,7 +89,7 @@ def _entry(each: Finding) -> list[str]:
     where = f"Line {each.line}" if each.line is not None else "The answer"
     kind = "" if each.severity == "error" else " (a warning)"
     lines = _paragraph("", f"{where}: {CODES[each.code].title}{kind} [{each.code}]")
-    message = each.message
+    message = each.full_message
     if message.startswith(("thread", "block")):
         message = message[0].upper() + message[1:]
     lines += _paragraph("  ", message)

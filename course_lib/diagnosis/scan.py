@@ -323,9 +323,7 @@ def from_where_on(outcome: Outcome) -> Slip | None:
     if start == 0 or not wrong.reshape(-1)[start::RUN].all():
         return None
     at = int(np.flatnonzero(wrong)[0])
-    message = (
-        f"Every run is right up to its element {start - 1} and wrong from element {start} on: "
-        f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
-    )
+    message = f"Every run is right up to its element {start - 1} and wrong from element {start} on."
+    values = f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
     hint = f"What does thread {start} add that thread {start - 1} does not?"
-    return Slip("wrong-result", message, hint, ("adds", "read"))
+    return Slip("wrong-result", message, hint, ("adds", "read"), values=values)

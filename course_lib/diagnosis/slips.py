@@ -32,6 +32,7 @@ class Slip:
         place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
             "steps", "start", "integer") and, where it matters, the array and "row" or "column".
         steps: for the place "steps": the steps of k that are wrong.
+        values: a sentence with numbers that come from the inputs; see Finding.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Slip:
     hint: str = ""
     place: tuple[str, ...] = ()
     steps: tuple[int, ...] = ()
+    values: str = ""
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def scaled(outcome: Outcome) -> Slip | None:
         return None
     message = slip.message.replace(": every term is added", ": it is added")
     hint = "Does anything have to be computed with the elements?"
-    return Slip("wrong-formula", message, hint, ("store",))
+    return Slip("wrong-formula", message, hint, ("store",), values=slip.values)
 
 
 def spots(outcome: Outcome) -> Spot:

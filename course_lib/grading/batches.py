@@ -93,7 +93,8 @@ def verdict(judgement: Judgement) -> str:
 
 def _plain(found: Finding) -> Finding:
     message, hint = _shortened(found.message), _shortened(found.hint)
-    return Finding(found.code, found.severity, message, found.line, hint)
+    values = _shortened(found.values)
+    return Finding(found.code, found.severity, message, found.line, hint, values=values)
 
 
 def _shortened(text: str) -> str:

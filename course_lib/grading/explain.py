@@ -109,7 +109,7 @@ def _finding(each: Finding, rank: int) -> Iterator[str]:
     where = f"line {each.line}" if each.line is not None else "the answer"
     kind = "" if each.severity == "error" else " (a warning)"
     yield f"{rank}. {where}: {CODES[each.code].title}{kind} [{each.code}]"
-    yield from _wrapped("   ", each.message)
+    yield from _wrapped("   ", each.full_message)
     if each.hint:
         yield from _wrapped("   Look at: ", each.hint)
 

@@ -1,9 +1,9 @@
 """Writes the page that one student gets: the answers, and what was found at which line.
 
-What a page shows: the student's own text, sizes (shapes, launches), places, counts, and what the
-student's own answer made of them. What it never shows: the numbers that the seed drew for the
-inputs, or what should have come out for them. `for_students` takes out what a message may hold of
-that kind. The seed itself stands in the instructor's report alone.
+What a page shows: the student's own text, sizes (shapes, launches), places and counts. What it
+never shows: a number that was drawn for the inputs, or that came out of them, rightly or wrongly:
+an answer could carry an input out in what it computes. Such numbers stand in a finding's `values`,
+which is for instructors; the seed stands in their report alone.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
 MOST_CHARACTERS = 1_000  # of a message
 
 TAB = "\t"
-_NUMBER = r"(?:[-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?inf|nan)"
-_SHOULD_BE = re.compile(rf" and should be {_NUMBER}")
 _INDEX = re.compile(
     r"(?P<flat>\bflat index|\bindex) (?P<index>-?\d+)"
     r"(?P<reach>(?: along axis \d+)?, but (?:the indices(?: along axis \d+)?|its elements) "
@@ -202,12 +200,12 @@ def _finding(rank: int, each: Finding) -> str:
 def for_students(each: Finding) -> Finding:
     """A finding without what tells of the inputs that were drawn."""
     each = without_drawn_launch(each)
-    return replace(each, message=without_hidden_numbers(each.message))
+    return replace(each, message=without_far_indices(each.message), values="")
 
 
-def without_hidden_numbers(message: str) -> str:
-    """A message without what should have come out, and without an index that may be an input."""
-    return _INDEX.sub(_near_or_far, _SHOULD_BE.sub(", which is wrong", message))
+def without_far_indices(message: str) -> str:
+    """A message without an index that may be an input."""
+    return _INDEX.sub(_near_or_far, message)
 
 
 def _near_or_far(found: re.Match[str]) -> str:

@@ -131,7 +131,8 @@ class Judgement:
     def to_json(self) -> str:
         """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
         findings = [
-            [each.code, each.severity, each.message, each.line, each.hint] for each in self.findings
+            [each.code, each.severity, each.message, each.line, each.hint, each.values]
+            for each in self.findings
         ]
         fields: dict[str, Any] = {
             "exercise": self.exercise,
@@ -168,13 +169,14 @@ class Judgement:
 
 
 def _finding(
-    code: object, severity: object, message: object, line: object, hint: object
+    code: object, severity: object, message: object, line: object, hint: object, values: object
 ) -> Finding:
     if code not in CODES or severity not in ("error", "warning"):
         raise BadRecord(f"there is no finding {code!r} of severity {severity!r}")
     if line is not None and type(line) is not int:
         raise BadRecord(f"a line is a whole number, not {line!r}")
-    return Finding(_text(code), severity, _text(message), line, _text(hint))  # type: ignore[arg-type]
+    words = {"message": _text(message), "hint": _text(hint), "values": _text(values)}
+    return Finding(_text(code), severity, line=line, **words)  # type: ignore[arg-type]
 
 
 def _text(value: object) -> str:

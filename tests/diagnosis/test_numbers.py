@@ -202,7 +202,12 @@ SQUARE = {  # on 64 x 64 x 64: name -> (wrong output, code, part of the message,
         "tiles count differently",
         ("sum",),
     ),
-    "start at one": (lambda A, B: A @ B + 1, "accumulator-error", "too large by 1", ("start",)),
+    "start at one": (
+        lambda A, B: A @ B + 1,
+        "accumulator-error",
+        "not start at zero. It is 1.",
+        ("start",),
+    ),
     "added to old": (
         lambda A, B: A @ B + POISON,
         "uninitialised-read",
@@ -236,7 +241,7 @@ SQUARE = {  # on 64 x 64 x 64: name -> (wrong output, code, part of the message,
         "A + B instead of",
         ("sum",),
     ),
-    "negative": (lambda A, B: -(A @ B), "wrong-formula", "-1 times", ("scale",)),
+    "negative": (lambda A, B: -(A @ B), "wrong-formula", "has the wrong sign", ("scale",)),
     "zero": (lambda A, B: 0 * A, "accumulator-error", "nothing was added", ("sum",)),
     "A squared": (lambda A, B: A @ A, "wrong-formula", "A @ A", ("load", "A")),
 }
@@ -249,7 +254,7 @@ def test_a_wrong_square_product_is_told_its_slip(name: str) -> None:
     slip = diagnose_matmul(outcome(A, B, wrong(A, B)))
     assert slip is not None
     assert slip.code == code, slip
-    assert words in slip.message
+    assert words in f"{slip.message} {slip.values}"
     assert slip.place[: len(place)] == place
 
 
@@ -263,7 +268,7 @@ RAGGED = {  # on M = 33, N = 19, K = 37
     "padded with ones": (
         lambda A, B: A @ B + 11,
         "missing-mask",
-        "add 1 each, and should add nothing",
+        "should add nothing. Each of them adds 1, together 11.",
     ),
     "edge repeated": (
         lambda A, B: A @ B + 11 * np.outer(A[:, -1], B[-1]),
@@ -303,7 +308,7 @@ def test_a_wrong_edge_is_told_its_slip(name: str) -> None:
     slip = diagnose_matmul(outcome(A, B, wrong(A, B)))
     assert slip is not None
     assert slip.code == code, slip
-    assert words in slip.message
+    assert words in f"{slip.message} {slip.values}"
 
 
 def test_a_right_product_has_no_slip() -> None:
@@ -333,7 +338,7 @@ ADD = {
     "block offset": (lambda A, B: A[within(48)] + B, "wrong-index", "row within the block"),
     "whole": (lambda A, B: np.trunc(A + B), "integer-arithmetic", "in the result"),
     "whole A": (lambda A, B: np.trunc(A) + B, "integer-arithmetic", "in A"),
-    "plus one": (lambda A, B: A + B + 1, "wrong-formula", "off by 1"),
+    "plus one": (lambda A, B: A + B + 1, "wrong-formula", "off by the same amount. It is 1."),
     "neighbour": (lambda A, B: A + np.roll(B, -1, 1), "wrong-index", "one too large"),
     "old": (lambda A, B: A + B + POISON, "uninitialised-read", "old contents"),
 }
@@ -351,7 +356,7 @@ def test_a_wrong_sum_is_told_its_slip(name: str) -> None:
     )
     assert slip is not None
     assert slip.code == code, slip
-    assert words in slip.message
+    assert words in f"{slip.message} {slip.values}"
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ RACY = Judgement(
     findings=(
         finding(
             "race-read-after-write",
-            "thread (0, 1) reads sA[0, 0] <b>too early</b>; C[0, 3] is 1.5 and should be -2.25e-05",
+            "thread (0, 1) reads sA[0, 0] <b>too early</b>",
             5,
             "Where does the barrier stand?",
+            values="C[0, 3] is 1.5 and should be -2.25e-05",
         ),
         finding("excess-barriers", "Each block passes 9 barriers.", 6),
     ),

@@ -31,7 +31,7 @@ from course_lib.grading.feedback import (
     MOST_FINDINGS,
     feedback_page,
     for_students,
-    without_hidden_numbers,
+    without_far_indices,
 )
 from course_lib.grading.hints import read_hints
 from course_lib.grading.records import FoundAnswer, Judgement, Row
@@ -173,9 +173,6 @@ def test_code_is_shown_as_it_is_and_does_nothing() -> None:
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("C[0, 3] is 1.5 and should be 2.25", "C[0, 3] is 1.5, which is wrong"),
-        ("x is -1.5e+03 and should be -2e-05. None", "x is -1.5e+03, which is wrong. None"),
-        ("C[1, 1] is nan and should be inf.", "C[1, 1] is nan, which is wrong."),
         ("Seen on (33 x 37) @ (37 x 19).", "Seen on (33 x 37) @ (37 x 19)."),
         (
             "It writes C at index 792745424 along axis 0, but the indices along axis 0 end at 79.",
@@ -201,8 +198,8 @@ def test_code_is_shown_as_it_is_and_does_nothing() -> None:
         ),
     ],
 )
-def test_no_hidden_number_is_shown(message: str, shown: str) -> None:
-    assert without_hidden_numbers(message) == shown
+def test_no_far_index_is_shown(message: str, shown: str) -> None:
+    assert without_far_indices(message) == shown
 
 
 CARRIED_OUT = """
@@ -261,7 +258,7 @@ def test_an_example_launch_keeps_its_numbers() -> None:
 
 
 def test_a_page_holds_no_seed_and_no_hidden_number() -> None:
-    assert "2.25e-05" not in page_of(row("s01", RACY))
+    assert "e-05" not in page_of(row("s01", RACY)) and "is 1.5" not in page_of(row("s01", RACY))
     assert "seed" not in words(page_of(row("s01", RACY))).lower()
 
 
@@ -306,12 +303,15 @@ def test_lines_are_pythons_lines() -> None:
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
-    lambda code, message, line, hint, severity: finding(code, message, line, hint, severity),
+    lambda code, message, line, hint, severity, values: finding(
+        code, message, line, hint, severity, values=values
+    ),
     st.sampled_from(sorted(CODES)),
     ANYTHING,
     st.none() | st.integers(-3, 10**9),
     ANYTHING,
     st.sampled_from(["error", "warning"]),
+    ANYTHING,
 )
 JUDGEMENTS = st.none() | st.builds(
     Judgement,

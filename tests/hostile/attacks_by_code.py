@@ -449,7 +449,9 @@ INJECTION = (
 )
 
 LOOKALIKES = (
-    answer("look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add")),
+    answer(
+        "look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add"), earns="review"
+    ),
     answer(
         "look-alikes",
         "fullwidth-name",

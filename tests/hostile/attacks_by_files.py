@@ -188,21 +188,33 @@ NOTEBOOKS = (
         earns="all",
     ),
     attack(
-        "notebooks", "not-json", raw_file(lambda: b"\x00\x01\xff not a notebook"), says="notebook"
+        "notebooks",
+        "not-json",
+        raw_file(lambda: b"\x00\x01\xff not a notebook"),
+        says="notebook",
+        earns="review",
     ),
-    attack("notebooks", "empty-file", raw_file(lambda: b""), says="empty"),
-    attack("notebooks", "cut-off", raw_file(lambda: ANSWERED[:-40].encode()), says="end"),
+    attack("notebooks", "empty-file", raw_file(lambda: b""), says="empty", earns="review"),
+    attack(
+        "notebooks",
+        "cut-off",
+        raw_file(lambda: ANSWERED[:-40].encode()),
+        says="end",
+        earns="review",
+    ),
     attack(
         "notebooks",
         "pickle",
         raw_file(lambda: b"cos\nsystem\n(S'touch " + MARK.encode() + b"'\ntR."),
         says="notebook",
+        earns="review",
     ),
     attack(
         "notebooks",
         "deep-nesting",
         raw_file(lambda: b'{"cells": ' + b"[" * 200_000),
         says="nested|notebook",
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -213,12 +225,14 @@ NOTEBOOKS = (
             )
         ),
         says="nested|notebook",
+        earns="review",
     ),
     attack(
         "notebooks",
         "cells-that-are-no-list",
         raw_file(lambda: b'{"cells": {"0": {"cell_type": "code", "source": "x"}}, "nbformat": 4}'),
         says="cells",
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -269,6 +283,7 @@ NOTEBOOKS = (
         "thirty-thousand-cells",
         raw_file(lambda: json.dumps(notebook([code("x")] * 30_000)).encode()),
         says="cells",
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -310,6 +325,7 @@ NOTEBOOKS = (
         "megabyte-of-code",
         cells_of(code("x = 1\n" * 200_000), code(MARKED_RIGHT)),
         says="characters",
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -404,21 +420,28 @@ FILES = (
         "link-to-the-solution",
         _link_to("../../course/solutions/00_start_here.ipynb"),
         says="link",
+        earns="review",
     ),
     attack(
-        "files", "link-to-a-neighbour", _link_to("../neighbour-right/answer.ipynb"), says="link"
+        "files",
+        "link-to-a-neighbour",
+        _link_to("../neighbour-right/answer.ipynb"),
+        says="link",
+        earns="review",
     ),
-    attack("files", "link-to-the-password-file", _link_to("/etc/passwd"), says="link"),
-    attack("files", "link-to-endless-zeros", _link_to("/dev/zero"), says="link"),
-    attack("files", "pipe", _pipe, says="pipe"),
-    attack("files", "socket", _socket, says="pipe|socket"),
+    attack(
+        "files", "link-to-the-password-file", _link_to("/etc/passwd"), says="link", earns="review"
+    ),
+    attack("files", "link-to-endless-zeros", _link_to("/dev/zero"), says="link", earns="review"),
+    attack("files", "pipe", _pipe, says="pipe", earns="review"),
+    attack("files", "socket", _socket, says="pipe|socket", earns="review"),
     attack("files", "folder-called-a-notebook", _folder_as_notebook),
-    attack("files", "terabyte-of-holes", _holes, says="bytes"),
-    attack("files", "folder-that-holds-itself", _loop),
-    attack("files", "sixty-folders-deep", _deep, says="deep"),
+    attack("files", "terabyte-of-holes", _holes, says="bytes", earns="review"),
+    attack("files", "folder-that-holds-itself", _loop, earns="review"),
+    attack("files", "sixty-folders-deep", _deep, says="deep", earns="review"),
     attack("files", "journal-of-its-own", _journal),
     attack("files", "solution-of-its-own", _solution_beside),
-    attack("files", "seventy-notebooks", _many_files),
+    attack("files", "seventy-notebooks", _many_files, earns="review"),
     *([] if os.geteuid() == 0 else [attack("files", "unreadable", _unreadable, says="opened")]),
 )
 
@@ -531,30 +554,51 @@ ARCHIVES = (
         "up-and-out",
         lambda: archive((f"../../{MARK}.ipynb", RIGHT_FILE), (f"../{MARK}", b"x")),
         says=r"leads out|\.\.",
+        earns="review",
     ),
-    zipped("absolute", lambda: archive((f"/tmp/{MARK}.ipynb", RIGHT_FILE)), says="absolute"),
-    zipped("drive-letter", lambda: archive((f"C:\\{MARK}.ipynb", RIGHT_FILE)), says="absolute"),
+    zipped(
+        "absolute",
+        lambda: archive((f"/tmp/{MARK}.ipynb", RIGHT_FILE)),
+        says="absolute",
+        earns="review",
+    ),
+    zipped(
+        "drive-letter",
+        lambda: archive((f"C:\\{MARK}.ipynb", RIGHT_FILE)),
+        says="absolute",
+        earns="review",
+    ),
     zipped(
         "link-entry",
         lambda: archive((_entry("answer.ipynb", 0o120777), b"/etc/passwd")),
         says="link",
+        earns="review",
     ),
     zipped(
         "device-entry",
         lambda: archive((_entry("answer.ipynb", 0o020666), RIGHT_FILE)),
         says="device",
+        earns="review",
     ),
     zipped("bomb", lambda: archive(("answer.ipynb", b" " * 200_000_000)), says="bytes", heavy=True),
-    zipped("small-bomb", lambda: archive(("answer.ipynb", b" " * 25_000_000)), says="bytes"),
-    zipped("overlapping-bomb", lambda: _overlapping(400), says="shares its bytes"),
-    zipped("says-that-it-is-small", lambda: _lying(10), says="damaged|cut off"),
-    zipped("says-that-it-is-huge", lambda: _lying(0xFFFFFFF0), says="bytes|damaged"),
-    zipped("encrypted", lambda: _encrypted(), says="encrypted|password"),
-    zipped("no-archive", lambda: b"PK\x03\x04 but nothing more", says="damaged"),
+    zipped(
+        "small-bomb",
+        lambda: archive(("answer.ipynb", b" " * 25_000_000)),
+        says="bytes",
+        earns="review",
+    ),
+    zipped("overlapping-bomb", lambda: _overlapping(400), says="shares its bytes", earns="review"),
+    zipped("says-that-it-is-small", lambda: _lying(10), says="damaged|cut off", earns="review"),
+    zipped(
+        "says-that-it-is-huge", lambda: _lying(0xFFFFFFF0), says="bytes|damaged", earns="review"
+    ),
+    zipped("encrypted", lambda: _encrypted(), says="encrypted|password", earns="review"),
+    zipped("no-archive", lambda: b"PK\x03\x04 but nothing more", says="damaged", earns="review"),
     zipped(
         "archives-in-archives",
         lambda: archive(("a.zip", archive(("b.zip", archive(("answer.ipynb", RIGHT_FILE)))))),
         says="within another",
+        earns="review",
     ),
     zipped(
         "same-name-twice",
@@ -588,6 +632,7 @@ ARCHIVES = (
             ("work.zip", _overlapping(3)),
             ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
         ),
+        earns="review",
     ),
 )
 

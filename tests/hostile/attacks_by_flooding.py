@@ -215,6 +215,7 @@ FLOODING = (
         "comment-of-a-megabyte",
         "# " + "x" * 1_000_000 + "\n" + RIGHT,
         says="characters",
+        earns="review",
     ),
 )
 
@@ -269,7 +270,7 @@ BOMBS = (
     answer("bombs", "decorators", RIGHT.replace("@cuda.jit", "@cuda.jit\n" * 5000), earns="all"),
     answer("bombs", "giant-tuple", f"X = ({'1, ' * 19_000})\n" + RIGHT, earns="all"),
     answer("bombs", "tabs", "if 1:\n" + "\t" * 55_000 + "pass\n" + RIGHT, earns="all"),
-    answer("bombs", "semicolons", "0;" * 2_900 + "\n" + RIGHT, says="statements"),
+    answer("bombs", "semicolons", "0;" * 2_900 + "\n" + RIGHT, says="statements", earns="review"),
     answer("bombs", "form-feeds", "\x0c" * 50_000 + "\n" + RIGHT, earns="all"),
 )
 

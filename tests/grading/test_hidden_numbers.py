@@ -1,0 +1,107 @@
+"""No page tells a student anything about the inputs on which the answer was graded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hidden_numbers import Judged, judged, leaks
+
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.plain_function import EXAMPLES, launches
+
+# Numbers that stand in the course for everybody to read.
+OPEN = {number for _, *numbers in EXAMPLES for number in numbers}
+ANSWERS = Path(__file__).parents[1] / "mutants" / "answers"
+SEEDS = (20_260_713, 731_904_553, 4_071_999_001)
+SLOW_ONE_IN = 16
+# The pages of these held hidden numbers once.
+TELLING = ("attention/no_maximum_subtracted", "matmul_naive/skips_negative_terms")
+
+
+def _mutants() -> list[Path]:
+    """The wrong kernels."""
+    paths = sorted(ANSWERS.rglob("*.py"))
+    return [each for each in paths if EXERCISES[each.parent.name].kind == "kernel"]
+
+
+def _cases() -> list[object]:
+    return [
+        pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=_marks(number))
+        for number, path in enumerate(_mutants())
+    ]
+
+
+def _marks(number: int) -> pytest.MarkDecorator:
+    return pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow
+
+
+@pytest.mark.parametrize("path", _cases())
+def test_a_wrong_answers_page_tells_nothing_of_the_inputs(path: Path) -> None:
+    exercise, text = path.parent.name, path.read_text(encoding="utf-8")
+    assert [each for seed in SEEDS for each in leaks(exercise, text, seed)] == []
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_what_came_out_is_on_no_page(name: str) -> None:
+    text = (ANSWERS / f"{name}.py").read_text(encoding="utf-8")
+    assert list(leaks(name.partition("/")[0], text, SEEDS[0])) == []
+
+
+FUNCTIONS = sorted((ANSWERS / "blocks_per_sm").glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if number % 8 else [])
+        for number, path in enumerate(FUNCTIONS)
+    ],
+)
+def test_a_wrong_functions_page_names_no_launch_that_was_drawn(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    at_home = judged("blocks_per_sm", text, 0).numbers
+    for seed in SEEDS:
+        drawn = launches(seed)[len(EXAMPLES) :]
+        hidden = {n for each in drawn for n in (each.threads, each.registers, each.shared_bytes)}
+        page = judged("blocks_per_sm", text, seed)
+        told = {int(each.replace(",", "")) for each in page.numbers - at_home} & hidden - OPEN
+        assert str(seed) not in page.page
+        # A smaller number may be the count of launches that are right.
+        assert {each for each in told if each > len(launches(seed))} == set()
+
+
+# What a student could write in order to see an input: the page must not show it in any disguise.
+START = """\
+@cuda.jit
+def {name}(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+"""
+ADD = START.format(name="mat_add") + "        C[y, x] = {}\n"
+CARRIERS = {
+    "as the result": "A[0, 0]",
+    "as what is added": "A[y, x] + B[y, x] + A[0, 0]",
+    "as a factor": "(A[y, x] + B[y, x]) * B[0, 0]",
+    "as a large factor": "(A[y, x] + B[y, x]) * np.float32(int(A[0, 0] * 1e6))",
+    "at one element": "A[0, 1] if x == 3 and y == 3 else A[y, x] + B[y, x]",
+    "as a power": "math.exp(A[0, 0] * 90) if x == 3 else A[y, x] + B[y, x]",
+    "where the answer is constant": "np.float32(0.4321)",
+}
+
+
+@pytest.mark.parametrize("expression", CARRIERS.values(), ids=CARRIERS.keys())
+def test_an_answer_cannot_carry_an_input_out(expression: str) -> None:
+    text = ADD.format(expression)
+    assert list(leaks("mat_add", text, SEEDS[0])) == []
+
+
+def test_a_number_that_was_told_would_be_found() -> None:
+    """What looks for leaks below finds one where there is one."""
+    text = ADD.format(CARRIERS["at one element"])
+    found = judged("mat_add", text, SEEDS[0])
+    [value] = found.hidden[len(found.hidden) // 2 :][:1]
+    for said in (f"{value:.4g}", f"{-value:.3e}"):
+        assert Judged(f"<p>C[0, 3] is {said}.</p>", found.hidden).told()
+    assert not Judged('<code class="source">x = 0.123</code> 0.25 19 x 33', found.hidden).told()
+    assert len(found.hidden) > 10_000
