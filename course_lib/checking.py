@@ -20,12 +20,13 @@ from course_lib import runtime
 from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.diagnosis import plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, Examination
-from course_lib.diagnosis.generic import can_be_judged
+from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import KernelRejected, kernel_from, load_program, names_around
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from
 from course_lib.emulator.surroundings import FIRST_LINE as AROUND
+from course_lib.entries import BadEntry
 from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding, by_importance, finding
 
@@ -193,12 +194,17 @@ def _answer_of_object(kernel: object) -> Answer:
 def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
     exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
-    if exercise is None or not can_be_judged(exercise):
+    if exercise is None:
         return _no_such_exercise(exercise_id)
     try:
+        check_reference(exercise)
         return _fit_to_print(judge(exercise))
     except KernelRejected as rejected:
         return _fit_to_print(make_report(exercise, rejected.findings))
+    except BadEntry as problem:
+        hint = "This is not your mistake. Show it to whoever has written the exercise."
+        report = make_report(exercise, [finding("unsupported", str(problem), None, hint, "error")])
+        return replace(report, needs_review=True)
     except RecursionError:
         message = "Expressions, blocks or calls lie in each other too deeply."
         return make_report(exercise, [finding("not-allowed", message)])
@@ -246,7 +252,7 @@ def _shortened(text: str) -> str:
 
 
 def _no_such_exercise(exercise_id: object) -> Report:
-    known = [name for name, exercise in EXERCISES.items() if can_be_judged(exercise)]
+    known = list(EXERCISES)
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
     message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
     return Report(str(exercise_id), (finding("missing-answer", message),))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+from course_lib.entries import BadEntry
+
 # Each command is a module with main(arguments) -> exit status, imported only when it is asked for.
 COMMANDS = {
     "lab": "course_lib.commands.lab",
@@ -43,6 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     try:
         return importlib.import_module(COMMANDS[name]).main(rest) or 0
+    except BadEntry as problem:  # an exercise of one's own that does not hold together
+        print(problem, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130

@@ -2,7 +2,7 @@
 
 Titles, goals, launch shapes, requirements and points are written here and nowhere else. The
 notebooks' headings, the README's table, the checks and the grader all read them from here.
-This module imports nothing else of the course.
+This module imports nothing else of the course but the checks of its entries.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from course_lib import entries
 
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
@@ -117,10 +119,13 @@ class Exercise:
     reference: Callable[..., Any] | None = None
     shapes: tuple[str, ...] = ()
     formula: str = ""
+    place: ClassVar[entries.Place]  # each has its own: where its entry is written
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
+        object.__setattr__(self, "place", entries.Place())
+        entries.check_entry(self, PROPERTIES)
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -397,9 +402,8 @@ _REGISTER_POINTS = {
     "float32": 1,
 }
 
-EXERCISES: dict[str, Exercise] = {
-    exercise.id: exercise
-    for exercise in (
+EXERCISES: dict[str, Exercise] = entries.by_id(
+    (
         Exercise(
             id="mat_add",
             title="Add two matrices",
@@ -526,8 +530,9 @@ EXERCISES: dict[str, Exercise] = {
                 "float32": 1,
             },
         ),
-    )
-}
+    ),
+    LESSONS,
+)
 
 # From the bottom up. The figures are FACTS §6.1: published, on one GPU, at one size.
 RUNGS: tuple[Rung, ...] = (

@@ -15,7 +15,8 @@ ALLOWED: dict[str, set[str]] = {
     "findings": set(),
     "occupancy": set(),
     "devices": {"occupancy"},
-    "curriculum": {"findings"},
+    "entries": set(),
+    "curriculum": {"entries", "findings"},
     "errors": {"findings"},
     "emulator": {"findings"},
     "device_array": {"errors"},
@@ -39,8 +40,10 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "devices", "emulator", "errors", "findings", "measurements",
         "memory_levels", "occupancy", "roofline", "web",
     },
-    "diagnosis": {"curriculum", "devices", "emulator", "findings", "occupancy"},
-    "checking": {"curriculum", "diagnosis", "emulator", "errors", "findings", "runtime"},
+    "diagnosis": {"curriculum", "devices", "emulator", "entries", "findings", "occupancy"},
+    "checking": {
+        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "runtime",
+    },
     "measurements": set(),
     "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
     "quiz": {"questions"},
@@ -51,8 +54,8 @@ ALLOWED: dict[str, set[str]] = {
         "roofline", "runtime", "timing",
     },
     "grading": {
-        "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "errors",
-        "findings", "web",
+        "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "entries",
+        "errors", "findings", "web",
     },
     "commands": {
         "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",

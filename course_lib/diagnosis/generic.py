@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from course_lib import entries
 from course_lib.curriculum import Exercise, Launch
 from course_lib.diagnosis.cases import (
     EPSILON,
@@ -37,6 +38,7 @@ from course_lib.diagnosis.numbers import (
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, mapping_slip
+from course_lib.entries import axes as _axes
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
 SIZES: dict[int, tuple[Shape, ...]] = {
@@ -55,6 +57,7 @@ ON_A_GPU: dict[int, tuple[Shape, ...]] = {
 UNITS_MOVED = 16
 ROUNDINGS = 8
 TRIES = 4
+SMALL: Shape = (3, 5, 7)  # sizes that differ, so that exchanged axes show
 
 
 class DescribedProblem(Problem):
@@ -169,6 +172,33 @@ class DescribedProblem(Problem):
         return None
 
 
+def check_reference(exercise: Exercise) -> None:
+    """Compute a reference once on small arrays, and see that its result is what the entry says.
+
+    Raises:
+        BadEntry: if there is nothing to compare answers with, or it does not fit.
+    """
+    if exercise.reference is None:
+        if not can_be_judged(exercise):
+            why = "there is no `reference`, so nothing can be compared"
+            raise entries.refuse(exercise, "reference", why)
+        return
+    problem = DescribedProblem(exercise)
+    shape = SMALL[: len(problem.sizes)]
+    said = f"for {problem.label(shape)} `reference`"
+    try:
+        result = _reference(exercise, problem.operands(shape, np.random.default_rng(0)))
+    except Exception as error:
+        why = f"{said} fails ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        raise entries.refuse(exercise, "reference", why) from None
+    if result.shape != problem.covered(shape):
+        wanted = problem.covered(shape)
+        why = f"{said} gives shape {result.shape}, and by `shapes` {exercise.output} has {wanted}"
+        raise entries.refuse(exercise, "reference", why)
+    if not np.isfinite(result).all():
+        raise entries.refuse(exercise, "reference", f"{said} gives numbers that are not finite")
+
+
 def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
     return DescribedProblem(exercise) if exercise.reference else PROBLEMS[exercise.id]
@@ -179,29 +209,10 @@ def can_be_judged(exercise: Exercise) -> bool:
     return bool(exercise.kind != "kernel" or exercise.reference or exercise.id in PROBLEMS)
 
 
-def _axes(letters: str) -> tuple[str, ...]:
-    """The letters of "M,N"; none for a number."""
-    return tuple(each.strip() for each in letters.split(",") if each.strip())
-
-
 def _letters(exercise: Exercise) -> tuple[str, ...]:
-    """Every letter once, those of the output first.
-
-    Raises:
-        ValueError: for an entry that does not hold together; the message says what to mend.
-    """
-    shapes, parameters = exercise.shapes, exercise.parameters
-    if len(shapes) != len(parameters):
-        raise ValueError(
-            f"{exercise.id}: `shapes` needs one entry for each of {', '.join(parameters)}"
-        )
-    if exercise.output != parameters[-1]:
-        raise ValueError(f"{exercise.id}: the last parameter has to be the output")
-    output = _axes(shapes[-1])
-    letters = tuple(dict.fromkeys((*output, *(k for each in shapes for k in _axes(each)))))
-    if not 1 <= len(output) <= 2 or len(letters) not in SIZES:
-        raise ValueError(f"{exercise.id}: an output has one or two axes, and all arrays three")
-    return letters
+    """Every letter once, those of the output first."""
+    shapes = exercise.shapes
+    return tuple(dict.fromkeys(k for each in (shapes[-1], *shapes) for k in _axes(each)))
 
 
 def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:

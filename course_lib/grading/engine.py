@@ -15,6 +15,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.generic import check_reference
+from course_lib.entries import BadEntry
 from course_lib.grading import class_list, outputs
 from course_lib.grading.answers import find_answers, recognised_exercises
 from course_lib.grading.assignment import Task, read_tasks
@@ -145,6 +148,10 @@ def _check_tasks(
                 f"No notebook in {settings.notebooks} has the exercise {name}; there are "
                 f"{', '.join(tasks)}."
             )
+        try:
+            check_reference(EXERCISES[name])
+        except BadEntry as problem:
+            raise CannotGrade(str(problem)) from None
 
 
 def _found(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report
+from course_lib.entries import BadEntry
 
 POINTS = {"right": 4, "bounds": 2, "coalesced": 2, "float32": 2}
 MAT_SCALE_ROWS = Exercise(
@@ -42,7 +47,7 @@ ROW_SUMS = Exercise(
     parameters=("A", "y"),
     output="y",
     block=(64,),
-    points={"right": 4, "bounds": 2, "float32": 2},
+    points={"right": 5, "bounds": 3, "float32": 2},
     reference=lambda A: A.sum(axis=1),
     shapes=("M,N", "M"),
     formula="y[row] = the sum of row `row` of A",
@@ -136,14 +141,35 @@ def test_its_formula_and_sizes_stand_in_the_verdict() -> None:
     assert "Seen on M = " in wrong.errors[0].message
 
 
+def outer(A: np.ndarray, s: np.ndarray) -> np.ndarray:
+    return A.T * s
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"shapes": ("M,N", "M")}, "one entry for each of A, s, B"),
-        ({"output": "A"}, "the last parameter has to be the output"),
-        ({"shapes": ("M,N", "M", "M,N,K")}, "one or two axes"),
+        ({"reference": outer}, "for M = 3, N = 5 `reference` gives shape (5, 3), and by `shapes`"),
+        ({"reference": lambda A, s: A * s}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+        ({"reference": lambda A: A}, "for M = 3, N = 5 `reference` fails (TypeError: "),
+        ({"reference": lambda A, s: "text"}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+        ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
+        ({"reference": None, "shapes": ()}, "there is no `reference`"),
     ],
 )
-def test_an_entry_that_does_not_hold_together_says_so(changes: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        problem_of(replace(MAT_SCALE_ROWS, **changes))
+def test_a_reference_that_does_not_fit_is_told_at_its_line(
+    monkeypatch: pytest.MonkeyPatch, changes: dict, words: str
+) -> None:
+    line = inspect.currentframe().f_lineno + 1
+    bad = replace(MAT_SCALE_ROWS, **changes)
+    monkeypatch.setitem(EXERCISES, bad.id, bad)
+    with pytest.raises(BadEntry, match=re.escape(words)) as told:
+        check_reference(bad)
+    assert str(told.value).startswith(f"{Path(__file__).name}, line {line}: mat_scale_rows: ")
+    # Whoever tries an answer is told the same, and nobody loses points for it.
+    report = examine_source(bad.id, SCALE)
+    assert report.needs_review and report.findings[0].message == str(told.value)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda each: each.id)
+def test_the_courses_own_references_fit(exercise: Exercise) -> None:
+    check_reference(exercise)

@@ -1,0 +1,179 @@
+"""Does an exercise's entry in the registry hold together? If not: file, line and what to write.
+
+A mistake in an entry would show up late, as wrong points for a whole class. So each entry is looked
+at when it is made, and all together when the registry is complete. What only its reference can
+tell, diagnosis/generic.py adds.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+POINTS_IN_ALL = 10
+MOST_LETTERS = 3
+MOST_THREADS = 1024
+# What answers that are no kernels are judged by; a kernel is judged by everything else.
+OF_KIND: Mapping[str, tuple[str, ...]] = {
+    "function": ("right", "refusals"),
+    "constants": ("right", "resident", "intensity"),
+}
+Fault = tuple[str, str]  # the field, and what is wrong with it
+
+
+class BadEntry(ValueError):
+    """An entry that cannot be used; the message is one sentence with the file and the line."""
+
+    def _render_traceback_(self) -> list[str]:  # how a notebook shows it
+        return [str(self)]
+
+
+class Place:
+    """Where an entry is written: the call that made it."""
+
+    def __init__(self) -> None:
+        """The call that is going on, seen from within an entry's own making."""
+        frame = sys._getframe(1)
+        inside = ("__init__", "__post_init__", "replace")
+        while frame.f_back and frame.f_code.co_name in inside:
+            frame = frame.f_back
+        self._file, self._line = frame.f_code.co_filename, frame.f_lineno
+
+    def of(self, field: str) -> str:
+        """The file and the line of one field: "curriculum.py, line 412"."""
+        line = _lines_of(self._file).get((self._line, field), self._line)
+        return f"{Path(self._file).name}, line {line}"
+
+
+@cache
+def _lines_of(file: str) -> dict[tuple[int, str], int]:
+    """For each call in a file, by its first line: the lines of its keywords."""
+    try:
+        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError):  # made in a notebook, or a prompt
+        return {}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {
+        (call.lineno, each.arg): each.value.lineno
+        for call in calls
+        for each in call.keywords
+        if each.arg
+    }
+
+
+def refuse(exercise: Any, field: str, why: str) -> BadEntry:
+    """The error for one field of an entry."""
+    return BadEntry(f"{exercise.place.of(field)}: {exercise.id}: {why}.")
+
+
+def check_entry(exercise: Any, properties: Mapping[str, str]) -> None:
+    """See that an entry holds together by itself.
+
+    Raises:
+        BadEntry: for the first thing that does not.
+    """
+    for field, why in _faults(exercise, properties):
+        raise refuse(exercise, field, why)
+
+
+def _faults(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
+    names = (exercise.id, *exercise.parameters)
+    for field, name in zip(("id", *["parameters"] * len(names)), names, strict=False):
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            yield field, f"{name!r} is no name in Python"
+    if len(set(exercise.parameters)) < len(exercise.parameters):
+        yield "parameters", "two parameters have one name"
+    yield from _faults_of_points(exercise, properties)
+    if exercise.kind == "kernel":
+        if exercise.output not in exercise.parameters:
+            given = ", ".join(exercise.parameters)
+            yield "output", f"the output {exercise.output} is none of the parameters ({given})"
+        yield from _faults_of_sizes(exercise)
+        yield from _faults_of_shapes(exercise)
+
+
+def _faults_of_points(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
+    others = {name for names in OF_KIND.values() for name in names} - {"right"}
+    known = OF_KIND.get(exercise.kind) or tuple(each for each in properties if each not in others)
+    for name, points in exercise.points.items():
+        if name not in known:
+            yield (
+                "points",
+                f"a {exercise.kind} is not judged by {name!r}, but by {', '.join(known)}",
+            )
+        if type(points) is not int or points < 1:
+            yield "points", f"{name} has {points!r} points; write a whole number from 1 on"
+    if next(iter(exercise.points), None) != "right":
+        yield "points", "`right` has to come first among the points"
+    total = sum(exercise.points.values())
+    if total != POINTS_IN_ALL:
+        yield "points", f"the points sum to {total}, and every exercise has {POINTS_IN_ALL}"
+
+
+def _faults_of_sizes(exercise: Any) -> Iterator[Fault]:
+    for name, value in exercise.constants.items():
+        if type(value) is not int or value < 1:
+            yield "constants", f"{name} is {value!r}; write a whole number from 1 on"
+    sizes = {"block": exercise.block, "tile": exercise.tile, "thread_tile": exercise.thread_tile}
+    for field, given in sizes.items():
+        for size in given or ():
+            if isinstance(size, str) and size not in exercise.constants:
+                yield field, f"{size} is none of the constants"
+            elif not isinstance(size, str) and (type(size) is not int or size < 1):
+                yield field, f"a size is a whole number from 1 on, not {size!r}"
+    threads = 1
+    for size in exercise.block:
+        threads *= exercise.constants[size] if isinstance(size, str) else size
+    if not 1 <= len(exercise.block) <= 3 or threads > MOST_THREADS:
+        yield "block", f"a block has one to three sizes and at most {MOST_THREADS:,} threads"
+
+
+def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
+    if exercise.reference is None:
+        if exercise.shapes:
+            yield "shapes", "there are shapes but no `reference`, so nothing can be compared"
+        return
+    if not callable(exercise.reference):
+        yield "reference", "`reference` has to be a function of the inputs"
+    if len(exercise.shapes) != len(exercise.parameters):
+        names = ", ".join(exercise.parameters)
+        yield "shapes", f"`shapes` needs one entry for each of {names}"
+    if exercise.output != exercise.parameters[-1]:
+        yield "output", "the last parameter has to be the output"
+    output = axes(exercise.shapes[-1])
+    letters = {letter for each in exercise.shapes for letter in axes(each)}
+    if not 1 <= len(output) <= 2 or len(letters) > MOST_LETTERS:
+        yield "shapes", "an output has one or two axes, and all arrays three letters together"
+    if len(set(output)) < len(output):
+        yield "shapes", "the two axes of the output need letters of their own"
+
+
+def axes(letters: str) -> tuple[str, ...]:
+    """The letters of "M,N"; none for a number."""
+    return tuple(each.strip() for each in letters.split(",") if each.strip())
+
+
+def by_id(exercises: Sequence[Any], lessons: Iterable[Any]) -> dict[str, Any]:
+    """The entries by their ids, in their order.
+
+    Raises:
+        BadEntry: if two have one id, or a lesson and an exercise do not name each other.
+    """
+    found: dict[str, Any] = {}
+    for exercise in exercises:
+        if exercise.id in found:
+            raise refuse(exercise, "id", "there is another exercise of this id")
+        found[exercise.id] = exercise
+    named = {lesson.number: lesson.exercises for lesson in lessons}
+    for exercise in exercises:
+        if exercise.lesson not in named:
+            raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")
+        if exercise.id not in named[exercise.lesson]:
+            why = f"lesson {exercise.lesson} does not name it; add it to the lesson's `exercises`"
+            raise refuse(exercise, "lesson", why)
+    return found
