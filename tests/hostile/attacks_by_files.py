@@ -308,6 +308,7 @@ NOTEBOOKS = (
         ),
         says="bytes",
         heavy=True,
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -319,6 +320,7 @@ NOTEBOOKS = (
         ),
         says="values",
         heavy=True,
+        earns="review",
     ),
     attack(
         "notebooks",
@@ -580,7 +582,13 @@ ARCHIVES = (
         says="device",
         earns="review",
     ),
-    zipped("bomb", lambda: archive(("answer.ipynb", b" " * 200_000_000)), says="bytes", heavy=True),
+    zipped(
+        "bomb",
+        lambda: archive(("answer.ipynb", b" " * 200_000_000)),
+        says="bytes",
+        heavy=True,
+        earns="review",
+    ),
     zipped(
         "small-bomb",
         lambda: archive(("answer.ipynb", b" " * 25_000_000)),
@@ -613,6 +621,7 @@ ARCHIVES = (
         lambda: archive(*((f"{i}", b"") for i in range(100_000)), method=zipfile.ZIP_STORED),
         says="more than",
         heavy=True,
+        earns="review",
     ),
     zipped(
         "names-of-control-characters",
