@@ -86,6 +86,8 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
+        if options.settings is None and (kept := folder.settings()):
+            print(f"As in the last run into {options.out}: {', '.join(kept)}.")
         submissions = each_submission(options.submissions)
         seed = folder.seed(options.seed)
         if exercises is None:
@@ -169,7 +171,6 @@ def _as_before(
     if before and options.settings is None:
         restored = settings.restored(before)
         settings = replace(restored, notebooks=options.notebooks or restored.notebooks)
-        print(f"As in the last run into {options.out}: {', '.join(before)}.")
     asked = folder.exercises()
     if options.only is not None and asked and exercises and set(exercises) != set(asked):
         raise CannotGrade(
