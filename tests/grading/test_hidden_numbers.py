@@ -42,6 +42,7 @@ def test_a_wrong_answers_page_tells_nothing_of_the_inputs(path: Path) -> None:
     assert [each for seed in SEEDS for each in leaks(exercise, text, seed)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TELLING)
 def test_what_came_out_is_on_no_page(name: str) -> None:
     text = (ANSWERS / f"{name}.py").read_text(encoding="utf-8")
@@ -54,7 +55,7 @@ FUNCTIONS = sorted((ANSWERS / "blocks_per_sm").glob("*.py"))
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if number % 8 else [])
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if number else [])
         for number, path in enumerate(FUNCTIONS)
     ],
 )
@@ -88,9 +89,16 @@ CARRIERS = {
     "as a power": "math.exp(A[0, 0] * 90) if x == 3 else A[y, x] + B[y, x]",
     "where the answer is constant": "np.float32(0.4321)",
 }
+FAST = ("as what is added", "as a factor", "at one element")
 
 
-@pytest.mark.parametrize("expression", CARRIERS.values(), ids=CARRIERS.keys())
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(text, id=name, marks=[] if name in FAST else [pytest.mark.slow])
+        for name, text in CARRIERS.items()
+    ],
+)
 def test_an_answer_cannot_carry_an_input_out(expression: str) -> None:
     text = ADD.format(expression)
     assert list(leaks("mat_add", text, SEEDS[0])) == []
