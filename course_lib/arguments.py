@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.device_array import EmulatedDeviceArray
+from course_lib.device_array import EmulatedDeviceArray, must_be_contiguous
 from course_lib.findings import Finding, finding
 
 
@@ -35,7 +35,8 @@ class HostArguments:
     def _to_host(self, argument: Any) -> Any:
         if isinstance(argument, EmulatedDeviceArray):
             return argument.buffer
-        if isinstance(argument, np.ndarray | np.generic):
+        if isinstance(argument, np.ndarray):
+            must_be_contiguous(argument)
             return argument
         if _is_hint(argument):
             value = self._to_host(argument.value)

@@ -27,7 +27,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from
 from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.entries import BadEntry
-from course_lib.errors import PlainError
+from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
 
 LONGEST_SENTENCE = 800  # characters
@@ -154,7 +154,9 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
             f"Careful: the answer cell is no valid Python (line {unread.lineno}: {unread.msg}), so "
             "it did not run.\nThis judges the answer that ran before it.\n"
         )
-    report = examine(exercise_id, kernel, block)
+    runtime.speak_plainly()
+    with interruptible("the answer has not been judged."):
+        report = examine(exercise_id, kernel, block)
     print(report)
     if not report.passed:
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.errors import EmulatedTimingRefused
+from course_lib.errors import EmulatedTimingRefused, NotContiguous
 
 
 class EmulatedDeviceArray:
@@ -173,3 +173,16 @@ class EmulatedGpus:
 
     def __repr__(self) -> str:
         return "<no GPUs: kernels run on the emulator>"
+
+
+def must_be_contiguous(array: np.ndarray) -> None:
+    """Numba copies an array to the GPU as one piece; it refuses one with gaps.
+
+    Raises:
+        NotContiguous: a ValueError, as Numba's.
+    """
+    if not array.size:
+        return
+    core = array[tuple(0 if stride == 0 else slice(None) for stride in array.strides)]
+    if not (core.flags.c_contiguous or core.flags.f_contiguous):
+        raise NotContiguous

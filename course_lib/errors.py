@@ -6,7 +6,10 @@ wants to be shown (`_render_traceback_`); these answer with their sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from types import TracebackType
 
 from course_lib.findings import Finding, by_importance
 
@@ -16,6 +19,38 @@ class PlainError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, or a notebook's stop button, in the middle of the course's own work."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@contextlib.contextmanager
+def interruptible(what: str) -> Iterator[None]:
+    """Let Ctrl-C say `what` was stopped, rather than where in the course's files it was.
+
+    Raises:
+        Interrupted: in place of a bare KeyboardInterrupt.
+    """
+    try:
+        yield
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted: {what}") from None
+
+
+def excepthook(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """What ends a script: one sentence where that is everything there is to say."""
+    if isinstance(error, PlainError | Interrupted):
+        print(error, file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
 
 
 class EmulatedTimingRefused(PlainError):
@@ -33,6 +68,17 @@ class NoGpuHere(PlainError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} needs a GPU, and here kernels run on the emulator.")
+
+
+class NotContiguous(PlainError, ValueError):
+    """An array of the host with gaps between its elements was to go to the GPU."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An array with gaps between its elements (x[::2] has them) can't go to a GPU: Numba "
+            "copies one piece of memory. np.ascontiguousarray(…) makes a copy in one piece; a "
+            "slice of an array that cuda.to_device(…) has made works as it is."
+        )
 
 
 class LaunchRefused(PlainError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -22,9 +22,10 @@ from course_lib.device_array import (
     EmulatedEvent,
     EmulatedGpus,
     EmulatedStream,
+    must_be_contiguous,
     undefined,
 )
-from course_lib.errors import NoGpuHere
+from course_lib.errors import NoGpuHere, PlainError
 
 # launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead.
 Launch = Callable[[Any, Any, Any, Any, int, tuple[Any, ...]], None]
@@ -208,13 +209,11 @@ def _mapped(*arrays: np.ndarray, stream: object = 0) -> Iterator[Any]:
     yield views[0] if len(views) == 1 else views
 
 
-def must_be_contiguous(array: np.ndarray) -> None:
-    """Numba copies an array to the GPU as one piece; it refuses one with gaps."""
-    core = array[tuple(0 if stride == 0 else slice(None) for stride in array.strides)]
-    if not (core.flags.c_contiguous or core.flags.f_contiguous):
-        raise ValueError(
-            "Numba cannot copy an array with gaps (a slice) to the GPU in one piece: "
-            "make a copy first with np.ascontiguousarray(...)"
+def must_be_by_position(named: Mapping[str, Any]) -> None:
+    """A launch has no named arguments, here as on a GPU."""
+    if named:
+        raise PlainError(
+            f"A launch takes its arguments by position: {next(iter(named))} has a name."
         )
 
 
@@ -266,7 +265,11 @@ def _configure(launch: Launch) -> Callable[..., Callable[..., None]]:
     def configure(
         self: Any, griddim: Any, blockdim: Any, stream: object = 0, sharedmem: int = 0
     ) -> Callable[..., None]:
-        return lambda *args: launch(self, griddim, blockdim, stream, sharedmem, args)
+        def launch_it(*args: Any, **named: Any) -> None:
+            must_be_by_position(named)
+            launch(self, griddim, blockdim, stream, sharedmem, args)
+
+        return launch_it
 
     return configure
 

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from course_lib import host_api, probe
 from course_lib.arguments import HostArguments, Mismatch, fit_to_signature
-from course_lib.errors import EmulatedTimingRefused, LaunchRefused, NoGpuHere, PlainError
+from course_lib.errors import (
+    EmulatedTimingRefused,
+    LaunchRefused,
+    NoGpuHere,
+    PlainError,
+    excepthook,
+    interruptible,
+)
 from course_lib.findings import by_importance, finding
 
 if TYPE_CHECKING:
@@ -34,6 +42,7 @@ __all__ = [
     "last_profile",
     "on_gpu",
     "run",
+    "speak_plainly",
     "start",
     "stop",
     "untouched_numba",
@@ -41,6 +50,8 @@ __all__ = [
 ]
 
 FINDINGS_SHOWN = 3
+# For kernels that are known to end, as the course's own.
+PATIENT_STEPS = 20_000_000
 
 
 class _Session:
@@ -49,13 +60,21 @@ class _Session:
     def __init__(self) -> None:
         self.verdict: probe.Verdict | None = None
         self.undo: Callable[[], None] | None = None
+        self.undo_hook: Callable[[], None] | None = None
         self.profile: Profile | None = None
 
     def begin(self) -> probe.Verdict:
         if self.verdict is None:
             self.verdict = probe.look()
             self.patch()
+            self.speak_plainly()
         return self.verdict
+
+    def speak_plainly(self) -> None:
+        """A script, too, ends in our sentence alone, unless somebody else looks after that."""
+        if sys.excepthook is sys.__excepthook__:
+            hook = host_api.Replacement(sys, "excepthook", excepthook)
+            self.undo_hook = host_api.make([hook])
 
     def patch(self) -> None:
         if self.verdict is None or self.verdict.failure == "no-numba":
@@ -91,6 +110,11 @@ def _use_stand_in() -> Callable[[], None]:
     return undo_both
 
 
+def speak_plainly() -> None:
+    """From now on a script that ends in a sentence of ours shows that sentence alone."""
+    _session.speak_plainly()
+
+
 # --- which machine ----------------------------------------------------------------------------
 
 
@@ -102,6 +126,9 @@ def start() -> None:
 def stop() -> None:
     """Leave Numba as it was before `start()`."""
     _session.unpatch()
+    if _session.undo_hook is not None:
+        _session.undo_hook()
+        _session.undo_hook = None
     _session.verdict = None
     _session.profile = None
 
@@ -155,35 +182,74 @@ class Emulated:
         self.name = _name(kernel)
 
     def __getitem__(self, configuration: Any) -> Callable[..., Profile]:
-        return lambda *args: self._run(configuration, args)
+        def launch(*args: Any, **named: Any) -> Profile:
+            host_api.must_be_by_position(named)
+            profile = self.run(configuration, args)
+            _show_output(profile)
+            if not profile.finished:
+                _show_errors(profile, most=1)
+            return profile
 
-    def _run(self, configuration: Any, args: tuple[Any, ...]) -> Profile:
+        return launch
+
+    def __call__(self, *args: Any, **named: Any) -> Profile:
+        launch = f"course_lib.emulate({self.name})[grid, block](…)"
+        raise PlainError(f"A launch needs its grid and its block: {launch}.")
+
+    def run(self, configuration: Any, args: tuple[Any, ...]) -> Profile:
+        """Launch, and print nothing."""
         # Imported late: most of what this module does needs no emulator.
         from course_lib.emulator import KernelRejected
         from course_lib.emulator import emulate as emulate_on_numpy
 
+        _session.speak_plainly()
         host = HostArguments(args)
         try:
             values = fit_to_signature(host.values, host_api.signatures(self.kernel))
             emulation = emulate_on_numpy(self.kernel, **self.options)
-            profile = emulation[_dimensions_as_integers(configuration)](*values)
+            launch = emulation[_dimensions_as_integers(configuration)]
+            with interruptible(f"{self.name} did not end, and its arrays may be half written."):
+                profile = launch(*values)
         except KernelRejected as rejected:
             raise LaunchRefused(self.name, rejected.findings) from None
         except Mismatch as mismatch:
             raise LaunchRefused(self.name, [mismatch.finding]) from None
         host.write_back()
+        _say_how_to_allow_more(profile, self.options["budget"].steps)
         _session.profile = profile
         return profile
 
 
-def emulate(kernel: Any, **options: Any) -> Emulated:
+def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulated:
     """`emulate(kernel)[grid, block](…)` runs the kernel on the emulator and returns its Profile.
 
     The kernel may be a `@cuda.jit` kernel or a plain function; arrays may lie anywhere and are
-    changed as on a GPU. Options (`schedule`, `seed`, `counters`, `races`, `budget`, `trace`)
-    are those of `course_lib.emulator.emulate`.
+    changed as on a GPU. Prints what the kernel printed, and gives up after a few seconds' worth of
+    steps: then it says so, and the arrays may be half written.
+
+    Args:
+        kernel: what to run.
+        steps: allow more steps (or fewer). They are counted, so a launch stops at the same place
+            on every machine.
+        options: `schedule`, `seed`, `counters`, `races`, `budget`, `trace`, as
+            `course_lib.emulator.emulate` has them.
+
+    Raises:
+        PlainError: if it is no kernel.
     """
-    return Emulated(kernel, options)
+    from course_lib.emulator import INTERACTIVE, Kernel
+
+    if not isinstance(kernel, Kernel) and not isinstance(
+        getattr(kernel, "py_func", kernel), FunctionType
+    ):
+        raise PlainError(
+            "course_lib.emulate takes a kernel: a function, with or without @cuda.jit. "
+            f"This is no function but of type {type(kernel).__name__}."
+        )
+    budget = options.pop("budget", None) or INTERACTIVE
+    if steps is not None:
+        budget = replace(budget, steps=steps)
+    return Emulated(kernel, {**options, "budget": budget})
 
 
 def run(kernel: Any, grid: Any, block: Any, *args: Any) -> Profile | None:
@@ -219,23 +285,38 @@ def _launch(
     kernel: Any, grid: Any, block: Any, stream: Any, shared_bytes: int, args: tuple[Any, ...]
 ) -> None:
     """What `kernel[grid, block](…)` does where there is no GPU."""
-    for argument in args:
-        if isinstance(argument, np.ndarray):
-            host_api.must_be_contiguous(argument)
-    profile = emulate(kernel)[grid, block, stream, shared_bytes](*args)
-    for line in profile.output:
-        print(line)
+    profile = emulate(kernel).run((grid, block, stream, shared_bytes), args)
+    _show_output(profile)
     _show_errors(profile)
 
 
-def _show_errors(profile: Profile) -> None:
+def _show_output(profile: Profile) -> None:
+    """What the kernel printed; as on a GPU, it shows after the launch."""
+    for line in profile.output:
+        print(line)
+    if profile.unkept_lines:
+        print(f"… and {profile.unkept_lines:,} more lines, of which none is kept.")
+
+
+def _show_errors(profile: Profile, most: int = FINDINGS_SHOWN) -> None:
     """A lesson must not overlook a race because the numbers happen to be right."""
-    errors = [each for each in by_importance(profile.findings) if each.severity == "error"]
-    for each in errors[:FINDINGS_SHOWN]:
+    errors = by_importance(profile.errors)
+    for each in errors[:most]:
         print(f"{profile.kernel_name}, {each} {each.hint}".rstrip())
-    if len(errors) > FINDINGS_SHOWN:
-        more = len(errors) - FINDINGS_SHOWN
+    if len(errors) > most:
+        more = len(errors) - most
         print(f"… and {more} more: course_lib.last_profile().findings")
+
+
+def _say_how_to_allow_more(profile: Profile, steps: int) -> None:
+    """A loop that is only long needs more steps, and whoever waits for it may have them."""
+    more = f"course_lib.emulate({profile.kernel_name}, steps={10 * steps:_})[grid, block](…)"
+    profile.findings = [
+        replace(each, hint=f"{each.hint} If the launch is only long, {more} allows more.")
+        if each.code == "timeout"
+        else each
+        for each in profile.findings
+    ]
 
 
 def _dimensions_as_integers(configuration: Any) -> tuple[Any, ...]:
@@ -252,7 +333,8 @@ def _dimensions_as_integers(configuration: Any) -> tuple[Any, ...]:
             why = f"The {what} must be whole numbers, but it is {dimensions!r}."
             hint = "The operator // divides integers; math.ceil rounds up."
             raise KernelRejected([finding("invalid-launch", why, hint=hint)])
-        checked.append(tuple(int(size) for size in sizes))
+        whole = tuple(int(size) for size in sizes)
+        checked.append(whole if isinstance(dimensions, tuple | list) else whole[0])
     return (*checked, *configuration[2:])
 
 

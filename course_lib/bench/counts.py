@@ -72,7 +72,7 @@ def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
     grid, block = rung.grid_and_block(*shape)
     # A launch beyond 48 KB of shared memory needs a permission, here as on a GPU.
     more = {"max_dynamic_shared": rung.dynamic_shared} if rung.dynamic_shared else {}
-    emulated = runtime.emulate(rung.kernel, **more)
+    emulated = runtime.emulate(rung.kernel, steps=runtime.PATIENT_STEPS, **more)
     profile = emulated[grid, block, 0, rung.dynamic_shared](a, b, c)
     errors = [each for each in profile.findings if each.severity == "error"]
     if errors:

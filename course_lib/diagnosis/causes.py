@@ -22,6 +22,7 @@ from course_lib.diagnosis.source import (
     outside,
     root_name,
 )
+from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding, by_importance, finding
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
@@ -263,32 +264,21 @@ def narrow_index(source: Source) -> Finding | None:
     return None
 
 
-def explain_timeout(each: Finding, source: Source, budget: str) -> Finding:
+def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
     """A kernel that took more than its budget, at the line of the loop that took it.
 
     A `while` may never end. A `for` does: there, too few threads may be doing all the work.
     """
-    statement = source.at_line(each.line or 0)
-    if statement is None:
-        return each
-    around = [*source.loops_around(statement), statement]
-    loops = [loop for loop in around if isinstance(loop, (ast.For, ast.While))]
-    endless = [loop for loop in loops if isinstance(loop, ast.While)]
-    if not loops:
-        return each
-    if not endless:
+    if loop is None:
+        return replace(each, message=f"The kernel needs more than {budget}.")
+    if loop.ends:
         message = (
-            f"The kernel needs more than {budget}; it was last at line {each.line}, in the loop "
-            f"of line {loops[-1].lineno}. Too few threads may be doing the work."
+            f"The kernel needs more than {budget}; it was last in the loop of line {loop.line}. "
+            "Too few threads may be doing the work."
         )
-        hint = "How many threads share the work, and how often does each of them turn this loop?"
-        return replace(each, message=message, hint=hint)
-    loop = endless[-1]
-    message = (
-        f"The loop in line {loop.lineno} does not end within {budget}; "
-        f"it was last at line {each.line}."
-    )
-    return replace(each, line=loop.lineno, message=message)
+    else:
+        message = f"The loop in line {loop.line} does not end within {budget}."
+    return replace(each, line=loop.line, message=message)
 
 
 def allow_unused(each: Finding, names: Sequence[str]) -> Finding:

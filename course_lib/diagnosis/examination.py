@@ -370,7 +370,7 @@ class Examination:
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
-                each = causes.explain_timeout(each, self.source, self.budget_of(trial))
+                each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
             if each.code in SHOWN_WITH_SIZES and not trial.case.exact:
                 message = f"{each.message} Seen on {trial.case.label(self.problem)}."
                 each = replace(each, message=message)

@@ -6,7 +6,7 @@ hardware's counters would count, `races` judges what nothing orders, `launch` ti
 and returns a `Profile`. Beside the machine, `plain` walks functions that are no kernels.
 """
 
-from course_lib.emulator.budget import Budget
+from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
 from course_lib.emulator.launch import Emulation, emulate
 from course_lib.emulator.parse import Kernel, Program, kernel_from, load_program
@@ -24,6 +24,7 @@ from course_lib.emulator.profile import (
 from course_lib.emulator.surroundings import names_around
 
 __all__ = [
+    "INTERACTIVE",
     "ArrayTraffic",
     "Budget",
     "Counters",
@@ -32,6 +33,7 @@ __all__ = [
     "Kernel",
     "KernelRejected",
     "LineCounters",
+    "OpenLoop",
     "Profile",
     "Program",
     "Record",

@@ -36,6 +36,8 @@ class Budget:
         lanes_per_step: a statement that more lanes execute costs more steps.
         lanes_at_once: how many lanes are emulated side by side, if a block does not have more;
             None for as many as are fast.
+        access_steps: what an access to memory costs beside its statement, where steps are to
+            stand for time: counting it and looking for races takes some six statements' time.
     """
 
     steps: int = 4_000_000
@@ -44,21 +46,47 @@ class Budget:
     call_depth: int = 40
     lanes_per_step: int = LANES_PER_STEP
     lanes_at_once: int | None = None
+    access_steps: int = 0
+
+    def cost_for(self, lanes: int) -> int:
+        """How many times its weight a statement costs that so many lanes may execute."""
+        return 1 + lanes // self.lanes_per_step
+
+
+# For somebody who waits for the result: a few seconds' worth, whatever the kernel does with them.
+INTERACTIVE = Budget(steps=1_000_000, access_steps=6)
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """The loop that a launch did not come out of when its steps were used up.
+
+    Attributes:
+        line: the loop's line.
+        turns: how often it had turned.
+        ends: it is a `for`, which ends some day; a `while` may not.
+    """
+
+    line: int
+    turns: int
+    ends: bool
 
 
 class BudgetExceeded(Exception):
-    """The kernel used up its steps; `line` is where."""
+    """The kernel used up its steps; `line` is where, `loop` which loop it was in."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
         self.line = line
         self.what = what
+        self.loop: OpenLoop | None = None
 
 
 class StepCounter:
     """Counts the steps of one launch down to zero."""
 
     def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.left = budget.steps
 
     def spend(self, steps: int, line: int) -> None:
@@ -70,3 +98,7 @@ class StepCounter:
         self.left -= steps
         if self.left < 0:
             raise BudgetExceeded(line, "steps")
+
+    def stop(self) -> None:
+        """Let the next step be one too many."""
+        self.left = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,9 +111,11 @@ class Part:
         lane = int(np.argmax(bad.full_array))
         self.run.note(self.reporter.undefined(name, lane, line, self.space))
 
-    def printed(self, text: str) -> None:
-        if len(self.run.output) < self.run.options.budget.printed_lines:
-            self.run.output.append(text)
+    def printed(self, texts: Sequence[str], more: int) -> None:
+        kept = self.run.output
+        room = self.run.options.budget.printed_lines - len(kept)
+        kept += texts[:room]
+        self.run.unkept_lines += max(len(texts) - room, 0) + more
 
     def _first(self, bad: Mask, cell: Value) -> tuple[int, int]:
         lane = int(np.argmax(bad.full_array))

@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.async_copies import AsyncCopies
-from course_lib.emulator.budget import Budget, StepCounter
+from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
@@ -46,7 +46,7 @@ class Instruments(MemoryInstruments, Protocol):
     def syncwarp(self, mask: Mask) -> None: ...
     def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
     def undefined(self, name: str, bad: Mask, line: int) -> None: ...
-    def printed(self, text: str) -> None: ...
+    def printed(self, texts: Sequence[str], more: int) -> None: ...
 
 
 class Barrier(Protocol):
@@ -57,8 +57,9 @@ class Barrier(Protocol):
 
 @dataclass
 class Loop:
-    """The lanes that left one loop, or one round of it."""
+    """A loop that is running: the lanes that left it, or one round of it."""
 
+    node: ast.For | ast.While
     broken: list[Mask] = field(default_factory=list)
     continued: list[Mask] = field(default_factory=list)
     turns: int = 0
@@ -118,7 +119,9 @@ class Machine:
         self.line = typing.kernel.tree.lineno
         self._barrier = barrier
         self._nobody = Mask.of(space, np.False_)
-        self._step_cost = 1 + space.size // budget.lanes_per_step
+        self._step_cost = budget.cost_for(space.size)
+        self._open_loops: list[Loop] = []  # of all functions, the innermost last
+        self._most_turns: dict[ast.stmt, int] = {}  # of each loop that has ended
         self._statement: ast.stmt | None = None
         self._constant_views: dict[int, ArrayView] = {}
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
@@ -137,7 +140,25 @@ class Machine:
         Raises:
             BudgetExceeded: if the steps do not suffice.
         """
-        self.block(self.frame.typing.kernel.body)
+        try:
+            self.block(self.frame.typing.kernel.body)
+        except BudgetExceeded as stop:
+            stop.loop = self._loop_without_end()
+            raise
+
+    def _loop_without_end(self) -> OpenLoop | None:
+        """The loop that used up the steps.
+
+        The innermost one that turned more than it ever took to end, and clearly: a loop that ends
+        each time, if a bit later, only takes part in the one around it.
+        """
+        loops = self._open_loops
+        for loop in [*reversed(loops), *loops[:1]]:
+            longest = self._most_turns.get(loop.node, 0)
+            if loop.turns > 2 * longest or loop is loops[0]:
+                ends = isinstance(loop.node, ast.For)
+                return OpenLoop(loop.node.lineno, loop.turns, ends)
+        return None
 
     # -- statements -------------------------------------------------------------------------
 
@@ -260,8 +281,7 @@ class Machine:
 
     def while_statement(self, node: ast.While) -> None:
         before = self.active
-        loop = Loop()
-        self.frame.loops.append(loop)
+        loop = self._open_loop(node)
         left: list[Mask] = []
         while not self.active.empty:
             self.spend(node)
@@ -271,14 +291,18 @@ class Machine:
                 left.append(self.active.without(staying))
             self.active = staying
             self._one_round(node.body, loop)
-        self.frame.loops.pop()
-        self._leave_loop(node, before, left, loop)
+        self._leave_loop(before, left, loop)
+
+    def _open_loop(self, node: ast.For | ast.While) -> Loop:
+        loop = Loop(node)
+        self.frame.loops.append(loop)
+        self._open_loops.append(loop)
+        return loop
 
     def for_statement(self, node: ast.For) -> None:
         before = self.active
         iterated = self.evaluate(node.iter)
-        loop = Loop()
-        self.frame.loops.append(loop)
+        loop = self._open_loop(node)
         left: list[Mask] = []
         if isinstance(iterated, ArrayView):
             self._for_elements(node, loop, iterated)
@@ -288,9 +312,8 @@ class Machine:
             self._for_uniform(node, loop, *iterated)
         else:
             self._for_lanes(node, loop, left, *iterated)
-        self.frame.loops.pop()
         left.append(self.active)
-        self._leave_loop(node, before, left, loop)
+        self._leave_loop(before, left, loop)
 
     def _for_elements(self, node: ast.For, loop: Loop, view: ArrayView) -> None:
         """A loop over a one-dimensional array: loads its elements one after the other."""
@@ -361,9 +384,11 @@ class Machine:
             self.active = self.rejoin(before, [self.active, *loop.continued])
             loop.continued = []
 
-    def _leave_loop(
-        self, node: ast.For | ast.While, before: Mask, left: Sequence[Mask], loop: Loop
-    ) -> None:
+    def _leave_loop(self, before: Mask, left: Sequence[Mask], loop: Loop) -> None:
+        node = loop.node
+        self.frame.loops.pop()
+        self._open_loops.pop()
+        self._most_turns[node] = max(loop.turns, self._most_turns.get(node, 0))
         self.active = self.rejoin(before, left)
         if node.orelse and not self.active.empty:
             self.block(node.orelse)
@@ -729,15 +754,19 @@ class Machine:
         ]
         if not self.budget.printed_lines:
             return
-        lanes = np.flatnonzero(self.active.full_array)[: self.budget.printed_lines]
+        lanes = np.flatnonzero(self.active.full_array)
+        more = max(len(lanes) - self.budget.printed_lines, 0)
+        lanes = lanes[: self.budget.printed_lines]
         self.steps.spend(len(lanes), node.lineno)
         columns = [
             text if text is not None else np.broadcast_to(value, self.space.shape).reshape(-1)
             for text, value in zip(texts, values, strict=True)
         ]
-        for lane in lanes:
-            parts = [column if isinstance(column, str) else str(column[lane]) for column in columns]
-            self.instruments.printed(" ".join(parts))
+        rows = (
+            [column if isinstance(column, str) else str(column[lane]) for column in columns]
+            for lane in lanes
+        )
+        self.instruments.printed([" ".join(row) for row in rows], more)
 
 
 def _poison_of_type(kind: T.Type) -> Any:

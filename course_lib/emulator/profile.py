@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_lib.emulator import annotate
+from course_lib.emulator.budget import OpenLoop
 from course_lib.emulator.lanes import Mask
 from course_lib.findings import Finding, by_importance
 
@@ -209,12 +210,14 @@ class Profile(Counters):
         arrays: the traffic of each array that was passed in, by parameter name.
         shared_arrays: the shared arrays that the kernel made.
         stale_reads: see StaleRead.
-        output: the lines that the kernel printed.
+        output: the lines that the kernel printed, the first thousand of them.
+        unkept_lines: how many more it printed.
         trace: every access, if asked for.
         activity: every executed statement with its lanes, if a trace was asked for.
         stream: the cache lines asked for, if asked for; see `course_lib.emulator.cache`.
         counted: whether counters were kept.
         finished: False if the budget ended the run.
+        stopped_in: the loop that the budget ended, if it was in one.
         steps: how much of the budget was used up.
     """
 
@@ -230,11 +233,13 @@ class Profile(Counters):
     shared_arrays: list[SharedArrayUse] = field(default_factory=list)
     stale_reads: list[StaleRead] = field(default_factory=list)
     output: list[str] = field(default_factory=list)
+    unkept_lines: int = 0
     trace: list[TracedAccess] = field(default_factory=list)
     activity: list[TracedStatement] = field(default_factory=list)
     stream: LineStream | None = None
     counted: bool = True
     finished: bool = True
+    stopped_in: OpenLoop | None = None
     steps: int = 0
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Allocation, Fault
 from course_lib.emulator.races import Race
@@ -223,14 +224,21 @@ class Reporter:
             blocks=blocks,
         )
 
-    def timeout(self, line: int) -> Finding:
+    def timeout(self, stop: BudgetExceeded, steps: int) -> Finding:
         """The budget ended the run."""
-        return finding(
-            "timeout",
-            f"The kernel did not end within its budget of steps; it was last at line {line}.",
-            line,
-            "Does the loop's condition ever become false?",
-        )
+        loop, used_up = stop.loop, f"when the {steps:,} steps of this launch were used up"
+        if loop is None:
+            message = f"The kernel was still running {used_up}."
+            return finding("timeout", message, stop.line, "What makes this launch so long?")
+        if loop.ends:
+            message = f"The loop in line {loop.line} was in its turn {loop.turns:,} {used_up}."
+            hint = (
+                "How many threads share the work, and how often does each of them turn this loop?"
+            )
+        else:
+            message = f"The loop in line {loop.line} had turned {loop.turns:,} times {used_up}."
+            hint = "Does its condition ever become false?"
+        return finding("timeout", message, loop.line, hint)
 
 
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:

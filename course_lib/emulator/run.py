@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.block_races import BlockRaces
-from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
+from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.instruments import Part
 from course_lib.emulator.lanes import LaneSpace, Mask
@@ -91,6 +91,8 @@ class Run:
         self.stale: dict[tuple, StaleRead] = {}
         self.shared: dict[str, SharedArrayUse] = {}
         self.output: list[str] = []
+        self.unkept_lines = 0
+        self.stopped_in: OpenLoop | None = None
         self.trace: list[TracedAccess] = []
         self.activity: list[TracedStatement] = []
         self.stream = StreamRecorder() if self.options.stream else None
@@ -156,7 +158,8 @@ class Run:
                 self._run_space(space, steps)
         except BudgetExceeded as stop:
             finished = False
-            self.note(self.reporter.timeout(stop.line))
+            self.stopped_in = stop.loop
+            self.note(self.reporter.timeout(stop, self.options.budget.steps))
         for race in self.block_races.races:
             self.note(self.reporter.race(race))
         self.memory.copy_back()
@@ -226,11 +229,13 @@ class Run:
             shared_arrays=list(self.shared.values()),
             stale_reads=list(self.stale.values()),
             output=self.output,
+            unkept_lines=self.unkept_lines,
             trace=self.trace,
             activity=self.activity,
             stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,
+            stopped_in=self.stopped_in,
             steps=self.options.budget.steps - max(self.steps.left, 0),
         )
 
@@ -292,8 +297,12 @@ def type_of_argument(name: str, value: Any) -> T.Type:
     if isinstance(value, np.ndarray):
         if value.dtype == STATE:
             return T.ArrayType(STATE, value.ndim, value.flags.writeable)
-        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or value.ndim == 0:
-            raise rejection("invalid-launch", f"{name} is an array of {value.dtype}.", None)
+        if isinstance(value, np.ma.MaskedArray):
+            message = f"Argument {name} is a masked array, and Numba takes none."
+            raise rejection("invalid-launch", message, None, f"{name}.filled(…) is a plain one.")
+        known = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 and value.dtype.isnative
+        if not known or value.ndim == 0:
+            raise _unknown_array(name, value)
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         return T.ArrayType(value.dtype, value.ndim, flags.writeable, layout)
@@ -303,10 +312,28 @@ def type_of_argument(name: str, value: Any) -> T.Type:
     if kind is None:
         raise rejection(
             "invalid-launch",
-            f"{name} is a {type(value).__name__}; a kernel takes NumPy arrays and numbers.",
+            f"Argument {name} is of type {type(value).__name__}; a kernel takes NumPy arrays and "
+            "numbers.",
             None,
+            "np.array(…) makes an array." if isinstance(value, list) else "",
         )
     return kind
+
+
+def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
+    """Numba has more kinds of arrays than the emulator, but not those of any byte order or mask."""
+    if array.ndim == 0:
+        message = f"Argument {name} is an array without axes, and the emulator takes none."
+        hint = f"{name}[()] is its number, {name}.reshape(1) an array with one element."
+        return rejection("unsupported", message, None, hint)
+    if array.dtype.kind in "cSUMmV":
+        message = (
+            f"Argument {name} is an array of {array.dtype}, and the emulator has none of those."
+        )
+        hint = "It has booleans, integers and floats of up to 64 bits."
+        return rejection("unsupported", message, None, hint)
+    message = f"Argument {name} is an array of {array.dtype}, which no kernel takes."
+    return rejection("invalid-launch", message, None, f"Is {name}.astype(np.float32) meant?")
 
 
 def _all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:

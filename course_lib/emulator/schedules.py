@@ -45,6 +45,7 @@ class WarpSchedule:
         self.run_ = run
         self.part = part
         space = part.space
+        self.steps = steps
         self.order = np.random.default_rng(run.options.seed)
         self.errors: list[BaseException] = []
         self.stopping = False
@@ -68,6 +69,9 @@ class WarpSchedule:
                         self.main_turn.acquire()
                 if not self.errors:
                     self._pass_barriers()
+        except KeyboardInterrupt:
+            self.steps.stop()  # also a warp that never comes to a barrier ends at its next step
+            raise
         finally:
             self._stop(threads)
         if self.errors:

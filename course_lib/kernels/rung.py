@@ -95,7 +95,7 @@ class RungKernel:
         kernel = self.kernel
         if runtime.is_emulated(kernel):
             more = {"max_dynamic_shared": self.dynamic_shared} if self.dynamic_shared else {}
-            emulated = runtime.emulate(kernel, **more)
+            emulated = runtime.emulate(kernel, steps=runtime.PATIENT_STEPS, **more)
             self._raise_errors(emulated[grid, block, stream, self.dynamic_shared](A, B, C).findings)
             return
         if self.dynamic_shared:

@@ -1,0 +1,93 @@
+"""A launch that uses up its steps names the loop that took them, and how often that turned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch, line_of
+
+from course_lib.emulator import INTERACTIVE, Budget
+
+# Each body marks the loop to be named.
+WITHOUT_END = {
+    "nothing else": "while True:  # this\n    pass",
+    "a condition that nothing changes": "k = 0\nwhile k < 5:  # this\n    out[0] = k",
+    "around loops that end": (
+        "k = 0\nwhile k < 9:  # this\n    for i in range(700):\n        out[0] = i"
+    ),
+    "around loops that grow": (
+        "k = 0\nwhile k >= 0:  # this\n    k += 1\n    for i in range(k):\n        out[0] = i"
+    ),
+    "around a loop with while": (
+        "k = 0\nwhile k < 9:  # this\n    i = 0\n    while i < 16:\n        i += 1"
+    ),
+    "within a loop that ends": (
+        "for k in range(4):\n    i = 0\n    while i < 16:  # this\n        out[0] = i"
+    ),
+    "within, and only the third time": (
+        "for k in range(4):\n    i = 0\n    while i != 2 * k - 3 * (k == 3):  # this\n"
+        "        i += 1 + (k == 3)"
+    ),
+    "for a few lanes": (
+        "i = cuda.threadIdx.x\nwhile i != 7:  # this\n    i += 0 if i % 9 == 0 else 7 - i"
+    ),
+    "with a barrier": "while True:  # this\n    cuda.syncthreads()",
+    "a for of one": "for k in range(10**12):  # this\n    out[0] = k",
+    "bounds of each lane": "for k in range(cuda.grid(1), 10**12):  # this\n    out[0] = k",
+}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
+@pytest.mark.parametrize("body", WITHOUT_END.values(), ids=WITHOUT_END)
+def test_the_loop_is_named(body: str, schedule: str) -> None:
+    program = as_program(body)
+    budget = Budget(steps=6_000)
+    profile = launch(program, 1, 64, np.zeros(1, np.float32), budget=budget, schedule=schedule)
+    found, loop = profile.findings[0], profile.stopped_in
+    assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
+    assert loop is not None and loop.line == found.line
+    assert loop.ends == ("while" not in body)
+    assert f"{loop.turns:,}" in found.message and "6,000 steps" in found.message
+    assert not profile.finished
+    assert profile.steps == budget.steps
+
+
+def test_the_loop_of_a_device_function_is_named() -> None:
+    before = """
+    @cuda.jit(device=True)
+    def root(x):
+        guess = x
+        while guess * guess != x:  # this
+            guess = (guess + x / guess) / 2
+        return guess
+    """
+    program = as_program("for k in range(1, 4):\n    out[0] = root(k * 1.0)", before=before)
+    profile = launch(program, 1, 1, np.zeros(1, np.float64), budget=Budget(steps=3000))
+    assert profile.findings[0].line == line_of(program, "# this")
+
+
+def test_a_launch_that_is_long_without_a_loop() -> None:
+    program = as_program("\n".join(f"out[0] = {n}" for n in range(99)))
+    profile = launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=50))
+    assert profile.stopped_in is None
+    assert (profile.findings[0].code, profile.steps) == ("timeout", 50)
+
+
+@pytest.mark.parametrize(
+    "body", ["out[0] = 1", "cuda.atomic.add(out, 0, 1)", "x = out[0]", "out[0] += out[0]"]
+)
+def test_where_somebody_waits_an_access_costs_more_than_its_statement(body: str) -> None:
+    def steps(budget: Budget) -> int:
+        return launch(as_program(body), 1, 32, np.zeros(1, np.float32), budget=budget).steps
+
+    accesses = {"out[0] += out[0]": 3}.get(body, 1)
+    assert steps(INTERACTIVE) - steps(Budget()) == accesses * INTERACTIVE.access_steps
+
+
+def test_more_lanes_cost_more_steps_also_for_an_access() -> None:
+    def steps(blocks: int) -> int:
+        out = np.zeros(1, np.float32)
+        return launch(as_program("out[0] = 1"), blocks, 256, out, budget=INTERACTIVE).steps
+
+    assert steps(1) == steps(32) == 1 + INTERACTIVE.access_steps
+    assert steps(512) == (1 + 512 * 256 // INTERACTIVE.lanes_per_step) * steps(1)
