@@ -157,13 +157,14 @@ def interrupted(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
+@pytest.mark.parametrize("schedule", ["warps", pytest.param("lockstep", marks=pytest.mark.slow)])
 def test_ctrl_c_in_a_script_is_one_line(schedule: str, tmp_path: Path) -> None:
     done = interrupted(f"{LAUNCH.format(schedule)}\nprint('went on')", tmp_path)
     assert done.stderr == f"{SENTENCE}\n"
     assert done.returncode != 0 and not done.stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_notebook_is_one_line(tmp_path: Path) -> None:
     code = f"""
     from IPython.core.interactiveshell import InteractiveShell
@@ -177,6 +178,7 @@ def test_ctrl_c_in_a_notebook_is_one_line(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [SENTENCE, "half written: True"], done.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     code = """
     def mat_add(A, B, C):

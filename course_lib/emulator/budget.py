@@ -10,6 +10,8 @@ from dataclasses import dataclass
 # A statement costs one step for so many parts of its expressions, times one for so many lanes.
 PARTS_PER_STEP = 16
 LANES_PER_STEP = 16384
+# Indices that follow no pattern are looked at one by one; so many take as long as an access does.
+CELLS_PER_ACCESS = 1024
 
 MAX_SOURCE_CHARACTERS = 60_000
 MAX_STATEMENTS = 3000
@@ -51,6 +53,10 @@ class Budget:
     def cost_for(self, lanes: int) -> int:
         """How many times its weight a statement costs that so many lanes may execute."""
         return 1 + lanes // self.lanes_per_step
+
+    def cost_of_access(self, lanes: int, cells: int) -> int:
+        """The steps of an access to memory: `cells` is how many indices had to be worked out."""
+        return self.access_steps * (self.cost_for(lanes) + cells // CELLS_PER_ACCESS)
 
 
 # For somebody who waits for the result: a few seconds' worth, whatever the kernel does with them.

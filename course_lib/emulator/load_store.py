@@ -88,7 +88,6 @@ class LoadStoreUnit:
         self.interval = 0
         self.count = 0
         self.moment: tuple[int, ...] = ()
-        self._cost = steps.budget.access_steps * steps.budget.cost_for(space.size)
         self._checker = IndexChecker(space)
 
     def subview(self, view: ArrayView, items: Sequence[Any], active: Mask, line: int) -> ArrayView:
@@ -270,7 +269,7 @@ class LoadStoreUnit:
         allocation = view.allocation
         if allocation.copies is not None and allocation.copies.count:
             self._check_copies(kind, allocation, cell, mask, line, elements)
-        self.steps.spend(self._cost, line)
+        self.steps.spend(self.steps.budget.cost_of_access(self.space.size, np.size(cell)), line)
         self.count += 1
         order = (*self.moment, line, self.count)
         access = Access(

@@ -7,13 +7,14 @@ import pytest
 from emulator_helpers import as_program, launch, line_of
 
 from course_lib.emulator import INTERACTIVE, Budget
+from course_lib.emulator.budget import CELLS_PER_ACCESS
 
 # Each body marks the loop to be named.
 WITHOUT_END = {
     "nothing else": "while True:  # this\n    pass",
     "a condition that nothing changes": "k = 0\nwhile k < 5:  # this\n    out[0] = k",
     "around loops that end": (
-        "k = 0\nwhile k < 9:  # this\n    for i in range(700):\n        out[0] = i"
+        "k = 0\nwhile k < 9:  # this\n    for i in range(90):\n        out[0] = i"
     ),
     "around loops that grow": (
         "k = 0\nwhile k >= 0:  # this\n    k += 1\n    for i in range(k):\n        out[0] = i"
@@ -41,13 +42,13 @@ WITHOUT_END = {
 @pytest.mark.parametrize("body", WITHOUT_END.values(), ids=WITHOUT_END)
 def test_the_loop_is_named(body: str, schedule: str) -> None:
     program = as_program(body)
-    budget = Budget(steps=6_000)
+    budget = Budget(steps=2_000)
     profile = launch(program, 1, 64, np.zeros(1, np.float32), budget=budget, schedule=schedule)
     found, loop = profile.findings[0], profile.stopped_in
     assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
     assert loop is not None and loop.line == found.line
     assert loop.ends == ("while" not in body)
-    assert f"{loop.turns:,}" in found.message and "6,000 steps" in found.message
+    assert f"{loop.turns:,}" in found.message and "2,000 steps" in found.message
     assert not profile.finished
     assert profile.steps == budget.steps
 
@@ -91,3 +92,15 @@ def test_more_lanes_cost_more_steps_also_for_an_access() -> None:
 
     assert steps(1) == steps(32) == 1 + INTERACTIVE.access_steps
     assert steps(512) == (1 + 512 * 256 // INTERACTIVE.lanes_per_step) * steps(1)
+
+
+def test_an_access_with_many_indices_costs_more_steps() -> None:
+    def steps(index: str) -> int:
+        program = as_program(f"out[{index}] = 1")
+        out = np.zeros(4096, np.float32)
+        return launch(program, 16, 256, out, budget=INTERACTIVE).steps
+
+    assert steps("7") == 1 + INTERACTIVE.access_steps
+    assert steps("cuda.grid(1)") == 1 + INTERACTIVE.access_steps * (
+        1 + 16 * 256 // CELLS_PER_ACCESS
+    )
