@@ -32,8 +32,10 @@ from course_lib.building.project import (
     Project,
     open_project,
     repository_of_remote,
+    set_ref,
     set_repository,
 )
+from course_lib.building.publishing import steps_left
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import Lesson
 from course_lib.curriculum import lesson as lesson_named
@@ -63,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         names = [lesson_named(name).stem for name in arguments.lessons]
         if not arguments.check:
-            _take_address(root, arguments.repository)
+            _take_address(root, arguments.repository, arguments.ref)
         project = open_project(root)
     except (BuildError, KeyError) as error:
         print(error.args[0], file=sys.stderr)
@@ -73,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     status = build(project)
     if arguments.execute:
         status = max(status, run_all(project, names))
+    if arguments.repository or arguments.ref:
+        _say_what_is_left(project)
     return status
 
 
@@ -231,8 +235,18 @@ def _run(project: Project, path: Path, say: Callable[[str], None]) -> int:
     return 1 if complaints else 0
 
 
-def _take_address(root: Path, asked: str | None) -> None:
+def _say_what_is_left(project: Project) -> None:
+    print(
+        f"\nBadges and setup cells lead to {project.ref} of {project.repository}. Before a click:"
+    )
+    for number, step in enumerate(steps_left(project), start=1):
+        print(f"  {number}. {step}")
+
+
+def _take_address(root: Path, asked: str | None, ref: str | None) -> None:
     """Set the address that was asked for, or the one of the git remote while there is none."""
+    if ref:
+        set_ref(root, ref)
     if asked:
         set_repository(root, asked)
     elif not open_project(root).has_address and (found := repository_of_remote(root)):
@@ -249,6 +263,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="change nothing; 1 if files drifted")
     parser.add_argument("--execute", action="store_true", help="run notebooks and store outputs")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="the course's place on GitHub")
+    parser.add_argument(
+        "--ref",
+        metavar="NAME",
+        help="the branch or tag that badges open and setup cells install from",
+    )
     parser.add_argument("--root", default=str(REPOSITORY), help=argparse.SUPPRESS)
     return parser
 

@@ -7,11 +7,15 @@ wants to be shown (`_render_traceback_`); these answer with their sentence.
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 
 from course_lib.findings import Finding, by_importance
+
+# For sentences that name a mend: a bare `pip` may be another Python's than the one that runs this.
+PIP_INSTALL = f"{shlex.quote(sys.executable)} -m pip install"
 
 
 class PlainError(Exception):

@@ -21,6 +21,8 @@ from typing import Literal
 
 import numpy as np
 
+from course_lib.errors import PIP_INSTALL
+
 EMULATED = "Kernels run on the CPU, counts are exact, times are not measured."
 
 SIMULATOR_IGNORED = "Numba's simulator (NUMBA_ENABLE_CUDASIM) is not used."
@@ -42,31 +44,31 @@ FAILURES: dict[str, tuple[str, str]] = {
         "the NVIDIA driver is older than the CUDA toolkit, so the GPU refuses Numba's kernels "
         "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
         "Update the driver, or install numba-cuda with a toolkit of the driver's CUDA version: "
-        "`nvidia-smi` names it, e.g. pip install 'numba-cuda[cu12]'.",
+        f"`nvidia-smi` names it, e.g. {PIP_INSTALL} 'numba-cuda[cu12]'.",
     ),
     "silent-kernels": (
         "kernels start but do nothing, as happens when the driver is older than the CUDA toolkit",
         "Update the driver, or install numba-cuda with a toolkit of the driver's CUDA version: "
-        "`nvidia-smi` names it, e.g. pip install 'numba-cuda[cu12]'.",
+        f"`nvidia-smi` names it, e.g. {PIP_INSTALL} 'numba-cuda[cu12]'.",
     ),
     "no-nvvm": (
         "Numba's compiler library NVVM was not found",
-        "Install the GPU packages: pip install 'numba-cuda[cu12]' (or [cu13] for a CUDA 13 "
+        f"Install the GPU packages: {PIP_INSTALL} 'numba-cuda[cu12]' (or [cu13] for a CUDA 13 "
         "driver), then restart the notebook's kernel.",
     ),
     "no-numba-cuda": (
         "this Numba has no CUDA part",
-        "Nothing is lost without a GPU; with one, pip install 'numba-cuda[cu12]' and restart the "
-        "notebook's kernel.",
+        f"Nothing is lost without a GPU; with one, {PIP_INSTALL} 'numba-cuda[cu12]' and restart "
+        "the notebook's kernel.",
     ),
     "no-numba": (
         "Numba is not installed",
-        "Install it with pip install numba, then restart the notebook's kernel; "
+        f"Install it with {PIP_INSTALL} numba, then restart the notebook's kernel; "
         "until then `from numba import cuda` fails.",
     ),
     "numpy-too-new": (
         "this numba-cuda does not fit NumPy " + np.__version__,
-        "Install an older NumPy with pip install 'numpy<2.5' and restart the notebook's kernel.",
+        f"Install an older NumPy with {PIP_INSTALL} 'numpy<2.5' and restart the notebook's kernel.",
     ),
     "simulator": (
         "Numba came up as its own simulator (NUMBA_ENABLE_CUDASIM is set), which hides any GPU",

@@ -160,9 +160,12 @@ def test_the_placeholder_is_visibly_none():
     assert all((PLACEHOLDER in each) is False for each in setups)
 
 
-def test_setup_cells_ask_for_the_version_that_this_is():
+def test_badges_and_setup_cells_name_one_ref():
+    """A student gets the library that belongs to the notebook, from one branch or tag."""
     assert PROJECT.version == course_lib.__version__
-    assert PROJECT.archive.endswith(f"/v{course_lib.__version__}.zip")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PATHS)
+    refs = {*re.findall(r"/blob/([^/]+)/", text), *re.findall(r"/archive/(.+?)\.zip", text)}
+    assert refs == {PROJECT.ref}
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def theme_options(project: Project) -> dict[str, object]:
     if project.has_address:
         options |= {
             "repository_url": f"https://github.com/{project.repository}",
-            "repository_branch": "main",
+            "repository_branch": project.ref,
             "path_to_docs": "",
             "use_repository_button": True,
             "launch_buttons": {

@@ -19,10 +19,9 @@ _LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\((?!https?:)([^)\s]+\.ipynb)\)")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^)\s]*\)\)")
 
 _SETUP = """\
-import subprocess
 import sys
 from importlib.util import find_spec
-
+{imports}
 sys.path.append("..")  # in a copy of the whole course, course_lib lies one folder up
 if find_spec("course_lib") is None:  # on Colab: fetch it, and leave everything else as it is
 {otherwise}
@@ -31,8 +30,10 @@ import course_lib
 course_lib.start()"""
 _INSTALL = """\
     archive = "{archive}"
-    if subprocess.call([sys.executable, "-m", "pip", "install", "--no-deps", archive]):
-        raise ImportError("pip failed: read why above (no network?), then run this cell again")"""
+    pip = run([sys.executable, "-m", "pip", "install", "--no-deps", archive], capture_output=True)
+    missing = {missing}
+    if pip.returncode:
+        raise ImportError(missing if b" 404 " in pip.stderr else pip.stderr.decode())"""
 _REFUSE = """\
     raise ImportError(
         "this copy of the course has no address yet: "
@@ -41,14 +42,19 @@ _REFUSE = """\
 
 
 def setup_cell(project: Project) -> Cell:
-    """The first code cell of every notebook: at most 12 lines, and nothing hidden."""
+    """The first code cell of every notebook: at most 14 lines, and nothing hidden."""
     if project.has_address:
-        text = _SETUP.format(otherwise=_INSTALL.format(archive=project.archive))
+        install = _INSTALL.format(archive=project.archive, missing=_missing(project))
+        text = _SETUP.format(imports="from subprocess import run\n", otherwise=install)
     else:
-        unused = "import subprocess\n"
-        text = _SETUP.format(otherwise=_REFUSE).removeprefix(unused)
+        text = _SETUP.format(imports="", otherwise=_REFUSE)
     # What start() prints depends on the machine.
     return code(text, "nbval-ignore-output", "setup", id="setup")
+
+
+def _missing(project: Project) -> str:
+    """What GitHub does not have where it says 404, as a literal."""
+    return f'"404: {project.ref} of {project.repository} is not pushed, or not public"'
 
 
 def badge(project: Project, path: str) -> str:

@@ -1,7 +1,8 @@
 """The course as a folder: where its notebooks lie, its version, and its one address.
 
 The address of the repository is written in pyproject.toml, under [project.urls], and read from
-there by everything that needs it.
+there by everything that needs it; so is, under [tool.matmul-ladder], the one branch or tag that
+badges open and setup cells install from, so that notebooks and library cannot drift apart.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from course_lib.building.notebook import BuildError, write_text
 from course_lib.curriculum import LESSONS, Lesson
 
 PLACEHOLDER = "OWNER/NAME"
+REF = "main"
 _NAME = r"[A-Za-z0-9_.-]+"
 _GITHUB = re.compile(rf"(?:https://|ssh://git@|git@)github\.com[/:]({_NAME}/{_NAME}?)(?:\.git)?/?")
+_REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # no slash: not all addresses take one
+_REF_TABLE = re.compile(r'^\[tool\.matmul-ladder\]\nref\s*=\s*"[^"\n]*"', re.MULTILINE)
 _REPOSITORY_LINE = re.compile(r'^Repository\s*=\s*"[^"\n]*"', re.MULTILINE)
 
 
@@ -28,14 +32,16 @@ class Project:
     Attributes:
         root: the folder that holds pyproject.toml.
         repository: "owner/name" on GitHub, or PLACEHOLDER while there is none.
-        version: the version in pyproject.toml; its tag is `v` and the version.
+        version: the version in pyproject.toml.
         lessons: the lessons that this checkout should hold.
+        ref: the branch or tag that a click leads to.
     """
 
     root: Path
     repository: str = PLACEHOLDER
     version: str = "0.0.0"
     lessons: tuple[Lesson, ...] = LESSONS
+    ref: str = REF
 
     @property
     def has_address(self) -> bool:
@@ -43,24 +49,28 @@ class Project:
 
     @property
     def archive(self) -> str:
-        """Where the library of this version can be installed from."""
-        return f"https://github.com/{self.repository}/archive/refs/tags/v{self.version}.zip"
+        """Where the library that belongs to the notebooks can be installed from."""
+        return f"https://github.com/{self.repository}/archive/{self.ref}.zip"
 
     def colab(self, path: str) -> str:
         """The address that opens a notebook on Colab; the path counts from the root."""
-        return f"https://colab.research.google.com/github/{self.repository}/blob/main/{path}"
+        at = f"{self.repository}/blob/{self.ref}"
+        return f"https://colab.research.google.com/github/{at}/{path}"
 
     @property
     def binder(self) -> str:
-        return f"https://mybinder.org/v2/gh/{self.repository}/main?urlpath=lab/tree/notebooks"
+        at = f"{self.repository}/{self.ref}"
+        return f"https://mybinder.org/v2/gh/{at}?urlpath=lab/tree/notebooks"
 
 
 def open_project(root: Path, lessons: tuple[Lesson, ...] = LESSONS) -> Project:
     """The project in a folder, as its pyproject.toml describes it."""
-    table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    everything = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    table, ours = everything["project"], everything.get("tool", {}).get("matmul-ladder", {})
     address = table.get("urls", {}).get("Repository", "")
     version = table.get("version") or _version_of_library(root)
-    return Project(root, repository_of(address) or PLACEHOLDER, version, lessons)
+    repository = repository_of(address) or PLACEHOLDER
+    return Project(root, repository, version, lessons, ours.get("ref", REF))
 
 
 def repository_of(address: str) -> str | None:
@@ -71,12 +81,17 @@ def repository_of(address: str) -> str | None:
 
 def repository_of_remote(root: Path) -> str | None:
     """The repository that `git remote get-url origin` names, if it is one on GitHub."""
-    command = ["git", "-C", str(root), "remote", "get-url", "origin"]
+    return repository_of(git(root, "remote", "get-url", "origin") or "")
+
+
+def git(root: Path, *words: str) -> str | None:
+    """What git answers, without the line's end; None where it refuses, or is not there."""
+    command = ["git", "-C", str(root), *words]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return None
-    return repository_of(answer.stdout) if answer.returncode == 0 else None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def _version_of_library(root: Path) -> str:
@@ -102,3 +117,18 @@ def set_repository(root: Path, repository: str) -> None:
     if found != 1:
         raise BuildError("pyproject.toml needs one line `Repository = …` under [project.urls]")
     write_text(path, text)
+
+
+def set_ref(root: Path, ref: str) -> None:
+    """Write the branch or tag into pyproject.toml; nothing else in the file changes.
+
+    Raises:
+        BuildError: if no badge could name it.
+    """
+    if not _REF.fullmatch(ref):
+        raise BuildError(f"a branch or tag for badges is one word without a slash, not {ref!r}")
+    path = root / "pyproject.toml"
+    before = path.read_text(encoding="utf-8")
+    table = f'[tool.matmul-ladder]\nref = "{ref}"'
+    text, found = _REF_TABLE.subn(table, before)
+    write_text(path, text if found else f"{before.rstrip()}\n\n{table}\n")

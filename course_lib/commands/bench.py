@@ -278,7 +278,7 @@ def _commit() -> str:
 
 def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     print(runtime.verdict().banner)
-    print("There is nothing to time, so these are counts, and what a GPU could reach at most.")
+    print("There is nothing to time, so these are counts.")
     sizes = tuple(size for size in asked.sizes or (EMULATED_SIZE,) if size <= MOST_EMULATED)
     if asked.sizes and len(sizes) < len(asked.sizes):
         print(f"Sizes over {MOST_EMULATED} are left out: the emulator takes too long.")
@@ -303,12 +303,19 @@ def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
 
 
 def _print_ceilings(chosen: Mapping[str, Any], gpus: Sequence[Device]) -> None:
-    print("\nWhat a large product can reach at most:")
+    known: list[str] = []
+    unknown: list[str] = []
     for gpu in gpus:
         progress.show(f"Compiling for the {gpu.name}")
         found, problems = counts.ceilings(chosen, gpu)
         progress.clear()
-        for line in (*table.ceilings(found), *problems):
-            print(f"  {line}")
+        known += table.ceilings(found)
+        unknown += problems
         if not found:
-            return
+            break
+    if known:
+        print("\nWhat a large product can reach at most:")
+        print(*(f"  {line}" for line in known), sep="\n")
+    if unknown:
+        print("\nWhat it could reach at most is not known here:" if not known else "")
+        print(*(f"  {line}" for line in unknown), sep="\n")

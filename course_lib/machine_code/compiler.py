@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from course_lib import probe, runtime
-from course_lib.errors import PlainError
+from course_lib.errors import PIP_INSTALL, PlainError
 
 TOOL_SECONDS = 120
-GET_COMPILER = 'pip install "numba-cuda[cu12]"'
-GET_PTXAS = "pip install nvidia-cuda-nvcc-cu12"
-GET_DISASSEMBLER = "pip install nvidia-cuda-nvdisasm"
+GET_COMPILER = f"{PIP_INSTALL} 'numba-cuda[cu12]'"
+GET_PTXAS = f"{PIP_INSTALL} nvidia-cuda-nvcc-cu12"
+GET_DISASSEMBLER = f"{PIP_INSTALL} nvidia-cuda-nvdisasm"
 
 # Options of @cuda.jit that change the machine code, and that Numba's compile_ptx takes, too.
 CODE_OPTIONS = ("fastmath", "opt", "debug", "launch_bounds")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from course_lib.errors import PIP_INSTALL
 from course_lib.machine_code import compiler
 from course_lib.machine_code.compiler import Compiled, CompileFailed, CompilerMissing, find_tool
 from course_lib.machine_code.report import CompileReport, report_of
 
-GET_NVCC = "pip install nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime"
+GET_NVCC = f"{PIP_INSTALL} nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime"
 
 
 def nvcc_report(source: Path, cc: str | tuple[int, int] = "7.5") -> CompileReport:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import shlex
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,6 +18,7 @@ from course_lib.bench.contestants import Contestant, precision_of, rungs
 from course_lib.commands import bench
 from course_lib.devices import device
 from course_lib.kernels import RUNG_KERNELS
+from course_lib.machine_code import compiler
 from course_lib.measurements import Cell, Entry
 
 
@@ -204,6 +207,9 @@ def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
     assert naive[6] == tiled[6] == f"{2 * 64**3:,}"
     assert tiled[4] == f"{2 * 64**3 // 32 // 8:,}"  # each element once for each tile, 8 in a sector
     assert "no compiler here" in printed and "Nothing was stored" in printed
+    # A heading promises what stands below it.
+    assert "can reach at most" not in printed
+    assert "What it could reach at most is not known here:\n  No ceilings: " in printed
     assert "over 512 are left out" in printed
     for word in (" ms", "GFLOP/s", "cuBLAS", "second"):
         assert word not in printed
@@ -232,6 +238,13 @@ def test_json_needs_a_gpu(no_gpu, capsys, tmp_path):
     assert "no GPU here" in capsys.readouterr().out and not list(tmp_path.iterdir())
 
 
+def test_a_mend_names_the_python_that_runs_this():
+    """A bare pip may belong to another Python than .venv's."""
+    for command in (compiler.GET_COMPILER, compiler.GET_PTXAS, compiler.GET_DISASSEMBLER):
+        python, _, packages = command.partition(" -m pip install ")
+        assert shlex.split(python) == [sys.executable] and packages
+
+
 def test_without_the_disassembler_there_is_no_ceiling_but_the_reason(monkeypatch):
     report = SimpleNamespace(mix=None, note="The instruction mix needs nvdisasm.")
     monkeypatch.setattr(machine_code, "missing", lambda: "")
@@ -251,7 +264,9 @@ def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
 
     monkeypatch.setattr(machine_code, "compile_report", refuse)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(runtime.PlainError, match="own CUDA part can't compile it: pip install"):
+    with pytest.raises(
+        runtime.PlainError, match=r"own CUDA part can't compile it: .* -m pip install"
+    ):
         counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     with pytest.raises(machine_code.CompileFailed, match="Signature mismatch"):

@@ -184,7 +184,7 @@ def test_a_new_address_reaches_every_file(as_project, capsys):
     assert main(["--root", str(as_project), "--repository", "some-one/course"]) == 0
     text = addresses(as_project)
     assert "OWNER/NAME" not in text and "no address yet" not in text
-    assert text.count("github.com/some-one/course/archive/refs/tags/v1.2.3.zip") == 4
+    assert text.count("github.com/some-one/course/archive/main.zip") == 4
     assert main(["--root", str(as_project), "--check"]) == 0
     assert main(["--root", str(as_project), "--repository", "other/place"]) == 0
     assert "some-one" not in addresses(as_project)
@@ -204,7 +204,18 @@ def test_the_remotes_address_is_taken_while_there_is_none(as_project, capsys):
     assert "some-one/course" in (as_project / "README.md").read_text()
 
 
-@pytest.mark.parametrize("words", [["--repository", "nonsense"], ["77"]])
+def test_a_new_ref_reaches_badges_and_setup_cells(as_project, capsys):
+    words = ["--root", str(as_project), "--repository", "some-one/course"]
+    assert main([*words, "--ref", "v1.2.3"]) == 0
+    text = addresses(as_project)
+    assert "/blob/main/" not in text and "/archive/main.zip" not in text
+    assert text.count("github.com/some-one/course/archive/v1.2.3.zip") == 4
+    assert text.count("/some-one/course/blob/v1.2.3/") > 4
+    assert main(["--root", str(as_project), "--check"]) == 0
+    assert "git push origin v1.2.3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["--repository", "nonsense"], ["77"], ["--ref", "a b"]])
 def test_a_wrong_argument_is_told_in_one_line(as_project, capsys, words):
     assert main(["--root", str(as_project), *words]) == 1
     assert capsys.readouterr().err.count("\n") == 1
@@ -245,8 +256,8 @@ def test_a_cell_that_fails_is_named_and_the_file_stays(built):
     assert path.read_bytes() == before
 
 
-def test_a_version_change_makes_setup_cells_drift(built):
+def test_another_ref_makes_badges_and_setup_cells_drift(built):
     placed = dataclasses.replace(built, repository="a/b")
     assert build(placed, say=lambda line: None) == 0
-    newer = dataclasses.replace(placed, version="9.9.9")
-    assert "notebooks/00_first.ipynb: the source of cell 2 (setup)" in said(check, newer)[1]
+    newer = dataclasses.replace(placed, ref="v9.9.9")
+    assert "notebooks/00_first.ipynb: the source of cell 1 (launch)" in said(check, newer)[1]

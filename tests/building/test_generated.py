@@ -32,25 +32,25 @@ def placed(course) -> Project:
 def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
     text = source(setup_cell(placed if address else course))
     ast.parse(text)
-    assert len(text.splitlines()) <= 12
+    assert len(text.splitlines()) <= 14
     assert text.endswith("import course_lib\n\ncourse_lib.start()")
     assert max(map(len, text.splitlines())) <= 100
 
 
-def run_setup(text: str, monkeypatch, installed: bool, status: int = 0) -> list:
+def run_setup(text: str, monkeypatch, installed: bool, error: bytes = b"") -> list:
     """Run a setup cell with pip and the library replaced; the commands that it ran."""
     library = types.ModuleType("course_lib")
     library.start = lambda: print("started")
     commands = []
 
-    def call(command):
+    def run(command, capture_output):
         commands.append(command)
-        return status
+        return subprocess.CompletedProcess(command, 1 if error else 0, stderr=error)
 
     found = object() if installed else None
     monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
     monkeypatch.setitem(sys.modules, "course_lib", library)
-    monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(sys, "path", list(sys.path))
     exec(compile(text, "<setup>", "exec"), {})
     return commands
@@ -61,15 +61,41 @@ def test_setup_installs_nothing_where_the_library_is(placed, monkeypatch, capsys
     assert capsys.readouterr().out == "started\n"
 
 
-def test_setup_installs_from_the_tag_without_dependencies(placed, monkeypatch, capsys):
+def test_setup_installs_what_the_badge_opens_without_dependencies(placed, monkeypatch, capsys):
     (command,) = run_setup(source(setup_cell(placed)), monkeypatch, installed=False)
     assert command == [sys.executable, "-m", "pip", "install", "--no-deps", placed.archive]
     assert capsys.readouterr().out == "started\n"
 
 
-def test_setup_says_how_to_mend_a_failed_installation(placed, monkeypatch):
-    with pytest.raises(ImportError, match=r"pip failed: .* run this cell again"):
-        run_setup(source(setup_cell(placed)), monkeypatch, installed=False, status=1)
+def test_badge_setup_cell_and_binder_name_one_ref(placed):
+    for ref in ("main", "v9.9.9", "spring-2027"):
+        project = dataclasses.replace(placed, ref=ref)
+        assert f"/blob/{ref}/" in project.colab("notebooks/00_first.ipynb")
+        assert f"/some-one/course/{ref}?" in project.binder
+        assert f"/archive/{ref}.zip" in source(setup_cell(project))
+
+
+# What pip says, cut to what differs; the first is of a real run against a server without the file.
+NOT_THERE = (
+    b"  ERROR: HTTP error 404 while getting https://github.com/some-one/course/archive/main.zip\n"
+    b"ERROR: Could not install requirement course from https://github.com/some-one/course/archive"
+    b"/main.zip because of HTTP error 404 Client Error: Not Found for url: https://github.com/"
+)
+NO_NETWORK = b"WARNING: Retrying after connection broken by 'NewConnectionError'\nERROR: Could not"
+
+
+@pytest.mark.parametrize("ref", ["main", "v9.9.9"])
+def test_setup_names_what_github_does_not_have(placed, ref, monkeypatch):
+    text = source(setup_cell(dataclasses.replace(placed, ref=ref)))
+    sentence = f"404: {ref} of some-one/course is not pushed, or not public"
+    with pytest.raises(ImportError, match=sentence):
+        run_setup(text, monkeypatch, installed=False, error=NOT_THERE)
+
+
+def test_setup_passes_on_what_else_pip_says(placed, monkeypatch):
+    with pytest.raises(ImportError, match="connection broken") as failed:
+        run_setup(source(setup_cell(placed)), monkeypatch, installed=False, error=NO_NETWORK)
+    assert "404" not in str(failed.value)
 
 
 def test_setup_without_an_address_says_what_to_do(course, monkeypatch):

@@ -12,6 +12,7 @@ from course_lib.building.project import (
     open_project,
     repository_of,
     repository_of_remote,
+    set_ref,
     set_repository,
 )
 
@@ -51,7 +52,24 @@ def test_setting_the_address_changes_one_line(course):
     assert [b for _, b in changed] == ['Repository = "https://github.com/some-one/course"']
     project = open_project(course.root)
     assert project.repository == "some-one/course" and project.has_address
-    assert project.archive == "https://github.com/some-one/course/archive/refs/tags/v1.2.3.zip"
+    assert project.archive == "https://github.com/some-one/course/archive/main.zip"
+
+
+def test_setting_the_ref_changes_or_adds_its_two_lines(course):
+    path = course.root / "pyproject.toml"
+    before = path.read_text()
+    set_ref(course.root, "v1.2.3")
+    assert open_project(course.root).ref == "v1.2.3"
+    assert path.read_text().startswith(before)
+    set_ref(course.root, "main")
+    assert open_project(course.root).ref == "main"
+    assert path.read_text().count("tool.matmul-ladder") == 1
+
+
+@pytest.mark.parametrize("ref", ["", "a b", "feature/x", "-x", 'a"b', "../x"])
+def test_a_ref_is_one_word(course, ref):
+    with pytest.raises(BuildError, match="without a slash"):
+        set_ref(course.root, ref)
 
 
 def test_the_version_may_be_the_librarys(course):
