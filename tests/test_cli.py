@@ -156,13 +156,13 @@ def test_which_steps_are_run(
 
 
 def test_every_test_is_run_by_one_step() -> None:
-    """The marks split the tests without a gap: fast, slow, long, alone."""
+    """The marks split the tests without a gap: fast, slow, long."""
     steps = [*run_tests.fast_steps(), *run_tests.slow_steps(), *run_tests.long_steps()]
     commands = [step.command for step in steps if not callable(step.command)]
     commands = [command for command in commands if {"pytest", "tests"} <= set(command)]
     marks = [command[command.index("-m", 3) + 1] for command in commands]
-    for marked in ((), ("slow",), ("long",), ("alone",), ("slow", "alone")):
-        names = {name: name in marked for name in ("slow", "long", "alone")}
+    for marked in ((), ("slow",), ("long",)):
+        names = {name: name in marked for name in ("slow", "long")}
         assert len([mark for mark in marks if eval(mark, dict(names))]) == 1, marked
 
 
@@ -266,7 +266,7 @@ def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
         assert "JupyterLab" in fetch(address)
     finally:
         server.send_signal(signal.SIGINT)
-        rest, _ = server.communicate(timeout=30)
+        rest, _ = server.communicate(timeout=300)
     assert server.returncode == 0
     assert "JupyterLab has ended" in rest
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -298,7 +298,7 @@ def test_two_at_once(small: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(root / "course.py"), "lab"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     runs = [subprocess.Popen(command, env=environment(root), **pipes) for _ in range(2)]
-    said = [run.communicate(timeout=120) for run in runs]
+    said = [run.communicate(timeout=600) for run in runs]
     assert [run.returncode for run in runs] == [0, 0], said
     assert all(out.startswith("ran ['lab'] 1 ") for out, _ in said)
     errors = sorted(err for _, err in said)
@@ -320,12 +320,12 @@ def test_ctrl_c_and_again(small: Path, tmp_path: Path, silent_index: str) -> Non
     hanging = environment(root, PIP_INDEX_URL=silent_index, PIP_NO_INDEX="0", PIP_FIND_LINKS="")
     command = [sys.executable, str(root / "course.py"), "lab"]
     run = subprocess.Popen(command, env=hanging, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not (root / ".venv/course-stamp.json").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(1)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=20)
+    _, said = run.communicate(timeout=300)
     assert run.returncode == 130
     assert said.strip().endswith("Stopped. The same command goes on from here.")
     assert "Traceback" not in said
@@ -333,18 +333,41 @@ def test_ctrl_c_and_again(small: Path, tmp_path: Path, silent_index: str) -> Non
     assert done.stdout.startswith("ran ['lab'] 1 "), done.stderr
 
 
-@pytest.mark.alone
-def test_the_front_door_adds_less_than_half_a_second(course: ModuleType) -> None:
-    """Measured on this very installation: the course's own command with and without course.py."""
-    if not course.is_ready(["test"]):
-        pytest.skip("course.py has not made the environment that runs this")
-    direct = [str(course.VENV_PYTHON), "-P", "-m", "course_lib.cli", "run", "--help"]
-    through = [sys.executable, str(COURSE), "run", "--help"]
+class _HandedOver(Exception):
+    """In place of becoming another process."""
 
-    def seconds(command: list[str]) -> float:
-        started = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        return time.perf_counter() - started
 
-    added = min(seconds(through) for _ in range(5)) - min(seconds(direct) for _ in range(5))
-    assert added < 0.5
+def test_a_ready_course_is_only_handed_over(
+    course: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the front door adds: a look at the stamp. No process, no installation, no package."""
+
+    def become(program: str, command: list[str], environment: dict[str, str]) -> None:
+        raise _HandedOver(program, *command[3:])
+
+    stamp = {
+        "python": course.THIS_PYTHON,
+        "folder": str(course.VENV),
+        "project": course.file_hash(COURSE.parent / "pyproject.toml"),
+        "groups": {
+            group: course.lock_hash(group) for _, group in course.COMMANDS.values() if group
+        },
+        "gpu": {},
+    }
+    hashed = []
+    monkeypatch.setattr(course, "gpu_group", lambda: ("", ""))
+    monkeypatch.setattr(course, "read_stamp", lambda: stamp)
+    monkeypatch.setattr(course, "VENV_PYTHON", Path(sys.executable))
+    monkeypatch.setattr(course, "file_hash", _noting(hashed, course.file_hash))
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
+    monkeypatch.setattr(os, "execve", become)
+    before = set(sys.modules)
+    with pytest.raises(_HandedOver) as handed:
+        course.main(["run", "--help"])
+    assert handed.value.args == (sys.executable, "course_lib.cli", "run", "--help")
+    assert not set(sys.modules) - before
+    assert len(hashed) <= 2  # pyproject.toml and the lock of the command's group
+
+
+def _noting(calls: list, function: Callable[..., object]) -> Callable[..., object]:
+    return lambda *args: (calls.append(args), function(*args))[1]

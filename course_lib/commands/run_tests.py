@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
     return summary(rows)
 
 
-FAST = "not slow and not long and not alone"
+FAST = "not slow and not long"
 # What students write into notebooks breaks no promise of the course, so the fast tests pass them
 # over; a maintainer's `--all` looks at every cell.
 CODE = ["course.py", "course_lib", "tests", "benchmarks"]
@@ -94,8 +94,7 @@ def slow_steps() -> Iterator[Step]:
     yield Step("notebooks: lint", [PYTHON, "-m", "ruff", "check", *NOTEBOOKS])
     yield Step("notebooks: format", [PYTHON, "-m", "ruff", "format", "--check", *NOTEBOOKS])
     yield Step("notebooks: form", _pytest(PYTHON, "tests/test_notebooks.py", "-m", FAST))
-    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow and not alone", *in_parallel()))
-    yield Step("timed tests", _pytest(PYTHON, "tests", "-m", "alone"))
+    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow", *in_parallel()))
 
 
 def all_others() -> Iterator[Step]:

@@ -229,7 +229,7 @@ def is_alive(pid: int) -> bool:
     return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def all_gone(pids: list[int], seconds: float = 10) -> bool:
+def all_gone(pids: list[int], seconds: float = 120) -> bool:
     for _ in range(int(seconds / 0.05)):
         if not any(map(is_alive, pids)):
             return True
@@ -302,14 +302,15 @@ def test_what_is_no_address_is_refused_at_once(
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "{}.invalid:1"])
-def test_a_dask_scheduler_that_is_not_there(address: str) -> None:
+def test_a_dask_scheduler_that_is_not_there(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = address.format(free.getsockname()[1])
-    began = time.monotonic()
+    # Dask's own client would wait, and try again and again.
+    monkeypatch.setattr(distributed, "Client", lambda *_, **__: pytest.fail("it waits"))
     with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address} "):
         dask_cluster(address)
-    assert time.monotonic() - began < 10
 
 
 def test_what_is_not_dask_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
