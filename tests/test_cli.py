@@ -142,7 +142,7 @@ def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "some"),
     [
         ([], {"lint", "fast tests"}),
-        (["--all"], {"lint", "slow tests", "timed tests", "machine code", "Colab: notebooks"}),
+        (["--all"], {"lint", "slow tests", "machine code", "Colab: notebooks"}),
     ],
 )
 def test_which_steps_are_run(
