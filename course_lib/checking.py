@@ -19,7 +19,7 @@ from dataclasses import replace
 from course_lib import runtime
 from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.diagnosis import plain_function, tile_choice
-from course_lib.diagnosis.examination import Answer, Examination
+from course_lib.diagnosis.examination import Answer, examine_kernel
 from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import KernelRejected, kernel_from, load_program, names_around
@@ -62,7 +62,7 @@ def examine(
             return plain_function.examine(exercise, plain_from(kernel), seed)
         if exercise.kind == "constants":
             return tile_choice.examine(exercise, tile_choice.from_object(kernel))
-        return Examination(exercise, _answer_of_object(kernel), block, seed).report()
+        return examine_kernel(exercise, _answer_of_object(kernel), block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -95,8 +95,8 @@ def examine_source(
             _refuse_unknown_form(exercise_id, text)
         if exercise.kind == "function":
             return plain_function.examine(exercise, program.kernel(exercise_id), seed)
-        answer = Answer(program.kernel(exercise_id), program.constants_in_reach)
-        return Examination(exercise, answer, block, seed).report()
+        answer = Answer(program.kernel(exercise_id))
+        return examine_kernel(exercise, answer, block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -189,8 +189,8 @@ def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
 def _answer_of_object(kernel: object) -> Answer:
     tree = kernel_from(kernel)
     if hasattr(kernel, "py_func") and runtime.on_gpu():
-        return Answer(tree, tree.namespace, kernel, runtime.run)
-    return Answer(tree, tree.namespace)
+        return Answer(tree, kernel, runtime.run)
+    return Answer(tree)
 
 
 def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:

@@ -93,6 +93,8 @@ class Exercise:
         thread_tile: the part of the tile that one thread computes, x first, if it is more than one
             element and thereby decides how many threads (in a row) a block has.
         constants: what an answer may define itself, with the value used when it does not.
+        block_axes: how many sizes a tuple BLOCK may have with which an answer chooses another
+            block; none where it may not.
         points: what is judged (see PROPERTIES), in the order of a report, with its points.
         rung: the rung of the ladder that its solution stands on, if any.
         kind: a kernel that is launched, a plain function that is called, or constants (those of
@@ -114,6 +116,7 @@ class Exercise:
     tile: tuple[Size, ...] | None = None
     thread_tile: tuple[Size, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
+    block_axes: tuple[int, ...] = ()
     rung: str | None = None
     kind: Literal["kernel", "function", "constants"] = "kernel"
     reference: Callable[..., Any] | None = None
@@ -158,8 +161,8 @@ class Exercise:
     ) -> Launch:
         """The grid and block that cover an output of this shape (rows first, as NumPy has it).
 
-        A constant of the answer replaces the default of that name, `BLOCK` (a size or a tuple)
-        replaces the block, and the argument `block` replaces both.
+        A constant of the answer replaces the default of that name, `BLOCK` (a tuple) replaces the
+        block, and the argument `block` replaces both.
 
         Raises:
             ValueError: if a size is not a positive whole number.
@@ -409,6 +412,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             title="Add two matrices",
             lesson="00",
             parameters=("A", "B", "C"),
+            block_axes=(2,),
             points={"right": 4, "bounds": 2, "coalesced": 2, "float32": 2},
         ),
         Exercise(
@@ -416,6 +420,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             title="One thread, one output",
             lesson="02",
             parameters=("A", "B", "C"),
+            block_axes=(2,),
             points={"right": 5, "bounds": 3, "float32": 2},
             rung="naive",
         ),
@@ -424,6 +429,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             title="A warp reads side by side",
             lesson="03",
             parameters=("A", "B", "C"),
+            block_axes=(2,),
             points={"right": 3, "bounds": 2, "coalesced": 4, "float32": 1},
             rung="coalesced",
         ),
@@ -435,6 +441,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             block=("TILE", "TILE"),
             tile=("TILE", "TILE"),
             constants={"TILE": 16},
+            block_axes=(2,),
             points={
                 "right": 3,
                 "bounds": 1,
@@ -470,6 +477,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             block=("TILE", "TILE"),
             tile=("TILE", "TILE"),
             constants={"TILE": 32},
+            block_axes=(2,),
             points={
                 "right": 3,
                 "bounds": 1,
@@ -487,6 +495,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             output="y",
             block=(64,),
             tile=(64,),
+            block_axes=(1,),
             points={"right": 4, "bounds": 1, "race-free": 3, "reuse": 1, "float32": 1},
         ),
         Exercise(
@@ -498,6 +507,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             tile=("BN", "BM"),
             thread_tile=(1, "TM"),
             constants={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
+            block_axes=(1, 2),
             points=_REGISTER_POINTS,
             rung="register_1d",
         ),
@@ -510,6 +520,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             tile=("BN", "BM"),
             thread_tile=("TN", "TM"),
             constants={"BM": 64, "BN": 64, "BK": 8, "TM": 4, "TN": 4},
+            block_axes=(1, 2),
             points=_REGISTER_POINTS,
             rung="register_2d",
         ),
@@ -521,6 +532,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             output="O",
             block=(32, 16),
             tile=(16,),
+            block_axes=(2,),
             points={
                 "right": 4,
                 "bounds": 1,

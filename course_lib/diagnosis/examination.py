@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,14 @@ from course_lib.diagnosis.cases import (
 )
 from course_lib.diagnosis.fresh_shapes import Shape
 from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.holds import what_holds
+from course_lib.diagnosis.launch_choice import (
+    Choice,
+    Launched,
+    block_passed_over,
+    choices,
+    tile_of,
+)
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -35,7 +43,6 @@ from course_lib.findings import Finding, finding
 
 RACES = ("race-", "barrier-divergence")
 SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
-MOST_THREADS = 1024  # of a block
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 # What one launch may use. The problems are small, and so is this: an answer that needs far more
@@ -43,6 +50,11 @@ MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
+# After one of these, no other launch is tried: it would not help, or cost too much, or go past
+# what the student has asked for.
+FINAL = {
+    *("timeout", "compile-error", "unsupported", "not-allowed", "missing-answer", "invalid-launch")
+}
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 
 
@@ -52,18 +64,16 @@ class Answer:
 
     Attributes:
         kernel: its syntax tree.
-        constants: numbers and tuples that the answer defines.
         native: the object to launch on a real GPU, if the answer came as one and there is one.
         run_native: launches it: run_native(kernel, grid, block, *arrays).
     """
 
     kernel: Kernel
-    constants: Mapping[str, object] = field(default_factory=dict)
     native: object = None
     run_native: Callable[..., object] | None = None
 
 
-def _source_of(kernel: Kernel) -> Source:
+def source_of(kernel: Kernel) -> Source:
     """The kernel's syntax tree with those of the device functions that it calls."""
     functions, waiting = [], [kernel]
     while waiting:
@@ -112,7 +122,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
 
 
 @dataclass(frozen=True)
-class _Trial:
+class Trial:
     """One launch and what came of it."""
 
     case: Case
@@ -133,7 +143,12 @@ class Examination:
     """All launches of one answer, and the conclusions."""
 
     def __init__(
-        self, exercise: Exercise, answer: Answer, block: Sequence[int] | None, seed: int
+        self,
+        exercise: Exercise,
+        answer: Answer,
+        block: Sequence[int] | None,
+        seed: int,
+        choice: Choice | None = None,
     ) -> None:
         self.exercise = exercise
         self.problem: Problem = problem_of(exercise)
@@ -144,14 +159,12 @@ class Examination:
         self.trails: dict[Case, Trail] = {}
         self.typings: Typings = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
-        own = {*exercise.constants, "BLOCK"}
-        self.constants: dict[str, object] = {
-            name: value for name, value in answer.constants.items() if name in own
-        }
+        self.choice = choice or Choice()
+        self.constants: dict[str, object] = dict(self.choice.constants)
 
     @cached_property
     def source(self) -> Source:
-        return _source_of(self.answer.kernel)
+        return source_of(self.answer.kernel)
 
     # --- launches ---------------------------------------------------------------------------
 
@@ -197,7 +210,7 @@ class Examination:
         )
         return width, height
 
-    def run(self, case: Case, listen: bool = False) -> _Trial:
+    def run(self, case: Case, listen: bool = False) -> Trial:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = self.problem.answer(*inputs)
@@ -234,7 +247,7 @@ class Examination:
         outcome = Outcome(
             before, expected, output, tolerance, sizes, case.poison, letter, " and ".join(operands)
         )
-        return _Trial(case, outcome, profile, kept)
+        return Trial(case, outcome, profile, kept)
 
     def trail(self, case: Case) -> Trail:
         """What the kernel did to global memory in a case; runs it again if need be."""
@@ -249,7 +262,7 @@ class Examination:
         left = self.problem.steps_of_all - sum(self.spent.values())
         return max(1, min(case.steps(self.problem), left))
 
-    def budget_of(self, trial: _Trial) -> str:
+    def budget_of(self, trial: Trial) -> str:
         """The budget that a launch used up, in words.
 
         Never what earlier launches have left: their steps may depend on hidden inputs.
@@ -270,7 +283,7 @@ class Examination:
         first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
         self.refuse_giants(first)
         cases = make_cases(self.problem, first, self.seed)
-        trials: list[_Trial] = []
+        trials: list[Trial] = []
         for case in cases:
             if case.again and all(trial.right for trial in trials):
                 continue
@@ -293,18 +306,35 @@ class Examination:
 
     def adopt_tile(self) -> None:
         """Where an answer calls its tile by a name of its own, read the size off its arrays."""
-        if self.step_tile is None or self.block is not None or self.constants:
+        if not self.choice.adopts:
             return
-        if self.exercise.thread_tile:
-            return  # several sizes, and no telling which one is which
-        profile = self.run(Case((1, 1, 1), draw=50)).profile
-        shapes = {array.shape for array in profile.shared_arrays}
-        sides = {shape[0] for shape in shapes if len(shape) == 2 and 0 <= shape[1] - shape[0] <= 1}
-        if len(sides) == 1 and len(shapes) == 1 and max(sides) ** 2 <= MOST_THREADS:
-            self.constants["TILE"] = sides.pop()
+        profile = self.run(Case(self.problem.tiny, draw=50)).profile
+        side = tile_of([array.shape for array in profile.shared_arrays])
+        if side and side != self.exercise.constants["TILE"]:
+            self.constants["TILE"] = side
             self.__dict__.pop("step_tile", None)
             self.__dict__.pop("tile", None)
         self.spent.clear()  # another tile is another launch
+
+    @property
+    def launched(self) -> Launched | None:
+        """How the answer was launched, if that was not the usual way."""
+        big = (1 << 20, 1 << 20)
+        launch = self.exercise.launch(big, self.constants, self.block)
+        passed_over = block_passed_over(self.exercise, self.source, self.answer.kernel.namespace)
+        if launch == self.exercise.launch(big) and not passed_over:
+            return None
+        adopted = "TILE" in self.constants and "TILE" not in self.choice.constants
+        return Launched(
+            launch.block,
+            tuple(
+                (name, value)
+                for name, value in self.choice.constants.items()
+                if value != self.exercise.constants.get(name)
+            ),
+            self.tile[0] if adopted else 0,
+            passed_over,
+        )
 
     def missing(self) -> Finding | None:
         """The finding for an answer that is not there yet."""
@@ -321,7 +351,7 @@ class Examination:
             return finding("invalid-launch", message, kernel.tree.lineno, "Compare the parameters.")
         return None
 
-    def conclude(self, trials: list[_Trial]) -> Report:
+    def conclude(self, trials: list[Trial]) -> Report:
         """Put together what all launches showed."""
         first = self.faults_of(trials[0])
         later = [each for trial in trials[1:] for each in self.faults_of(trial)]
@@ -352,10 +382,18 @@ class Examination:
             if not any(each.severity == "error" for each in costs):
                 costs += self.costs_at_edges(trials)
             found += costs
-        held = _what_holds(self.exercise, found, trials, self.problem, numbers_right)
-        return make_report(self.exercise, causes.once(found), held, numbers_right, works)
+        held = what_holds(self.exercise, found, trials, self.problem, numbers_right)
+        report = make_report(
+            self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
+        )
+        return replace(report, launched=self.launched)
 
-    def faults_of(self, trial: _Trial) -> list[Finding]:
+    def shares(self, trials: Sequence[Trial]) -> bool:
+        """Do the threads of a block work together, with what the exercise asks them to use?"""
+        exact = _exact(trials)
+        return exact is None or requirements.shares(self.measured(exact))
+
+    def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
         outcome = trial.outcome
         arrays = (*outcome.inputs, outcome.got)
@@ -382,7 +420,7 @@ class Examination:
         units = self.problem.tiles_of(self.tile, self.step_tile or FAR)[number]
         return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
 
-    def cause(self, trials: Sequence[_Trial], faults: Sequence[Finding]) -> Finding | None:
+    def cause(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
         """What explains wrong numbers, as a finding; None if nothing does or all are right."""
         wrong = [trial for trial in trials if not trial.right]
         if not wrong:
@@ -418,7 +456,7 @@ class Examination:
                 return self.placed(slip, trial)
         return self.stale(wrong)
 
-    def placed(self, slip: Slip, trial: _Trial, trail: Trail | None = None) -> Finding:
+    def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
@@ -431,7 +469,7 @@ class Examination:
         code = place.code or slip.code
         return finding(code, message, place.line, hint, "error", values=slip.values)
 
-    def one_block(self, trial: _Trial, trail: Trail) -> Finding:
+    def one_block(self, trial: Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""
         lines = trail.store_lines[self.names[-1]]
         letter = self.exercise.output
@@ -439,9 +477,9 @@ class Examination:
         hint = "What keeps the threads of the other blocks from the line that stores?"
         return finding("incomplete-output", message, lines[-1] if lines else None, hint)
 
-    def independent_of_input(self, trials: Sequence[_Trial]) -> Finding | None:
+    def independent_of_input(self, trials: Sequence[Trial]) -> Finding | None:
         """The finding for an output that stays the same when the inputs change."""
-        by_shape: dict[tuple[int, ...], _Trial] = {}
+        by_shape: dict[tuple[int, ...], Trial] = {}
         for trial in trials:
             twin = by_shape.setdefault(trial.case.shape, trial)
             if twin is trial or trial.right or twin.right:
@@ -461,7 +499,7 @@ class Examination:
                 return finding("hardcoded-answer", message, line, hint, values=values)
         return None
 
-    def stale(self, wrong: Sequence[_Trial]) -> Finding | None:
+    def stale(self, wrong: Sequence[Trial]) -> Finding | None:
         """Wrong numbers that go with values of an earlier tile."""
         for trial in wrong if self.problem.has_steps else ():
             for read in trial.profile.stale_reads:
@@ -475,7 +513,7 @@ class Examination:
                 return finding("stale-shared-read", message, read.line, hint)
         return None
 
-    def wrong_result(self, trials: Sequence[_Trial]) -> Finding:
+    def wrong_result(self, trials: Sequence[Trial]) -> Finding:
         """The finding when nothing explains the numbers: where, and by how much."""
         wrong = [trial for trial in trials if not trial.right]
         trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
@@ -490,7 +528,7 @@ class Examination:
         line = (sums[0] if sums else self.source.kernel).lineno
         return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
-    def written_inputs(self, trials: Sequence[_Trial]) -> list[Finding]:
+    def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
         """The finding for an answer that changes A or B."""
         changed = [trial for trial in trials if not trial.inputs_kept]
         if not changed:
@@ -503,7 +541,7 @@ class Examination:
         hint = f"Which array should hold the result of {self.problem.formula}?"
         return [finding("wrong-index", message, line, hint)]
 
-    def measured(self, trial: _Trial) -> requirements.Measured:
+    def measured(self, trial: Trial) -> requirements.Measured:
         shape = trial.case.shape
         return requirements.Measured(
             profile=trial.profile,
@@ -520,7 +558,7 @@ class Examination:
             ),
         )
 
-    def costs_at_edges(self, trials: Sequence[_Trial]) -> list[Finding]:
+    def costs_at_edges(self, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer that does well on the exact problem lacks where tiles are partial."""
         trial = next((trial for trial in trials if trial.case.counted and trial.right), None)
         return requirements.judge_uneven(self.exercise, self.measured(trial)) if trial else []
@@ -542,19 +580,19 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield each
 
 
-def _right_but_for_races(trial: _Trial) -> bool:
+def _right_but_for_races(trial: Trial) -> bool:
     """Right, or wrong in a launch whose order of warps shows what a reported race does."""
     races = any(each.code.startswith(RACES) for each in trial.errors)
     return trial.right or (races and trial.case.schedule != "lockstep")
 
 
-def _telling(trial: _Trial) -> tuple[bool, int]:
+def _telling(trial: Trial) -> tuple[bool, int]:
     """Sorts the launches that say most about a slip to the front."""
     size = math.prod(max(each, 1) for each in trial.case.shape)
     return bool(np.isnan(trial.case.poison)), -size
 
 
-def _is_hopeless(trial: _Trial) -> bool:
+def _is_hopeless(trial: Trial) -> bool:
     """Would more launches only cost time?
 
     So it is with a loop without end, with all threads on the one element, and, where a launch is
@@ -567,7 +605,7 @@ def _is_hopeless(trial: _Trial) -> bool:
     return "timeout" in codes or everyone or beside
 
 
-def _leaves_tiles(trial: _Trial) -> bool:
+def _leaves_tiles(trial: Trial) -> bool:
     """Does a thread leave an array that the kernel itself has made?"""
     made = {array.name for array in trial.profile.shared_arrays}
     return any(
@@ -575,61 +613,46 @@ def _leaves_tiles(trial: _Trial) -> bool:
     )
 
 
-def _exact(trials: Sequence[_Trial]) -> _Trial | None:
+def _exact(trials: Sequence[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.case.exact), None)
 
 
-def _mostly_right(trial: _Trial) -> bool:
+def _mostly_right(trial: Trial) -> bool:
     """Are the numbers right where any were written?"""
     known = trial.outcome.known
     return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
 
 
-def _comes_first(mapping: Slip, slip: Slip | None, exact: _Trial) -> bool:
+def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
     """Does the place where blocks write explain more than the numbers they write?"""
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
     return mapping.place[-1] == "both" and slip.place != ("store",)
 
 
-def _what_holds(
-    exercise: Exercise,
-    found: Sequence[Finding],
-    trials: Sequence[_Trial],
-    problem: Problem,
-    numbers_right: bool,
-) -> list[str]:
-    """What can be said in favour of the answer."""
-    errors = {each.code for each in found if each.severity == "error"}
-    if "timeout" in errors:
-        return []
-    held = []
-    if numbers_right:
-        held.append(f"{problem.formula} on all {len({t.case.shape for t in trials})} shapes")
-    else:
-        right = [trial for trial in trials if trial.right]
-        exact = _exact(trials)
-        if exact is not None and exact.right:
-            held.append("right where the blocks divide all sizes")
-        elif right:
-            held.append(f"right on {len(right)} of {len(trials)} launches")
-    if not errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index", "wrong-loop-bound"}:
-        held.append("no thread leaves an array")
-    if not any(code.startswith("race") or code == "barrier-divergence" for code in errors):
-        held.append("no races")
-    if numbers_right:
-        texts = {
-            "shared-memory": ("not-used", "shared memory is used"),
-            "reuse": ("excess-global-traffic", "each element is fetched once per tile"),
-            "coalesced": ("uncoalesced", "global memory is accessed in neighbouring elements"),
-            "conflict-free": ("bank-conflict", "no bank conflicts"),
-        }
-        for requirement, (code, text) in texts.items():
-            # Without neighbours on both sides there is no column to walk, and nothing to praise.
-            detour = "uncoalesced" if requirement == "conflict-free" else code
-            missed = any(each.startswith((code, detour, "not-used")) for each in errors)
-            if requirement in exercise.points and not missed:
-                held.append(text)
-    if "float64-arithmetic" not in errors:
-        held.append("float32 throughout")
-    return held
+def examine_kernel(
+    exercise: Exercise, answer: Answer, block: Sequence[int] | None, seed: int
+) -> Report:
+    """The verdict on a kernel, launched in the first of the likely ways in which it passes.
+
+    Raises:
+        KernelRejected: if there is nothing that could be launched at all.
+    """
+    source = source_of(answer.kernel)
+    verdict: Report | None = None
+    tried: list[dict[str, object]] = []
+    for choice in choices(exercise, source, answer.kernel.namespace, block):
+        if choice.constants in tried and not choice.adopts:
+            continue
+        examination = Examination(exercise, answer, block, seed, choice)
+        try:
+            report = examination.report()
+        except KernelRejected as rejected:
+            report = make_report(exercise, rejected.findings)
+        tried.append(examination.constants)
+        if report.passed or verdict is None:
+            verdict = report
+        if report.passed or {each.code for each in report.errors} & FINAL:
+            break
+    assert verdict is not None
+    return verdict

@@ -13,6 +13,9 @@ The rule, in the order in which it is applied:
    What it shows on even ones (neighbours, reuse, barriers, float32) stays earned: it is worth what
    an honest answer is worth that has no edge handling, and no more.
 5. A race costs race-free and no more, as long as some order of the warps gives the right numbers.
+6. Points are earned with the tool that the task asks for. Where the threads of a block hand nothing
+   to each other, there is no race, no bank conflict and no reuse to get right: an answer that
+   misses what it should have shared that way earns nothing for their absence.
 """
 
 from __future__ import annotations
@@ -43,6 +46,8 @@ OF_KIND: dict[str, dict[str, str]] = {
     "function": {"invalid-launch": "refusals"},
     "constants": {"not-used": "resident", "excess-global-traffic": "intensity"},
 }
+# What threads reach by working together.
+COME_OF_SHARING = {"registers", "reuse", "coalesced"}
 # After one of these there is nothing left to judge.
 FATAL = {
     "missing-answer",
@@ -73,6 +78,7 @@ def lost_properties(
     findings: Sequence[Finding],
     numbers_right: bool,
     right_where_even: bool = False,
+    shares: bool = True,
     also: Collection[str] = (),
 ) -> dict[str, str]:
     """The properties that an answer has not shown, each with the reason, a phrase.
@@ -82,6 +88,7 @@ def lost_properties(
         findings: all that was found, errors first.
         numbers_right: every launch gave the right numbers.
         right_where_even: the launches did whose blocks divide all sizes.
+        shares: the threads of a block hand numbers to each other, in shared memory or by shuffles.
         also: further properties that a course gives points to; a warning costs these.
     """
     judged = (*exercise.points, *also)
@@ -104,11 +111,17 @@ def lost_properties(
             lost.setdefault(PROPERTY_OF[each.code], _named(each))
     if "coalesced" in lost:
         lost.setdefault("conflict-free", "a conflict to avoid comes with the detour through a tile")
-    if "shared-memory" in lost:
-        lost.setdefault("reuse", "without shared memory nothing can be reused")
+    if "shared-memory" in lost or (not shares and lost.keys() & COME_OF_SHARING):
+        for name, why in _NOT_SHARED.items():
+            lost.setdefault(name, why)
     return {name: lost[name] for name in judged if name in lost}
 
 
+_NOT_SHARED = {
+    "reuse": "without shared memory nothing can be reused",
+    "race-free": "threads that share nothing have no race to avoid",
+    "conflict-free": "without shared memory there are no banks to meet at",
+}
 _UNEVEN = "the numbers are wrong where the blocks do not divide the sizes"
 _NOWHERE = {
     "kernel": "nothing is earned before the numbers are right where the blocks divide the sizes",
@@ -128,7 +141,8 @@ def earned_points(
     findings: Sequence[Finding],
     numbers_right: bool,
     right_where_even: bool = False,
+    shares: bool = True,
 ) -> dict[str, int]:
     """The points of each property, as curriculum.py weighs them."""
-    lost = lost_properties(exercise, findings, numbers_right, right_where_even)
+    lost = lost_properties(exercise, findings, numbers_right, right_where_even, shares)
     return {name: 0 if name in lost else points for name, points in exercise.points.items()}

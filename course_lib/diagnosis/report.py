@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from course_lib.curriculum import Exercise
+from course_lib.diagnosis.launch_choice import Launched
 from course_lib.diagnosis.points import earned_points
 from course_lib.findings import CODES, Finding, by_importance
 
@@ -28,6 +29,8 @@ class Report:
         needs_review: a person should look: the tools, not the answer, may be at fault.
         numbers_right: every launch gave the right numbers.
         right_where_even: the launches did whose blocks divide all sizes.
+        shares: the threads of a block hand numbers to each other; see points.lost_properties.
+        launched: how a kernel was launched, where that was not the usual way.
     """
 
     exercise: str
@@ -39,6 +42,8 @@ class Report:
     needs_review: bool = False
     numbers_right: bool = False
     right_where_even: bool = False
+    shares: bool = True
+    launched: Launched | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -68,6 +73,8 @@ class Report:
         lines = [self.headline()]
         if self.held:
             lines += _paragraph("Holds: ", "; ".join(self.held) + ".")
+        if self.launched:
+            lines += _paragraph("", str(self.launched))
         room = MOST_LINES - len(lines)
         shown = 0
         chosen = (*self.errors[:MOST_ERRORS], *self.warnings)
@@ -112,10 +119,11 @@ def make_report(
     held: Sequence[str] = (),
     numbers_right: bool = False,
     right_where_even: bool = False,
+    shares: bool = True,
 ) -> Report:
-    """The report on an answer, with its points; for the last two see Report."""
+    """The report on an answer, with its points; for the last three see Report."""
     found = tuple(by_importance(findings))
-    earned = earned_points(exercise, found, numbers_right, right_where_even)
+    earned = earned_points(exercise, found, numbers_right, right_where_even, shares)
     return Report(
         exercise=exercise.id,
         findings=found,
@@ -126,4 +134,5 @@ def make_report(
         needs_review=any(each.code == "unsupported" for each in found),
         numbers_right=numbers_right,
         right_where_even=numbers_right or right_where_even,
+        shares=shares,
     )

@@ -19,6 +19,7 @@ from course_lib.findings import Finding, Severity, finding
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP = 32
+WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 ROOM = 1.1
 ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
 REPEATED = 4  # times that a lane may touch an element again before it counts as filling
@@ -141,6 +142,18 @@ def _passes_shared_memory_by(measured: Measured) -> bool:
         return False
     read = measured.profile.shared_load_bytes / FLOAT_BYTES
     return read < min(sum(fetched), measured.profile.flops) / 2
+
+
+def shares(measured: Measured) -> bool:
+    """Do the threads of a block hand numbers to each other, in shared memory or within warps?
+
+    Where none does, there is no race to avoid, no bank to meet at and nothing to reuse.
+    """
+    profile = measured.profile
+    if measured.source.calls(WARP_FUNCTIONS):
+        return True
+    in_common = bool(profile.shared_arrays) and profile.shared_load_requests > 0
+    return in_common and not _passes_shared_memory_by(measured)
 
 
 def _fetched(measured: Measured) -> list[int]:

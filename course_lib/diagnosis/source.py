@@ -7,7 +7,7 @@ cannot tell, they return None, and the finding has no line.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -65,6 +65,14 @@ class Source:
             and (isinstance(node.ctx, wanted) or self._is_augmented(node))
         ]
         return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    def calls(self, functions: Collection[str]) -> bool:
+        """Is one of these called, by its last name?"""
+        calls = (node.func for node in self.walk() if isinstance(node, ast.Call))
+        return any(
+            (func.attr if isinstance(func, ast.Attribute) else root_name(func)) in functions
+            for func in calls
+        )
 
     def _is_augmented(self, node: ast.AST) -> bool:
         """`C[i] += x` reads C as well as it writes it."""

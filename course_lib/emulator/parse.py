@@ -102,11 +102,6 @@ class Program:
     functions: dict[str, Kernel] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def constants_in_reach(self) -> dict[str, Any]:
-        """The constants of the text and of what surrounds it."""
-        return {name: value for name, value in self.names.items() if isinstance(value, _CONSTANT)}
-
     def kernel(self, name: str) -> Kernel:
         """The function called `name`.
 

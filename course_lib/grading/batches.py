@@ -41,6 +41,8 @@ def judge(exercise_id: str, text: str, seed: int, context: str = "") -> Judgemen
         numbers_right=bool(report.numbers_right),
         right_where_even=bool(report.right_where_even),
         needs_review=bool(report.needs_review),
+        shares=bool(report.shares),
+        launched=_shortened(str(report.launched or "")),
     )
 
 

@@ -81,6 +81,8 @@ def _judged(row: Row, judgement: Judgement, settings: Settings) -> Iterator[str]
         yield f"Judging: {judgement.outcome}"
     elif row.exercise in EXERCISES:
         yield from _wrapped("Tried: ", TRIED[EXERCISES[row.exercise].kind])
+        if judgement.launched:
+            yield from _wrapped("", judgement.launched)
         yield f"Right numbers: {_where_right(judgement)}"
     for sentence in judgement.held:
         yield from _wrapped("Holds: ", sentence)

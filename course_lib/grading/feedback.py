@@ -100,6 +100,8 @@ def _section(row: Row, hints: Sequence[Hint], settings: Settings) -> str:
     if row.answer and row.answer.notes:
         notes = "".join(f"<li>{as_html(note)}</li>" for note in row.answer.notes)
         parts.append(f"<h3>How your answer was read</h3><ul>{notes}</ul>")
+    if row.judgement and row.judgement.launched:
+        parts.append(f"<p>{as_html(row.judgement.launched)}</p>")
     if row.judgement and row.judgement.held:
         held = "".join(f"<li>{as_html(each)}</li>" for each in row.judgement.held)
         parts.append(f"<h3>What holds</h3><ul>{held}</ul>")

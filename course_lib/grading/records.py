@@ -116,6 +116,8 @@ class Judgement:
         held: what holds, one sentence each.
         numbers_right: every launch gave the right numbers.
         right_where_even: the launches did whose blocks divide all sizes; see diagnosis.points.
+        shares: the threads of a block hand numbers to each other; see diagnosis.points.
+        launched: how it was launched, where that was not the usual way: a sentence, or "".
         needs_review: a person should look: the tools, not the answer, may be at fault.
         outcome: "judged", or what kept it from being judged.
     """
@@ -126,6 +128,8 @@ class Judgement:
     numbers_right: bool = False
     right_where_even: bool = False
     needs_review: bool = False
+    shares: bool = True
+    launched: str = ""
     outcome: Outcome = "judged"
 
     def to_json(self) -> str:
@@ -138,10 +142,12 @@ class Judgement:
             "exercise": self.exercise,
             "findings": findings,
             "held": list(self.held),
+            "launched": self.launched,
             "needs_review": self.needs_review,
             "numbers_right": self.numbers_right,
             "outcome": self.outcome,
             "right_where_even": self.right_where_even,
+            "shares": self.shares,
         }
         return json.dumps(fields, sort_keys=True)
 
@@ -160,10 +166,11 @@ class Judgement:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadRecord(f"this is no judgement: {error}") from error
         _text(judgement.exercise)
+        _text(judgement.launched)
         if judgement.outcome not in get_args(Outcome):
             raise BadRecord(f"there is no outcome {judgement.outcome!r}")
         answers = (judgement.numbers_right, judgement.right_where_even, judgement.needs_review)
-        if not all(type(each) is bool for each in answers):
+        if not all(type(each) is bool for each in (*answers, judgement.shares)):
             raise BadRecord("a judgement's yes or no is neither")
         return judgement
 

@@ -92,7 +92,7 @@ def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:
         return {"right": "there is no such exercise"}
     added = [each for each in settings.points_of(exercise.id) if each not in exercise.points]
     right, even = judgement.numbers_right, judgement.right_where_even
-    return lost_properties(exercise, judgement.findings, right, even, also=added)
+    return lost_properties(exercise, judgement.findings, right, even, judgement.shares, added)
 
 
 def _errors(findings: Sequence[Finding]) -> list[Finding]:

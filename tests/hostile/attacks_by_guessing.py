@@ -113,8 +113,8 @@ DETECTING = (
         exercise="matmul_tiled",
     ),
     answer("detecting", "no-threads", "BLOCK = (0, 0)\n" + RIGHT, says="invalid-launch"),
-    answer("detecting", "block-that-is-a-text", "BLOCK = 'TILE'\n" + RIGHT, says="invalid-launch"),
-    answer("detecting", "block-that-is-not-a-number", "BLOCK = float('nan')\n" + RIGHT),
+    answer("detecting", "block-of-a-text", "BLOCK = ('TILE', 1)\n" + RIGHT, says="invalid-launch"),
+    answer("detecting", "block-that-is-not-a-number", "BLOCK = (float('nan'), 1)\n" + RIGHT),
     answer(
         "detecting",
         "constants-that-are-none",

@@ -1,7 +1,8 @@
 from numba import cuda, float32
 
 RUN = 64
-BLOCK = 32
+THREADS = 32
+BLOCK = (THREADS,)
 CELLS = RUN + RUN // 32
 
 
@@ -17,7 +18,7 @@ def block_scan(x, y):
     tree = cuda.shared.array(CELLS, float32)
     t = cuda.threadIdx.x
     start = cuda.blockIdx.x * RUN
-    for k in range(t, RUN, BLOCK):
+    for k in range(t, RUN, THREADS):
         tree[cell(k)] = x[start + k] if start + k < x.size else float32(0)
     stride = 1
     while stride < RUN:
@@ -34,6 +35,6 @@ def block_scan(x, y):
             tree[cell(right + stride)] += tree[cell(right)]
         stride //= 2
     cuda.syncthreads()
-    for k in range(t, RUN, BLOCK):
+    for k in range(t, RUN, THREADS):
         if start + k < x.size:
             y[start + k] = tree[cell(k)]

@@ -1,0 +1,85 @@
+"""What can be said in favour of an answer, taken from what all of its launches found.
+
+Findings are looked at as the emulator made them: a cause that explains a symptom away does not
+make the symptom unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis import causes
+from course_lib.diagnosis.cases import Case, Problem
+from course_lib.emulator import Profile
+from course_lib.findings import Finding
+
+
+class Launch(Protocol):
+    """One launch and what came of it."""
+
+    @property
+    def case(self) -> Case: ...
+    @property
+    def profile(self) -> Profile: ...
+    @property
+    def right(self) -> bool: ...
+
+
+# What an exercise may ask for: the codes of errors that say it is missed, and how it is praised.
+TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
+    "shared-memory": (("not-used",), "shared memory is used"),
+    "reuse": (("not-used", "excess-global-traffic"), "each element is fetched once per tile"),
+    "coalesced": (
+        ("not-used", "uncoalesced"),
+        "global memory is accessed in neighbouring elements",
+    ),
+    # Without neighbours on both sides there is no column to walk, and nothing to praise.
+    "conflict-free": (("not-used", "uncoalesced", "bank-conflict"), "no bank conflicts"),
+}
+
+
+def what_holds(
+    exercise: Exercise,
+    found: Sequence[Finding],
+    launches: Sequence[Launch],
+    problem: Problem,
+    numbers_right: bool,
+) -> list[str]:
+    """What holds, one sentence each.
+
+    Args:
+        exercise: what is asked.
+        found: what the student is told, causes for symptoms.
+        launches: every launch.
+        problem: what is computed.
+        numbers_right: the numbers are right but for what races do to them.
+    """
+    errors = {each.code for each in found if each.severity == "error"}
+    seen = errors | {each.code for launch in launches for each in launch.profile.findings}
+    if "timeout" in seen:
+        return []
+    held = _right_where(launches, problem, numbers_right)
+    if not seen & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index"}:
+        held.append("no thread leaves an array")
+    if not any(code.startswith("race") or code == "barrier-divergence" for code in seen):
+        held.append("no races")
+    for tool, (codes, praise) in TOOLS.items() if numbers_right else ():
+        if tool in exercise.points and not any(each.startswith(codes) for each in errors):
+            held.append(praise)
+    if "float64-arithmetic" not in seen:
+        held.append("float32 throughout")
+    return held
+
+
+def _right_where(launches: Sequence[Launch], problem: Problem, numbers_right: bool) -> list[str]:
+    """Where the numbers are right, if anywhere."""
+    right = [launch for launch in launches if launch.right]
+    if numbers_right and len(right) == len(launches):
+        return [f"{problem.formula} on all {len({each.case.shape for each in launches})} shapes"]
+    if numbers_right:
+        return [f"{problem.formula} as long as the warps run in step"]
+    if any(launch.case.exact for launch in right):
+        return ["right where the blocks divide all sizes"]
+    return [f"right on {len(right)} of {len(launches)} launches"] if right else []

@@ -1,0 +1,234 @@
+"""Constants change the launch only where the exercise offers them and the kernel uses them."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.launch_choice import tile_of
+from course_lib.diagnosis.report import Report
+
+TILED = """from numba import cuda, float32
+
+{constants}
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array(({T}, {T}), float32)
+    sB = cuda.shared.array(({T}, {padded}), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    acc = float32(0)
+    for start in range(0, A.shape[1], {T}):
+        inside = row < A.shape[0] and start + tx < A.shape[1]
+        sA[ty, tx] = A[row, start + tx] if inside else float32(0)
+        inside = start + ty < A.shape[1] and col < C.shape[1]
+        sB[ty, tx] = B[start + ty, col] if inside else float32(0)
+        cuda.syncthreads()
+        for k in range({T}):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc
+"""
+TRANSPOSE = """from numba import cuda, float32
+
+{constants}
+
+@cuda.jit
+def transpose_tiled(A, B):
+    tile = cuda.shared.array(({T}, PADDED), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    left, top = cuda.blockIdx.x * {T}, cuda.blockIdx.y * {T}
+    for y in range(ty, {T}, {rows}):
+        if top + y < A.shape[0] and left + tx < A.shape[1]:
+            tile[y, tx] = A[top + y, left + tx]
+    cuda.syncthreads()
+    for y in range(ty, {T}, {rows}):
+        if left + y < A.shape[1] and top + tx < A.shape[0]:
+            B[left + y, top + tx] = tile[tx, y]
+"""
+NAIVE = """from numba import cuda, float32
+
+{constants}
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+"""
+SCAN = """from numba import cuda, float32
+
+{constants}
+
+@cuda.jit
+def block_scan(x, y):
+    run = cuda.shared.array(64, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    run[t] = x[i] if i < x.size else float32(0)
+    cuda.syncthreads()
+    stride = 1
+    while stride < 64:
+        before = run[t - stride] if t >= stride else float32(0)
+        cuda.syncthreads()
+        run[t] += before
+        cuda.syncthreads()
+        stride *= 2
+    if i < x.size:
+        y[i] = run[t]
+"""
+
+
+def tiled(constants: str, T: str = "TILE", padded: str = "") -> Report:
+    text = TILED.format(constants=constants, T=T, padded=padded or T)
+    return examine_source("matmul_tiled", text, debug=True)
+
+
+def transpose(constants: str, T: str = "TILE", rows: str = "cuda.blockDim.y") -> Report:
+    constants += f"\nPADDED = {T} + 1"
+    text = TRANSPOSE.format(constants=constants, T=T, rows=rows)
+    return examine_source("transpose_tiled", text, debug=True)
+
+
+# --- right kernels, whatever their constants are called --------------------------------------
+
+
+@pytest.mark.parametrize("name", ["TPB", "BLOCK", "T", "N", "BLOCK_SIZE", "BM"])
+def test_a_tile_under_any_name_passes(name: str) -> None:
+    report = tiled(f"{name} = 16", name)
+    assert report.passed and report.points == report.max_points, str(report)
+    assert report.launched is None
+
+
+@pytest.mark.parametrize("name", ["TPB", "BLOCK"])
+@pytest.mark.parametrize("size", [8, 32])
+def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) -> None:
+    report = tiled(f"{name} = {size}\nPADDED = {name} + 1", name, "PADDED")
+    assert report.passed, str(report)
+    assert report.launched and report.launched.block == (size, size)
+    assert f"blocks of {size} x {size} threads" in str(report)
+
+
+@pytest.mark.parametrize(
+    "unused", ["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"]
+)
+def test_what_the_kernel_does_not_use_changes_nothing(unused: str) -> None:
+    report = tiled(f"BLOCKS = 16\n{unused}", "BLOCKS")
+    assert report.passed and report.launched is None, str(report)
+
+
+@pytest.mark.parametrize("unused", ["TILE = 16", "BLOCK = (64,)", "BLOCK = 'a'", "BLOCK = 1.5"])
+def test_a_naive_kernel_keeps_its_launch(unused: str) -> None:
+    report = examine_source("matmul_naive", NAIVE.format(constants=unused), debug=True)
+    assert report.passed and report.launched is None, str(report)
+
+
+@pytest.mark.parametrize("unused", ["BLOCK = (32, 8)", "BLOCK = (32,)", "BLOCK = 32", "TILE = 32"])
+def test_a_scan_keeps_its_launch_beside_the_transposes_constants(unused: str) -> None:
+    report = examine_source("block_scan", SCAN.format(constants=unused), debug=True)
+    assert report.passed and report.launched is None, str(report)
+
+
+def test_constants_of_another_cell_count_alike() -> None:
+    text = TILED.format(constants="", T="TPB", padded="TPB")
+    report = examine_source("matmul_tiled", text, context="TPB = 32\nTILE = 8", debug=True)
+    assert report.passed and report.launched and report.launched.tile == 32, str(report)
+
+
+def test_sizes_worked_out_from_constants_that_the_kernel_does_not_use() -> None:
+    assert tiled("TILE = 8\nSIDE = 2 * TILE // 2", "SIDE").passed
+
+
+def test_an_array_larger_than_the_tile_is_no_other_tile() -> None:
+    text = TILED.format(constants="", T="16", padded="16").replace("(16, 16)", "(17, 17)")
+    report = examine_source("matmul_tiled", text, debug=True)
+    assert report.passed and report.launched is None, str(report)
+
+
+# --- constants that are offered --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("constants", "block"),
+    [
+        ("TILE = 32\nBLOCK = (32, 8)", (32, 8)),
+        ("TILE = 16", (16, 16)),
+        ("TILE = 16\nBLOCK = (16, 4)", (16, 4)),
+    ],
+)
+def test_offered_constants_change_the_launch(constants: str, block: tuple[int, ...]) -> None:
+    report = transpose(constants)
+    assert report.numbers_right, str(report)  # rows of 17 words have their bank conflicts
+    assert report.launched and report.launched.block == block
+    assert " x ".join(map(str, block)) in str(report)
+
+
+def test_a_tile_of_a_transpose_under_a_name_of_its_own() -> None:
+    assert transpose("T = 16", "T").numbers_right
+    assert transpose("T = 16\nBLOCK = (16, 4)", "T").numbers_right
+
+
+def test_a_block_is_told_when_the_answer_fails_too() -> None:
+    report = transpose("TILE = 32\nBLOCK = (32, 8)", rows="16")
+    assert not report.passed
+    assert "Launched in blocks of 32 x 8 threads (BLOCK = (32, 8))." in str(report)
+
+
+def test_the_callers_block_is_told() -> None:
+    text = NAIVE.format(constants="BLOCK = (64, 1)")
+    report = examine_source("matmul_naive", text, block=(32, 4), debug=True)
+    assert report.passed
+    assert "Launched in blocks of 32 x 4 threads, as asked for." in str(report)
+
+
+@pytest.mark.parametrize(
+    ("constants", "words"),
+    [
+        ("TILE = 64", "4096 threads"),
+        ("TILE = 0", "TILE = 0"),
+        ("TILE = '16'", "TILE = '16'"),
+        ("TILE = 16\nBLOCK = (64, 32)", "2048 threads"),
+        ("TILE = 16\nBLOCK = (16, -1)", "-1"),
+    ],
+)
+def test_a_wrong_size_gets_one_sentence(constants: str, words: str) -> None:
+    text = TILED.format(constants=constants, T="TILE", padded="TILE")
+    if "BLOCK" in constants:
+        text = text.replace("cuda.grid(2)", "cuda.grid(BLOCK[0] * 0 + 2)")
+    [error] = examine_source("matmul_tiled", text, debug=True).errors
+    assert error.code == "invalid-launch"
+    assert words in error.message
+
+
+def test_a_block_of_other_axes_is_told_where_it_is_used() -> None:
+    report = transpose("TILE = 32\nBLOCK = (256,)", rows="BLOCK[0] // 32")
+    assert not report.passed
+    assert "BLOCK = (256,) has not as many sizes as these blocks." in str(report)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "side"),
+    [
+        ([(16, 16), (16, 17)], 16),
+        ([(8, 8)], 8),
+        ([(2, 16, 16), (16, 17)], 16),
+        ([(1024,)], 32),
+        ([(16 * 17,)], 16),
+        ([(16, 8), (8, 16)], None),
+        ([(16, 16), (32, 32)], None),
+        ([(64, 64)], None),
+        ([], None),
+    ],
+)
+def test_the_tile_that_shared_arrays_hold(shapes: list[tuple[int, ...]], side: int | None) -> None:
+    assert tile_of(shapes) == side
+
+
+def test_every_kernel_exercise_says_which_blocks_it_offers() -> None:
+    for exercise in EXERCISES.values():
+        assert bool(exercise.block_axes) == (exercise.kind == "kernel"), exercise.id

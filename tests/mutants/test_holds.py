@@ -1,0 +1,127 @@
+"""What a report praises, all launches have shown: held against what the emulator found in each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from expectations import Mutant, all_mutants
+
+import course_lib
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.causes import OUTSIDE
+from course_lib.diagnosis.examination import Examination, Trial
+from course_lib.diagnosis.report import Report
+from course_lib.emulator.profile import Profile
+
+MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind == "kernel"]
+FAST_ONE_IN = 40
+SLOW_ONE_IN = 8
+
+
+def _races(code: str) -> bool:
+    return code.startswith("race-") or code == "barrier-divergence"
+
+
+def _outside(code: str) -> bool:
+    return code in OUTSIDE or code in ("wrong-index", "wrong-bounds-check")
+
+
+# What no launch may have found where this is praised.
+CONTRADICTED_BY = {
+    "no races": _races,
+    "no thread leaves an array": _outside,
+    "float32 throughout": lambda code: code == "float64-arithmetic",
+}
+
+
+def _objection(held: str, trials: list[Trial], report: Report) -> str:
+    """What speaks against a sentence; empty if nothing does."""
+    codes = [each.code for trial in trials for each in trial.profile.findings]
+    errors = {each.code for each in report.errors}
+    exact = next((trial for trial in trials if trial.case.exact), None)
+    right = [trial for trial in trials if trial.right]
+    if held in CONTRADICTED_BY:
+        return next((code for code in codes if CONTRADICTED_BY[held](code)), "")
+    if " on all " in held:
+        return "" if len(right) == len(trials) else "a launch is wrong"
+    if held.endswith("as long as the warps run in step"):
+        in_step = [trial for trial in trials if trial.case.schedule == "lockstep"]
+        return "" if all(trial.right for trial in in_step) else "a launch in step is wrong"
+    if held == "right where the blocks divide all sizes":
+        return "" if exact and exact.right else "it is not"
+    if counted := re.fullmatch(r"right on (\d+) of (\d+) launches", held):
+        is_so = [len(right), len(trials)] == [int(each) for each in counted.groups()]
+        return "" if is_so else f"right on {len(right)} of {len(trials)}"
+    if exact is None or not exact.right:
+        return "costs are praised of wrong numbers"
+    return _objection_to_costs(held, exact.profile, errors)
+
+
+def _objection_to_costs(held: str, profile: Profile, errors: set[str]) -> str:
+    conflicts = profile.shared_load_bank_conflicts + profile.shared_store_bank_conflicts
+    against = {
+        "shared memory is used": not profile.shared_load_requests,
+        "no bank conflicts": bool(conflicts),
+        "each element is fetched once per tile": "excess-global-traffic" in errors,
+        "global memory is accessed in neighbouring elements": any(
+            code.startswith("uncoalesced") for code in errors
+        ),
+    }
+    return f"{held}: it is not so" if against[held] else ""
+
+
+def _marks(number: int) -> list[pytest.MarkDecorator]:
+    if number % FAST_ONE_IN == 0:
+        return []
+    return [pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow]
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        pytest.param(mutant, id=f"{mutant.exercise}-{mutant.name}", marks=_marks(number))
+        for number, mutant in enumerate(MUTANTS)
+    ],
+)
+def test_every_praise_is_true(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hold(mutant.exercise, mutant.text, monkeypatch)
+
+
+def _hold(exercise: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    concluded: list[list[Trial]] = []
+    conclude = Examination.conclude
+
+    def keep(self: Examination, trials: list[Trial]) -> Report:
+        concluded.append(trials)
+        return conclude(self, trials)
+
+    monkeypatch.setattr(Examination, "conclude", keep)
+    report = course_lib.examine_source(exercise, text, debug=True)
+    if not concluded:  # nothing was launched
+        assert not report.held
+        return
+    # Of several launches, the report is of the one that passes, or of the first.
+    trials = concluded[-1] if report.passed else concluded[0]
+    objections = {held: _objection(held, trials, report) for held in report.held}
+    assert not any(objections.values()), f"{objections}\n{report}"
+
+
+@pytest.mark.parametrize("change", ["barrier", "bound", "both"])
+def test_a_race_that_a_cause_explains_is_no_praise(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The causes named first swallow the race; what holds must not."""
+    path = Path(__file__).parent.parent / "styles/answers/matmul_tiled/ternary_padding.py"
+    text = path.read_text(encoding="utf-8")
+    if change != "bound":
+        first = text.index("        cuda.syncthreads()\n")
+        text = text[:first] + text[first + len("        cuda.syncthreads()\n") :]
+    if change != "barrier":
+        assert "row < M and col < N" in text
+        text = text.replace("row < M and col < N", "row <= M and col < N")
+    _hold("matmul_tiled", text, monkeypatch)
+    report = course_lib.examine_source("matmul_tiled", text)
+    assert ("no races" in report.held) == (change == "bound"), str(report)
+    assert ("no thread leaves an array" in report.held) == (change == "barrier"), str(report)
