@@ -10,11 +10,13 @@ plain_function (with resident_slips) and tile_choice.
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from types import BuiltinFunctionType, FunctionType
 
 from course_lib import runtime
 from course_lib.curriculum import EXERCISES, Exercise
@@ -22,9 +24,9 @@ from course_lib.diagnosis import plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
 from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import KernelRejected, kernel_from, load_program, names_around
+from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_program, names_around
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.parse import plain_from
+from course_lib.emulator.parse import plain_from, unknown_decorators
 from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
@@ -50,8 +52,8 @@ def examine(
 
     Args:
         exercise_id: such as "matmul_tiled".
-        kernel: decorated with @cuda.jit, or a plain function; for an exercise that asks for
-            constants, a dict of them.
+        kernel: decorated with @cuda.jit; for an exercise that asks for a plain function, that, and
+            for one that asks for constants, a dict of them.
         block: threads per block, x first, in place of the exercise's.
         seed: draws the inputs and one of the shapes.
         debug: let the library's own errors through.
@@ -59,10 +61,14 @@ def examine(
 
     def judge(exercise: Exercise) -> Report:
         if exercise.kind == "function":
-            return plain_function.examine(exercise, plain_from(kernel), seed)
+            function = plain_from(kernel)
+            _refuse_decorators(exercise, function, is_object=True)
+            return plain_function.examine(exercise, function, seed)
         if exercise.kind == "constants":
             return tile_choice.examine(exercise, tile_choice.from_object(kernel))
-        return examine_kernel(exercise, _answer_of_object(kernel), block, seed)
+        answer = _answer_of_object(kernel)
+        _refuse_decorators(exercise, answer.kernel, is_object=True)
+        return examine_kernel(exercise, answer, block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -93,10 +99,11 @@ def examine_source(
             return tile_choice.examine(exercise, tile_choice.from_program(program))
         if exercise_id not in program.functions:
             _refuse_unknown_form(exercise_id, text)
+        function = program.kernel(exercise_id)
+        _refuse_decorators(exercise, function)
         if exercise.kind == "function":
-            return plain_function.examine(exercise, program.kernel(exercise_id), seed)
-        answer = Answer(program.kernel(exercise_id))
-        return examine_kernel(exercise, answer, block, seed)
+            return plain_function.examine(exercise, function, seed)
+        return examine_kernel(exercise, Answer(function), block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -107,39 +114,84 @@ def _refuse_unknown_form(name: str, text: str) -> None:
     Raises:
         KernelRejected: with `unsupported` if the text gives the name a value in some way.
     """
-    line = _line_of_binding(name, ast.parse(text))
-    if line is not None:
+    statements = list(_statements(ast.parse(text)))
+    bindings = [each for each in statements if name in _names_bound(each)]
+    if not bindings:
+        return
+    last = bindings[-1]
+    is_defined = any(isinstance(each, ast.FunctionDef) for each in bindings)
+    if isinstance(last, ast.Delete):
+        said = f"{name} is deleted here, so there is nothing left to check."
+    elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
+        said = f"{name} is defined here, but in a form that cannot be judged without running it."
+    elif is_defined:
+        said = f"{name} gets another meaning here, and is no longer the function above."
+    else:
+        return  # a value, a class, somebody else's function: no answer
+    hint = f"Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`."
+    raise rejection("unsupported", said, last.lineno, hint)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements that a text runs, in their order; what stands in a function is its own."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt):
+            yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
+            yield from _statements(node)
+
+
+def _names_bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement itself gives a meaning, or takes it from."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {each.asname or each.name.split(".")[0] for each in statement.names}
+    if isinstance(statement, ast.AnnAssign) and statement.value is None:
+        return set()
+    if isinstance(statement, (ast.If, ast.Try, ast.With)):
+        return set()
+    nodes = ast.walk(statement)
+    return {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+
+
+def _calls_a_function(statement: ast.stmt, statements: Sequence[ast.stmt]) -> bool:
+    """Is it an assignment of a call that has to do with a function of the text?"""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return False
+    functions = {each.name for each in statements if isinstance(each, ast.FunctionDef)}
+    used = {each.id for each in ast.walk(statement.value) if isinstance(each, ast.Name)}
+    return bool(used & functions)
+
+
+def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = False) -> None:
+    """Refuse what a decorator makes of a function where that is no answer, or nobody knows it.
+
+    Raises:
+        KernelRejected: for a decorator that is not known, or a plain function that is compiled.
+    """
+    for decorator, path in unknown_decorators(function):
+        said = ast.unparse(decorator)
+        if path.startswith("builtins.") and not hasattr(builtins, path.split(".")[1]):
+            if is_object:  # it was there when the function was made
+                continue
+            name = path.split(".")[1]
+            hint = "Is it mistyped, or is an import missing?"
+            raise rejection("compile-error", f"The name {name} is not defined.", decorator, hint)
         raise rejection(
             "unsupported",
-            f"{name} is defined here, but in a form that cannot be judged without running it.",
-            line,
-            f"Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+            f"What @{said} makes of {function.name} cannot be judged without running it.",
+            decorator,
+            "Does the answer work without it?",
         )
-
-
-def _line_of_binding(name: str, tree: ast.Module) -> int | None:
-    """The last line at which a function of the text gets a name in a way that we do not follow.
-
-    That is a `def` below `if`, `try` or `with`, or a call that is handed a function: `cuda.jit(f)`.
-    Whatever else gets the name is no answer: a value, a class, somebody else's function.
-    """
-    functions: set[str] = set()
-    calls: list[ast.Assign] = []
-    lines: list[int] = []
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        match node := waiting.pop():
-            case ast.FunctionDef():
-                functions.add(node.name)
-                lines += [node.lineno] if node.name == name and node not in tree.body else []
-            case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call()) if bound == name:
-                calls.append(node)
-            case ast.If() | ast.Try() | ast.With():  # what stands in a function is its own
-                waiting += ast.iter_child_nodes(node)
-    for call in calls:
-        used = {each.id for each in ast.walk(call.value) if isinstance(each, ast.Name)}
-        lines += [call.lineno] if used & functions else []
-    return max(lines, default=None)
+    if exercise.kind == "function" and function.is_decorated:
+        raise rejection(
+            "compile-error",
+            f"{function.name} is called by Python with a device and three numbers, and returns a "
+            "number: Numba makes no such function of it. It is asked for without a decorator.",
+            function.tree,
+            f"What should stand in the line above `def {function.name}`?",
+        )
 
 
 def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) -> None:
@@ -187,6 +239,16 @@ def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
 
 
 def _answer_of_object(kernel: object) -> Answer:
+    """A kernel that came as an object.
+
+    Raises:
+        KernelRejected: if it is none, or its text cannot be found.
+    """
+    made = callable(kernel) and not isinstance(kernel, (FunctionType, BuiltinFunctionType, type))
+    if made and not isinstance(kernel, Kernel) and not hasattr(kernel, "py_func"):
+        what = f"{type(kernel).__name__} object"
+        hint = "Check the kernel itself, as @cuda.jit has made it."
+        raise rejection("unsupported", f"What this {what} does cannot be judged.", None, hint)
     tree = kernel_from(kernel)
     if hasattr(kernel, "py_func") and runtime.on_gpu():
         return Answer(tree, kernel, runtime.run)

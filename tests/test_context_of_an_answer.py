@@ -104,7 +104,7 @@ def test_the_notebooks_constants_count_for_the_launch() -> None:
 def test_what_the_notebook_has_for_people_is_refused_by_name() -> None:
     text = NAIVE.replace("float32(0)", "float32(plt.pi)")
     [error] = judged(text, IMPORTS + "import matplotlib.pyplot as plt, os").errors
-    assert error.code == "unsupported"
+    assert error.code == "not-allowed"
     assert "plt" in error.message
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch
-from course_lib.diagnosis import causes, requirements
+from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
     Problem,
@@ -104,7 +104,8 @@ def _is_empty(kernel: Kernel) -> bool:
 def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]:
     """Message, line and hint for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
-        if isinstance(node, ast.Return) and node.value is not None:
+        returns = node.value if isinstance(node, ast.Return) else None
+        if returns is not None and not isinstance(returns, ast.Constant):
             message = f"A kernel returns nothing: its result has to be written into {output}."
             return message, node.lineno, f"Which element of {output} belongs to this thread?"
         if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
@@ -278,6 +279,9 @@ class Examination:
         missing = self.missing()
         if missing:
             return make_report(self.exercise, [missing])
+        wrong = at_a_glance.seen_at_once(self.exercise, self.answer.kernel, self.source)
+        if wrong:
+            return make_report(self.exercise, wrong)
         self.adopt_tile()
         launch = self.launch(Case(self.problem.exact(64)))
         first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
@@ -373,6 +377,7 @@ class Examination:
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
+        found = at_a_glance.told_of_barriers(found, self.source)
         exact = _exact(trials)
         if not numbers_right and not any(each.severity == "error" for each in found):
             found.append(self.wrong_result(trials))

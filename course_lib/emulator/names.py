@@ -47,11 +47,6 @@ class Unusable:
 
 KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
 
-# Modules that an answer may import without harm because nothing is ever executed; using them
-# inside a kernel is still refused.
-HARMLESS_MODULES = ("typing", "__future__", "dataclasses", "matplotlib", "IPython", "time", "cupy")
-
-
 _REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize")
 _COURSE_INTRINSICS = tuple(
     """bf16_bits cp_async4 cp_async4_zfill cp_async16 cp_async16_zfill cp_async_commit
@@ -79,6 +74,8 @@ def canonical_path(path: str) -> str:
     """One spelling for names that can be reached in several ways."""
     if path.startswith("numba_cuda_mlir"):
         path = "numba" + path[len("numba_cuda_mlir") :]
+    if path.startswith("numba.core.decorators."):
+        return "numba." + path.rpartition(".")[2]
     for prefix in ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.intrinsic_wrapper"):
         if path.startswith(prefix + "."):
             return "numba.cuda" + path[len(prefix) :]

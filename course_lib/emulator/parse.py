@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,6 @@ from course_lib.emulator.constants import (
 )
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.names import (
-    HARMLESS_MODULES,
     KNOWN_MODULES,
     Reference,
     Unusable,
@@ -56,6 +56,7 @@ class Kernel:
         namespace: what the names outside the function stand for.
         is_device: whether it is decorated as a device function.
         is_decorated: whether it is decorated with cuda.jit at all.
+        is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
     """
 
@@ -68,6 +69,7 @@ class Kernel:
     is_device: bool = False
     is_decorated: bool = True
     is_unrolled: bool = False
+    is_for_cpu: bool = False
 
     def __repr__(self) -> str:
         # It stands in messages, which have to be the same in every run.
@@ -86,6 +88,9 @@ class Kernel:
         return dict(enumerate(self.source.splitlines(), self.first_line))
 
 
+MOST_CALLS_FOLLOWED = 100  # of functions that make kernels, in one text
+
+
 @dataclass
 class Program:
     """A text with one or more kernels, read but not executed.
@@ -95,12 +100,14 @@ class Program:
         constants: module-level numbers and tuples, by name.
         functions: every function defined in the text, by name; the last definition counts.
         names: all of these and the imports, and what `surroundings` adds.
+        calls_left: how many calls of functions that make functions are still followed.
     """
 
     source: str
     constants: dict[str, Any] = field(default_factory=dict)
     functions: dict[str, Kernel] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
+    calls_left: list[int] = field(default_factory=lambda: [MOST_CALLS_FOLLOWED])
 
     def kernel(self, name: str) -> Kernel:
         """The function called `name`.
@@ -221,8 +228,13 @@ def _kernel_of_function(
         namespace=names,
         is_device=bool(options.get("device", False)),
         is_decorated=hasattr(decorated, "py_func"),
+        is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
     )
+
+
+# Modules that come with Python; what math and operator have is known by name.
+_OF_PYTHON = sys.stdlib_module_names - {"builtins", "math", "operator", "_operator", "__main__"}
 
 
 class _LiveNames(Mapping[str, Any]):
@@ -247,6 +259,8 @@ class _LiveNames(Mapping[str, Any]):
                 known = self._kernels[name] = (value, kernel_from(value))
             return known[1]
         described = describe(value)
+        if self._is_stranger(value, described):
+            return _stranger(name)
         if isinstance(described, FunctionType):
             return Unusable(
                 f"{name} is a plain Python function; a kernel can call it only if it is "
@@ -259,6 +273,14 @@ class _LiveNames(Mapping[str, Any]):
         return Unusable(
             f"{name} is a {type(value).__name__}, which has no type in Numba", "compile-error"
         )
+
+    def _is_stranger(self, value: object, described: object) -> bool:
+        """Does it come from a module that no answer may use?"""
+        if isinstance(described, Reference):
+            return described.path.split(".")[0] not in (*KNOWN_MODULES, "builtins")
+        home = getattr(value, "__module__", None)
+        home = home or type(getattr(value, "__self__", None)).__module__  # of a bound method
+        return callable(value) and home.split(".")[0] in _OF_PYTHON
 
     def _raw(self, name: str) -> object:
         if name in self._cells:
@@ -352,27 +374,41 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
             _bind(program, name, Unusable(f"{name} is changed after its definition"))
         case ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
             _bind(program, name, Unusable(f"{name} is not a function that a kernel can use"))
-        case ast.Expr(value=value):
-            _refuse_forbidden_calls(value)
-        case ast.Pass():
-            pass
+        case ast.Delete(targets=targets):
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    _bind(program, target.id, Unusable(f"{target.id} is deleted"))
+        case ast.Expr() | ast.Pass():
+            pass  # nothing that a kernel could use
         case _:
-            # A loop or test at the top level is never executed; whatever it would bind is unknown.
-            _refuse_forbidden_calls(statement)
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    _bind(program, node.id, Unusable(f"{node.id} is not a plain constant"))
+            _read_branch(statement, program)
 
 
-def _refuse_forbidden_calls(tree: ast.AST) -> None:
-    for node in ast.walk(tree):
+def _read_branch(statement: ast.stmt, program: Program) -> None:
+    """Take note of what runs of an `if` or `try`; whatever else binds a name makes it unknown."""
+    from course_lib.emulator.followed import branch_of  # it reads statements, too
+
+    branch = branch_of(statement, program.names)
+    for each in branch or ():
+        read_statement(each, program)
+    if branch is None:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                _bind(program, node.id, Unusable(f"{node.id} is not a plain constant"))
+            elif isinstance(node, ast.FunctionDef):
+                _bind(program, node.name, Unusable(f"{node.name} is defined in another block"))
+
+
+def _why_not(value: ast.expr, name: str, reason: object) -> Unusable:
+    """Why a value is not worked out; some of what an answer may not use is told by its name."""
+    for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id in FORBIDDEN_BUILTINS:
-            raise rejection("not-allowed", f"An answer may not use {node.id}.", node)
+            return Unusable(f"An answer may not use {node.id}", "not-allowed")
+    return Unusable(f"{name} is no constant: {reason}")
 
 
 def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> None:
-    if isinstance(statement, ast.ImportFrom) and statement.level:
-        raise rejection("not-allowed", "An answer may not import from beside itself.", statement)
+    beside = isinstance(statement, ast.ImportFrom) and statement.level > 0
     for alias in statement.names:
         if isinstance(statement, ast.Import):
             module, path = alias.name, alias.name if alias.asname else alias.name.split(".")[0]
@@ -380,21 +416,20 @@ def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> No
         else:
             module = statement.module or ""
             path, name = f"{module}.{alias.name}", alias.asname or alias.name
-        root = module.split(".")[0]
-        if root in HARMLESS_MODULES:
-            _bind(program, name, Unusable(f"{name} of {module} cannot be used inside a kernel"))
-        elif root not in KNOWN_MODULES:
-            raise rejection(
-                "not-allowed",
-                f"An answer may not import {module}.",
-                statement,
-                "Kernels need numba, numpy and math only.",
-            )
+        if beside or module.split(".")[0] not in KNOWN_MODULES:
+            # Nothing is imported here, so it does no harm as long as no kernel uses it.
+            _bind(program, name, _stranger(name))
         elif alias.name == "*":
             for known in names_of_module(module):
                 _bind(program, known, _import_value(Reference(canonical_path(f"{module}.{known}"))))
         else:
             _bind(program, name, _import_value(Reference(canonical_path(path))))
+
+
+def _stranger(name: str) -> Unusable:
+    """A name that comes from a module of which a kernel has nothing."""
+    reason = f"An answer may not use {name}: kernels need numba, numpy and math only"
+    return Unusable(reason, "not-allowed")
 
 
 def _import_value(reference: Reference) -> Any:
@@ -409,15 +444,26 @@ _UNROLLED = "course_lib.intrinsics.unrolled"
 
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
     decorators = [_decorator_path(each, program.names) for each in definition.decorator_list]
+    try:
+        parameters = _parameters(definition.args, definition)
+    except KernelRejected as refused:  # perhaps no kernel calls it
+        found = refused.findings[0]
+        _bind(program, definition.name, Unusable(found.message.rstrip("."), found.code))
+        return
     kernel = Kernel(
         name=definition.name,
-        parameters=_parameters(definition.args, definition),
+        parameters=parameters,
         tree=definition,
         source=program.source,
         first_line=1,
         namespace=program.names,
-        is_device=any(_is_device_decorator(each) for each in definition.decorator_list),
-        is_decorated=any(path and path.startswith(_COMPILED) for path in decorators),
+        is_device=any(
+            is_switched_on("device", each)
+            for each in definition.decorator_list
+            if isinstance(each, ast.Call)
+        ),
+        is_decorated=any(path in _COMPILED for path in decorators),
+        is_for_cpu=any(path in _COMPILED[1:] for path in decorators),
         # It stands next to `def`: it changes the source that @cuda.jit compiles.
         is_unrolled=decorators[-1:] == [_UNROLLED],
     )
@@ -435,23 +481,38 @@ def _decorator_path(decorator: ast.expr, names: Mapping[str, Any]) -> str | None
     return value.path if isinstance(value, Reference) else None
 
 
-def _is_device_decorator(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and any(
-        keyword.arg == "device"
+def is_switched_on(option: str, call: ast.Call) -> bool:
+    """Whether a call says `option=True`."""
+    return any(
+        keyword.arg == option
         and isinstance(keyword.value, ast.Constant)
         and keyword.value.value is True
-        for keyword in decorator.keywords
+        for keyword in call.keywords
     )
+
+
+def unknown_decorators(kernel: Kernel) -> list[tuple[ast.expr, str]]:
+    """The decorators of which nobody knows what they make of a function, with what they stand for.
+
+    That is a dotted name, or "" for what is no module's.
+    """
+    decorators = getattr(kernel.tree, "decorator_list", ())
+    paths = [_decorator_path(each, kernel.namespace) or "" for each in decorators]
+    pairs = zip(decorators, paths, strict=True)
+    return [pair for pair in pairs if pair[1] not in (*_COMPILED, _UNROLLED)]
 
 
 def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> None:
     try:
         constant = evaluate_constant(value, program.names)
     except NotConstant as reason:
-        _refuse_forbidden_calls(value)
+        from course_lib.emulator.followed import function_behind  # it reads statements, too
+
+        function = function_behind(value, program) if isinstance(target, ast.Name) else None
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
-                _bind(program, node.id, Unusable(f"{node.id} is no constant: {reason}"))
+                known = function or _why_not(value, node.id, reason)
+                _bind(program, node.id, known)
         return
     if isinstance(target, ast.Name):
         _bind(program, target.id, constant)

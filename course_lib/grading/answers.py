@@ -76,7 +76,7 @@ def _is_about(segment: Segment, exercise: Exercise) -> bool:
 def _defines(segment: Segment, exercise: Exercise) -> bool:
     """Whether a segment defines what an exercise asks for, complete or not."""
     if exercise.kind != "constants":
-        return any(each.kind == "function" for each in segment.binding(exercise.id))
+        return any(each.kind == "function" or each.makes for each in segment.binding(exercise.id))
     if not all(segment.mentions(name) for name in exercise.parameters):
         return False
     statements = segment.code.statements
@@ -158,7 +158,8 @@ class _Search:
             return False
         if self.exercise.kind == "constants":
             return not self.stub or self._shapes(segment.text) != self.stub
-        functions = [each for each in segment.binding(self.exercise.id) if each.kind == "function"]
+        bound = segment.binding(self.exercise.id)
+        functions = [each for each in bound if each.kind == "function" or each.makes]
         return not functions[-1].is_stub and functions[-1].shape not in self.stub
 
     def _is_broken(self, segment: Segment) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from course_lib.emulator.names import names_of_module
-from course_lib.grading.cell_code import listed_lines, read_code
+from course_lib.grading.cell_code import read_code
 from course_lib.grading.segments import Segment
 from course_lib.grading.statements import Statement, may_be_taken
 
@@ -24,7 +24,6 @@ USUAL_IMPORTS = frozenset(
     )
 )
 
-_Lines = tuple[int, int]  # of a statement: the first and the last
 _Index = Mapping[str, Sequence[tuple[Segment, Statement]]]
 
 
@@ -89,19 +88,18 @@ def assemble(
     joined = (own.cell, *own.continued_in)
     here = [each for each in segments if each.file == own.file and each.runs]
     others = [each for each in here if each.order != own.order and each.cell not in joined[1:]]
-    pieces, needed = _collect(own, names, others, given)
-    cell, left_out = _without_refused(own, needed)
+    pieces = _collect(own, names, others, given)
+    after = _rebound_below(own, frozenset(names), here)
     lines = [piece.text for piece in pieces]
     first_line = sum(text.count("\n") + 1 for text in lines) + 1
-    notes = (*_notes(pieces), *left_out)
-    return Assembled("\n".join([*lines, cell]), first_line, notes)
+    texts = [*lines, own.code.text, *(piece.text for piece in after)]
+    return Assembled("\n".join(texts), first_line, tuple(_notes([*pieces, *after])))
 
 
 def _collect(
     own: Segment, names: Iterable[str], others: Sequence[Segment], given: Surroundings | None
-) -> tuple[list[_Piece], set[_Lines]]:
-    """The pieces in their order, and the statements of the answer's own cell that it needs."""
-    needed: set[_Lines] = set()
+) -> list[_Piece]:
+    """The pieces in their order."""
     found: dict[tuple[int, int, str], _Piece] = {}
     waiting = [(own, name) for name in names]
     seen: set[str] = set()
@@ -113,7 +111,6 @@ def _collect(
         seen.add(name)
         local = own.binding(name)
         if local:
-            needed |= {(each.first, each.last) for each in local}
             waiting += [(own, use) for each in local for use in sorted(each.uses)]
             continue
         if index is None:
@@ -128,7 +125,7 @@ def _collect(
     ordered = [found[key] for key in sorted(found)]
     if sum(len(piece.text) for piece in ordered) > MAX_PIECES_CHARACTERS:
         ordered = []
-    return ordered, needed
+    return ordered
 
 
 def _index_of(segments: Iterable[Segment]) -> _Index:
@@ -171,7 +168,7 @@ def _star_imports(name: str, index: _Index) -> list[tuple[Segment, Statement]]:
 def _piece(
     name: str, segment: Segment, statement: Statement, given: Surroundings | None
 ) -> _Piece | None:
-    if statement.is_refused or statement.is_stub or statement.kind == "other":
+    if statement.is_stub or statement.kind == "other":
         return None
     if statement.kind == "import":
         text = statement.imports.get(name) or statement.imports["*"]
@@ -197,18 +194,23 @@ def _only_defines(segment: Segment) -> bool:
     return all(each.kind != "other" for each in segment.code.statements)
 
 
-def _without_refused(own: Segment, needed: set[_Lines]) -> tuple[str, list[str]]:
-    """The cell's text; a statement that the answer does not use cannot make it be refused."""
-    lines = own.code.text.split("\n")
-    passed_over = []
-    for each in own.code.statements:
-        if each.is_refused and each.is_alone and (each.first, each.last) not in needed:
-            passed_over.append(each.first)
-            for number in range(each.first - 1, each.last):
-                lines[number] = "# " + lines[number]
-    where = listed_lines(passed_over) if passed_over else ""
-    notes = [f"What the answer does not need was passed over ({where})."] if where else []
-    return "\n".join(lines), notes
+def _rebound_below(
+    own: Segment, names: frozenset[str], segments: Sequence[Segment]
+) -> list[_Piece]:
+    """What stands below an answer and makes something else of it: `k = cuda.jit(k)`, `del k`."""
+    made = (each for name in names for each in own.binding(name))
+    if not any(each.kind == "function" or each.makes for each in made):
+        return []
+    found = []
+    for segment in segments:
+        if segment.order <= own.order or segment.is_experiment != own.is_experiment:
+            continue
+        lines = segment.code.text.split("\n")
+        for each in segment.code.statements:
+            if each.binds & names and each.kind != "function" and each.is_alone:
+                text = "\n".join(lines[each.first - 1 : each.last])
+                found.append(_Piece(segment, each, text, tuple(sorted(each.binds & names))))
+    return found
 
 
 def _notes(pieces: Sequence[_Piece]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from course_lib.emulator.names import HARMLESS_MODULES, KNOWN_MODULES
 from course_lib.emulator.parse import FORBIDDEN_BUILTINS
 
 StatementKind = Literal["function", "constant", "import", "other"]
@@ -32,7 +31,8 @@ class Statement:
         binds: the names that it defines.
         uses: the names from elsewhere that it needs.
         is_stub: it is a function without anything to do.
-        is_refused: an answer that holds it is refused, whatever else it holds.
+        makes: it gives a name what a call returns, or what another name stands for: perhaps a
+            function, as in `k = cuda.jit(f)`.
         is_alone: no other statement stands on its lines.
         shape: a hash of its syntax tree, whatever its comments and blank lines.
         imports: for an import, the statement that imports one name alone.
@@ -45,11 +45,11 @@ class Statement:
     binds: frozenset[str]
     uses: frozenset[str] = frozenset()
     is_stub: bool = False
-    is_refused: bool = False
     is_alone: bool = True
     shape: str = ""
     imports: dict[str, str] = field(default_factory=dict)
     parameters: int = 0
+    makes: bool = False
 
 
 def statements_of(tree: ast.Module) -> Iterator[Statement]:
@@ -74,38 +74,24 @@ def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
     match node:
         case ast.FunctionDef(name=name):
             shape = _shape(node)
-            refused = bool(node.args.vararg or node.args.kwarg or node.args.kwonlyargs)
             binds, uses = frozenset([name]), _used_by_function(node)
+            count = len(node.args.posonlyargs) + len(node.args.args)
+            stub = _is_stub(node)
             return Statement(
-                "function",
-                first,
-                last,
-                binds,
-                uses,
-                _is_stub(node),
-                refused,
-                alone,
-                shape,
-                parameters=len(node.args.posonlyargs) + len(node.args.args),
+                "function", first, last, binds, uses, stub, alone, shape, parameters=count
             )
         case ast.Import() | ast.ImportFrom():
-            imports, refused = _imports(node)
+            imports = _imports(node)
             binds = frozenset(imports)
-            return Statement(
-                "import", first, last, binds, is_refused=refused, is_alone=alone, imports=imports
-            )
+            return Statement("import", first, last, binds, is_alone=alone, imports=imports)
         case ast.Assign() | ast.AnnAssign():
             kind: StatementKind = "constant" if _is_plain_assignment(node) else "other"
             shape = _shape(node)
-            refused = kind == "other" and _is_forbidden(node)
-            return Statement(
-                kind, first, last, _bound(node), _loaded(node), False, refused, alone, shape
-            )
+            binds, uses = _bound(node), _loaded(node)
+            makes = isinstance(node.value, ast.Call | ast.Name) and not binds & uses
+            return Statement(kind, first, last, binds, uses, False, alone, shape, makes=makes)
         case _:
-            refused = not isinstance(node, ast.ClassDef) and _is_forbidden(node)
-            return Statement(
-                "other", first, last, _bound(node), _loaded(node), False, refused, alone
-            )
+            return Statement("other", first, last, _bound(node), _loaded(node), False, alone)
 
 
 def _shape(node: ast.stmt) -> str:
@@ -172,7 +158,7 @@ def _bound(tree: ast.stmt) -> frozenset[str]:
     return frozenset(
         node.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     )
 
 
@@ -194,21 +180,18 @@ def _is_forbidden(tree: ast.AST) -> bool:
     )
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> tuple[dict[str, str], bool]:
-    """What imports each name alone, and whether an answer with this import is refused."""
+def _imports(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """What imports each name alone."""
     single: dict[str, str] = {}
-    refused = isinstance(node, ast.ImportFrom) and node.level > 0
     for alias in node.names:
         module = alias.name if isinstance(node, ast.Import) else node.module or ""
-        known = module.split(".")[0] in (*KNOWN_MODULES, *HARMLESS_MODULES)
-        refused = refused or not known
         name = alias.asname or alias.name.split(".")[0]
         renamed = f" as {alias.asname}" if alias.asname else ""
         if isinstance(node, ast.Import):
             single[name] = f"import {alias.name}{renamed}"
         else:
             single[name] = f"from {module} import {alias.name}{renamed}"
-    return single, refused
+    return single
 
 
 def may_be_taken(import_text: str) -> bool:

@@ -73,7 +73,7 @@ def test_one_shared_number_stages_no_tile(tile: int, seed: int) -> None:
     [error] = report.errors
     assert (error.code, error.line) == ("not-used", 10)
     missed = [name for name, points in report.earned.items() if not points]
-    assert missed == ["shared-memory", "reuse"]
+    assert missed == ["shared-memory", "race-free", "reuse"]
 
 
 def test_a_show_is_worth_what_the_same_kernel_is_worth_without_it() -> None:

@@ -283,7 +283,6 @@ def test_an_import_of_everything_is_taken_where_it_brings_the_name():
         "import os; helper = 1",
         "helper = 1; print(open('x'))",
         "class helper: pass",
-        "def helper(*everything): return 1",
         "with open('x') as helper: pass",
     ],
 )
@@ -551,13 +550,12 @@ def test_a_plain_function_with_its_helper():
 # --- what an answer does not need -------------------------------------------------------------
 
 
-def test_a_statement_that_would_be_refused_is_passed_over_where_it_is_not_needed():
+def test_what_the_answer_does_not_need_stays_and_does_no_harm():
     extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
     answer = find(code(f"{TILED}\n{extra}"))
-    commented = "\n".join("# " + line for line in extra.split("\n")[:4])
-    assert answer.text == f"{TILED}\n{commented}\nprint(pd)"
-    number = TILED.count("\n") + 2
-    assert f"lines {number}, {number + 1} and {number + 2}" in said(answer)
+    assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
+    context = tasks()["matmul_tiled"].context
+    assert examine_source("matmul_tiled", answer.text, context=context).passed
 
 
 def test_it_stays_where_the_answer_needs_it():

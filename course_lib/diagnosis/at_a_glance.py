@@ -1,0 +1,161 @@
+"""What the source alone says is wrong with a kernel, before it is launched, or why it cannot be.
+
+These are slips that Python and Numba let pass, or refuse in words of their own: each is told at
+its line, in the words of this course.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.source import Source, names_in, root_name
+from course_lib.emulator import Kernel
+from course_lib.findings import Finding, finding
+
+BARRIERS = ("syncthreads", "syncwarp")
+# What NumPy's arrays do as a whole; in a kernel each thread would call it.
+REFUSED = {"@", "dot"}  # Numba has no code of them for a GPU; of the others, versions differ
+WHOLE = frozenset(
+    """all any argmax argmin argsort choose clip compress conj copy cumprod cumsum diagonal dot fill
+    max mean min nonzero partition prod ptp put repeat round searchsorted sort squeeze std sum
+    swapaxes take tolist trace var""".split()
+)
+
+
+def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Finding]:
+    """Errors that leave nothing to launch."""
+    if not isinstance(kernel.tree, ast.FunctionDef):
+        return []
+    return [
+        *_not_for_the_gpu(kernel),
+        *_values_returned(kernel.tree, exercise),
+        *_output_rebound(kernel, source),
+        *_whole_arrays(kernel, source),
+    ]
+
+
+def _not_for_the_gpu(kernel: Kernel) -> Iterator[Finding]:
+    """A function that no GPU can launch."""
+    name, line = kernel.name, kernel.tree.lineno
+    mend = f"What has to stand in the line above `def {name}`, so that Numba makes it a kernel?"
+    if kernel.is_device:
+        message = (
+            f"{name} is a device function (device=True): kernels can call it, but it cannot be "
+            "launched. @cuda.jit alone makes it a kernel."
+        )
+    elif kernel.is_for_cpu:
+        message = (
+            f"{name} is compiled for the processor, not for the GPU: it cannot be launched. "
+            "@cuda.jit makes it a kernel."
+        )
+    elif not kernel.is_decorated:
+        message = (
+            f"{name} is a plain Python function: without @cuda.jit above it, there is no kernel "
+            "that a GPU could launch."
+        )
+    else:
+        return
+    yield finding("invalid-launch", message, line, mend)
+
+
+def _values_returned(tree: ast.FunctionDef, exercise: Exercise) -> Iterator[Finding]:
+    for node in _own_nodes(tree):
+        if isinstance(node, ast.Return) and not _is_nothing(node.value):
+            output = tree.args.args[-1].arg if tree.args.args else exercise.output
+            message = (
+                "A kernel returns nothing, and Numba refuses one that does: the result has to be "
+                f"written into {output}."
+            )
+            hint = f"Which element of {output} belongs to this thread?"
+            yield finding("compile-error", message, node.lineno, hint)
+            return
+
+
+def _is_nothing(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _own_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions in it, from top to bottom."""
+    waiting: list[ast.AST] = list(reversed(tree.body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _output_rebound(kernel: Kernel, source: Source) -> Iterator[Finding]:
+    """`C = …` for `C[…] = …`: the name stands for a number then, and the array is left alone."""
+    output = kernel.parameters[-1] if kernel.parameters else ""
+    if source.accesses(output, store=True):
+        return
+    for statement in source.assignments(output):
+        in_kernel = source.kernel in source.ancestors(statement)
+        if in_kernel and (statement.value is None or root_name(statement.value) != output):
+            message = (
+                f"This gives the name {output} another meaning, for one thread; the array {output} "
+                "stays as it was."
+            )
+            hint = f"Which element of {output} belongs to this thread?"
+            yield finding("incomplete-output", message, statement.lineno, hint)
+            return
+
+
+def _whole_arrays(kernel: Kernel, source: Source) -> Iterator[Finding]:
+    """`A.sum()`, `C.fill(0)`, `A @ B`: no thread has a whole array to itself."""
+    told: set[int] = set()
+    for node in _own_nodes(source.kernel):
+        said, operation = _whole_operation(node, kernel.parameters)
+        if said and node.lineno not in told:  # type: ignore[attr-defined]
+            told.add(node.lineno)  # type: ignore[attr-defined]
+            code = "compile-error" if operation in REFUSED else "unsupported"
+            message = (
+                f"{said} works on whole arrays, and every thread would do all of it; a thread of a "
+                "kernel works on single elements."
+            )
+            hint = "Which elements does this thread need, and which one does it write?"
+            yield finding(code, message, node.lineno, hint)  # type: ignore[attr-defined]
+
+
+def _whole_operation(node: ast.AST, arrays: Sequence[str]) -> tuple[str, str]:
+    """An operation on whole arrays, as it is written and by its name; empty for anything else."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            if name in arrays and method in WHOLE:
+                return f"{name}.{method}()", method
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return f"{ast.unparse(left)} @ {ast.unparse(right)}", "@"
+    return "", ""
+
+
+def uncalled_barriers(source: Source) -> list[int]:
+    """The lines of statements that name a barrier and do not call it."""
+    return sorted(
+        node.lineno
+        for node in source.walk()
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, (ast.Attribute, ast.Name))
+        and names_in(node.value) & set(BARRIERS)
+    )
+
+
+def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
+    """Findings with what an uncalled barrier has to do with them: it is why there are races."""
+    lines = uncalled_barriers(source)
+    if not lines:
+        return findings
+    name = ast.unparse(source.at_line(lines[0]) or source.kernel)
+    races = [each for each in findings if each.code.startswith("race-")]
+    message = f"{name} is only named here, and not called: without () no thread waits."
+    if not races:
+        message = f"{message} Nothing is lost here without it."
+        return [*findings, finding("excess-barriers", message, lines[0], "Is it needed?")]
+    seen = races[0]
+    what = seen.message[:1].upper() + seen.message[1:]
+    hint = "How does Python tell the name of a function from a call of it?"
+    cause = replace(seen, message=f"{message} {what}", line=lines[0], hint=hint, other_line=None)
+    return [cause, *(each for each in findings if each not in races)]

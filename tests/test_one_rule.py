@@ -1,0 +1,238 @@
+"""The same answer gets the same verdict as an object, as text and in a notebook."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "grading"))
+
+from notebook_texts import code, handed_in, tasks
+
+from course_lib.checking import examine, examine_source
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.report import Report
+from course_lib.grading import batches
+from course_lib.grading.answers import find_answers
+from course_lib.grading.records import Judgement
+
+ROOT = Path(__file__).parent
+STYLES = sorted((ROOT / "styles/answers").glob("*/*.py"))
+MUTANTS = sorted((ROOT / "mutants/answers").glob("*/*.py"))
+ADD = """from numba import cuda
+import numpy as np
+
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
+"""
+IMPORTS, KERNEL = ADD.split("\n\n")
+BARE = KERNEL.replace("@cuda.jit\n", "")
+MADE = f"def make(unused, scale=1):\n{textwrap.indent(KERNEL, '    ')}    return mat_add\n\n"
+TILED = """def make(tile):
+    @cuda.jit(fastmath=True)
+    def kernel(A, B, C):
+        sA = cuda.shared.array((tile, tile), float32)
+        sB = cuda.shared.array((tile, tile), float32)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        acc = float32(0)
+        for start in range(0, A.shape[1], tile):
+            inside = row < A.shape[0] and start + tx < A.shape[1]
+            sA[ty, tx] = A[row, start + tx] if inside else float32(0)
+            inside = start + ty < A.shape[1] and col < C.shape[1]
+            sB[ty, tx] = B[start + ty, col] if inside else float32(0)
+            cuda.syncthreads()
+            for k in range(tile):
+                acc += sA[ty, k] * sB[k, tx]
+            cuda.syncthreads()
+        if row < C.shape[0] and col < C.shape[1]:
+            C[row, col] = acc
+    return kernel
+"""
+
+Verdict = tuple[bool, int, bool, list[tuple[str, str, str]]]
+
+
+def _verdict(report: Report | Judgement, points: int, text: str) -> Verdict:
+    """Passed, points, review, and the findings with the text of their lines."""
+    lines = text.split("\n")
+    errors = [each for each in report.findings if each.severity == "error"]
+    found = [
+        (each.code, each.severity, lines[each.line - 1].strip() if each.line else "")
+        for each in report.findings
+    ]
+    return not errors, points, report.needs_review, found
+
+
+def as_object(exercise: str, text: str) -> Verdict | None:
+    """The verdict on what the text defines when Python runs it; None if that is nothing."""
+    filename = f"<answer {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    exec("from numba import cuda, float32\nimport numpy as np\nimport math", namespace)
+    exec(compile(text, filename, "exec"), namespace)
+    if exercise not in namespace:
+        return None
+    report = examine(exercise, namespace[exercise], debug=True)
+    return _verdict(report, report.points, text)
+
+
+def as_text(exercise: str, text: str) -> Verdict:
+    usual = "from numba import cuda, float32\nimport numpy as np\nimport math"
+    report = examine_source(exercise, text, context=usual, debug=True)
+    return _verdict(report, report.points, text)
+
+
+def in_a_notebook(exercise: str, cells: list[str]) -> Verdict:
+    task = tasks()[exercise]
+    [answer] = find_answers(handed_in([code(each) for each in cells]), [exercise], tasks())
+    assert answer.problem is None, answer.problem
+    judged = batches.judge(exercise, answer.text, 0, task.context)
+    points = sum(
+        0 if each in lost else most
+        for lost in [batches_lost(judged)]
+        for each, most in EXERCISES[exercise].points.items()
+    )
+    return _verdict(judged, points, answer.text)
+
+
+def batches_lost(judged: Judgement) -> dict[str, str]:
+    from course_lib.grading.scoring import lost_by
+    from course_lib.grading.settings import Settings
+
+    return lost_by(judged, Settings())
+
+
+INDENTED = textwrap.indent(KERNEL, "    ")
+COMPILED = MADE.replace("@cuda.jit", "").replace("return mat_add", "return cuda.jit(mat_add)")
+TWICE = f"{MADE}def twice(n):\n    return make(n)\n\nmat_add = twice(2)\n"
+
+
+def below(decorator: str) -> str:
+    """The answer below another decorator."""
+    return ADD.replace("@cuda.jit", decorator)
+
+
+def adding(term: str, before: str = "") -> str:
+    """The answer with another first term."""
+    return ADD.replace("A[y, x] +", f"{term} +").replace("@cuda", f"{before}@cuda")
+
+
+def unlike(*lines: str) -> str:
+    """The imports, and then these lines."""
+    return "\n".join([IMPORTS, *lines])
+
+
+# How an answer may come: its cells, and whether it passes (None: a person has to look).
+FORMS: dict[str, tuple[list[str], bool | None]] = {
+    "as it is": ([ADD], True),
+    "imports apart": ([IMPORTS, KERNEL], True),
+    "unused imports": ([f"import os, random as r\nfrom sys import *\n{ADD}"], True),
+    "an import from below": ([ADD.replace("\n\n", "\nfrom os import path\n\n")], True),
+    "a helper that no kernel uses": ([f"def show(*many):\n    print(many)\n\n{ADD}"], True),
+    "something is printed": ([f"{ADD}\nprint(len(str(np)))\nx = sorted([2, 1])"], True),
+    "jit called": ([unlike(BARE, "mat_add = cuda.jit(mat_add)")], True),
+    "jit called with options": ([unlike(BARE, "mat_add = cuda.jit(fastmath=True)(mat_add)")], True),
+    "jit called in another cell": ([unlike(BARE), "mat_add = cuda.jit(mat_add)"], True),
+    "jit of another name": (
+        [unlike(BARE.replace("mat_add", "add"), "mat_add = cuda.jit(add)")],
+        True,
+    ),
+    "jit under its own name": ([below("from numba.cuda import jit\n@jit")], True),
+    "jit with options": ([below("@cuda.jit(fastmath=True)")], True),
+    "jit with a signature": ([below('@cuda.jit("void(f4[:,::1], f4[:,::1], f4[:,::1])")')], True),
+    "jit with brackets": ([below("@cuda.jit()")], True),
+    "another name for it": ([ADD.replace("mat_add", "add") + "\nmat_add = add\n"], True),
+    "made": ([unlike(MADE, "mat_add = make(16)")], True),
+    "made in another cell": ([unlike(MADE), "mat_add = make(unused=3, scale=2 * 8)"], True),
+    "made and compiled": ([unlike(COMPILED, "mat_add = make(1)")], True),
+    "made by one that is made": ([unlike(TWICE)], True),
+    "in an if": ([unlike(f"if np.pi > 3:\n{INDENTED}")], True),
+    "in a try": ([unlike(f"try:\n{INDENTED}except OSError:\n    pass")], True),
+    "no jit": ([unlike(BARE)], False),
+    "jit for the processor": ([below("from numba import njit\n@njit")], False),
+    "a device function": ([below("@cuda.jit(device=True)")], False),
+    "a used import": ([f"import os\n{adding('os.getpid()')}"], False),
+    "a used name of a module": ([f"from random import random\n{adding('random()')}"], False),
+    "a plain helper": ([adding("plus(A[y, x])", "def plus(a):\n    return a\n\n")], False),
+    "deleted": ([f"{ADD}\ndel mat_add\n"], None),
+    "deleted in another cell": ([ADD, "del mat_add"], None),
+    "rebound": ([f"{ADD}\nmat_add = np.vectorize(mat_add)\n"], None),
+    "rebound in another cell": ([ADD, "mat_add = np.vectorize(mat_add)"], None),
+    "decorated by something unknown": (
+        [below("def quiet(f):\n    return f\n\n@quiet\n@cuda.jit")],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_verdict_for_every_form(form: str) -> None:
+    cells, passes = FORMS[form]
+    text = "\n".join(cells)
+    said = as_text("mat_add", text)
+    assert (None if said[2] else said[0]) == passes, said
+    assert in_a_notebook("mat_add", cells) == said
+    seen = as_object("mat_add", text)
+    if passes is None:  # where it is, it cannot be judged as an object either
+        assert seen is None or seen[2], seen
+    else:
+        assert seen == said
+
+
+@pytest.mark.parametrize("tile", ["8", "16", "4 * 8"])
+def test_a_tile_that_a_factory_is_given(tile: str) -> None:
+    text = f"{TILED}\nmatmul_tiled = make({tile})\n"
+    said = as_text("matmul_tiled", text)
+    assert said[:3] == (True, 10, False), said
+    assert in_a_notebook("matmul_tiled", [TILED, f"matmul_tiled = make({tile})"]) == said
+    assert as_object("matmul_tiled", text) == said
+
+
+def test_a_factory_that_makes_itself_ends() -> None:
+    text = "def make(n):\n    k = make(n)\n    j = make(n)\n    return k\n\nmat_add = make(1)\n"
+    assert examine_source("mat_add", text, debug=True).needs_review
+
+
+@pytest.mark.parametrize("decorator", ["@njit", "@cuda.jit", "@cuda.jit(device=True)"])
+def test_a_plain_function_is_asked_for_without_a_decorator(decorator: str) -> None:
+    path = ROOT / "styles/answers/blocks_per_sm/reference.py"
+    text = path.read_text(encoding="utf-8")
+    text = text.replace("def blocks_per_sm", f"{decorator}\ndef blocks_per_sm")
+    said = as_text("blocks_per_sm", f"from numba import njit, cuda\n{text}")
+    assert said[:2] == (False, 0) and said[3][0][0] == "compile-error", said
+    assert as_object("blocks_per_sm", f"from numba import njit, cuda\n{text}") == said
+
+
+def _marks(number: int) -> list[pytest.MarkDecorator]:
+    return [] if number % 60 == 0 else [pytest.mark.slow if number % 20 == 0 else pytest.mark.long]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=_marks(number), id=f"{path.parent.name}-{path.stem}")
+        for number, path in enumerate([*STYLES, *MUTANTS])
+    ],
+)
+def test_one_verdict_for_every_answer(path: Path) -> None:
+    exercise, text = path.parent.name, path.read_text(encoding="utf-8")
+    if EXERCISES[exercise].kind == "constants":
+        pytest.skip("constants are no object of their own")
+    said = as_text(exercise, text)
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return
+    if f"def {exercise}(" not in text:
+        return  # nothing is there, or only under another name
+    assert as_object(exercise, text) == said
+    assert in_a_notebook(exercise, [f"# EXERCISE {exercise}\n{text}"]) == said
