@@ -31,6 +31,9 @@ NAN, ODD = float("nan"), -7251.625
 # several times what the most laborious right answer needs.
 STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000}
 FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000}
+# How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
+LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
+LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
 
 
@@ -46,6 +49,9 @@ class Case:
         exact: a multiple of every tile, and square: any index stays inside, any count is exact.
         again: a shape that was tried before, with other inputs; it only tells about wrong answers.
         counted: uneven, and held to what the exercise asks for in cost as well.
+        along: long in this direction, a place in the shape, and short in all others.
+        allowed: just beyond a number that may be a limit (see limits.py), with so many steps; its
+            inputs are such that what comes last counts.
     """
 
     shape: Shape
@@ -55,9 +61,13 @@ class Case:
     exact: bool = False
     again: bool = False
     counted: bool = False
+    along: int | None = None
+    allowed: int = 0
 
     def steps(self, problem: Problem) -> int:
         """The emulator's budget."""
+        if self.allowed:
+            return self.allowed
         return problem.fewest_steps if max(self.shape) <= 1 else problem.steps[self.schedule]
 
     def label(self, problem: Problem) -> str:
@@ -80,7 +90,9 @@ class Problem:
         steps: its budgets elsewhere.
         steps_of_all: the budget of all launches together.
         schedules: those of the first uneven shapes; the others run in lockstep.
-        tiny, wide: the smallest shape, and one that an index in 8 bits does not reach across.
+        tiny: the smallest shape.
+        short: a small one, which the long launches make long in one direction each.
+        directions: in which; places in a shape.
         gpu_shapes: what a real GPU is tried on as well.
         counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
     """
@@ -97,7 +109,8 @@ class Problem:
     steps_of_all: ClassVar[int] = 70_000
     schedules: ClassVar[tuple[str, ...]] = ("warps", "shuffled")
     tiny: ClassVar[Shape] = (1, 1, 0)
-    wide: ClassVar[Shape] = (2, 300, 0)
+    short: ClassVar[Shape] = (5, 6, 0)
+    directions: ClassVar[tuple[int, ...]] = (0, 1)
     gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
     counted: ClassVar[int | None] = None
 
@@ -111,6 +124,18 @@ class Problem:
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
         raise NotImplementedError
+
+    def lengths(self, along: int) -> Sequence[int]:
+        """How long a launch may be that is long in this direction."""
+        return LENGTHS
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Inputs among which every element counts, above all the last: small whole numbers, none
+        of them zero, whose sums float32 holds exactly in any order."""
+        return tuple(
+            rng.choice(np.array([-2, -1, 1, 2], np.float32), size)
+            for size in self.operand_shapes(shape)
+        )
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         """What should come out, in float64, and how far float32 may be off."""
@@ -167,7 +192,8 @@ class Product(Problem):
 
     has_steps = True
     tiny = (1, 1, 1)
-    wide = (2, 300, 3)
+    short = (5, 6, 3)
+    directions = (0, 1, 2)
     gpu_shapes = ((1000, 517, 733), (512, 512, 512))
     counted = 0
 
@@ -228,6 +254,10 @@ class RegisterProduct(Product):
     steps_of_all = 150_000
     schedules = ("warps",)
     counted = 1
+
+    def lengths(self, along: int) -> Sequence[int]:
+        """A step of k takes a thread many times as long here as elsewhere."""
+        return LESS_LONG if along == 2 else LENGTHS
 
     def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
         """Two tiles of C each way, and steps enough for at least two tiles."""
@@ -297,7 +327,8 @@ class Scan(Problem):
     steps = FEW_STEPS
     steps_of_all = 25_000
     tiny = (1,)
-    wide = (300,)
+    short = (5,)
+    directions = (0,)
     gpu_shapes = ((100_003,), (1 << 16,))
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
@@ -341,7 +372,7 @@ class Attention(Problem):
 
     letters = "QKVO"
     tiny = (1, 1, 1)
-    wide = (2, 300, 1)
+    short = (5, 3, 1)
     fewest_steps = 12_000
     steps = {"lockstep": 50_000, "warps": 100_000}  # noqa: RUF012
     steps_of_all = 140_000
@@ -355,6 +386,14 @@ class Attention(Problem):
         if shape[2] > 1:
             Q[1::2] = Q[1::2] / 8 - K[0]
         return Q * np.float32(shape[2]), K, V
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """The last key alone has as much weight as all others together."""
+        Q, K, V = super().telling_operands(shape, rng)
+        Q[:] = Q[0]
+        K[:-1] /= 16
+        K[-1] = Q[0] * np.float32(math.log(len(K) + 1) * math.sqrt(WIDTH) / np.sum(Q[0] ** 2))
+        return Q, K, V
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return (shape[0], WIDTH), (shape[1], WIDTH), (shape[1], WIDTH)
@@ -455,7 +494,6 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
     """
     rng = np.random.default_rng((seed, 98))
     shapes = [shape if seed == 0 else like(shape, rng) for shape in problem.shapes]
-    wide = problem.wide if seed == 0 else like(problem.wide, rng)
     cases = [Case(problem.tiny, draw=50), Case(first, exact=True)]
     schedules = (*problem.schedules, *["lockstep"] * len(shapes))
     poisons = (ODD, NAN)
@@ -463,11 +501,24 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
         counted = number == problem.counted
         poison = poisons[number % 2]
         cases.append(Case(shape, schedules[number], poison, draw=number + 1, counted=counted))
-    cases.append(Case(wide, draw=60))
-    again = len(cases)
+    again = len(cases) + 1
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))
     cases.append(Case(drawn, "lockstep", NAN, draw=again + 1))
     cases.append(Case(shapes[0], "lockstep", NAN, draw=again, again=True))
+    return cases + long_cases(problem, seed)
+
+
+def long_cases(problem: Problem, seed: int) -> list[Case]:
+    """One launch for each direction that is long in it: by some hundreds, no multiple of anything.
+
+    They come last: only what the others leave open can be told by them alone.
+    """
+    rng = np.random.default_rng((seed, 96))
+    cases = []
+    for along in problem.directions:
+        shape = list(problem.short if seed == 0 else like(problem.short, rng))
+        shape[along] = int(rng.choice(problem.lengths(along)))
+        cases.append(Case(tuple(shape), draw=60 + along, along=along))
     return cases
 
 
@@ -486,4 +537,6 @@ def exact_side(launch: Launch, tile: int, seed: int) -> int:
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
-    return problem.operands(case.shape, np.random.default_rng((seed, case.draw)))
+    rng = np.random.default_rng((seed, case.draw))
+    draw = problem.telling_operands if case.allowed else problem.operands
+    return draw(case.shape, rng)

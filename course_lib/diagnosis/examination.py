@@ -29,6 +29,7 @@ from course_lib.diagnosis.launch_choice import (
     choices,
     tile_of,
 )
+from course_lib.diagnosis.limits import Limits, limit_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -160,6 +161,7 @@ class Examination:
         self.trails: dict[Case, Trail] = {}
         self.typings: Typings = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
+        self.limits = Limits()
         self.choice = choice or Choice()
         self.constants: dict[str, object] = dict(self.choice.constants)
 
@@ -227,6 +229,7 @@ class Examination:
             outputs=(self.names[-1],),
         )
         emulation.typings = self.typings
+        emulation.limits = None if listen else self.limits.notes_for(case)
         if case.exact or listen:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
@@ -260,6 +263,8 @@ class Examination:
         """The emulator's budget for a launch, out of the one for all; a second time the same."""
         if case in self.spent:
             return self.spent[case]
+        if case.allowed:
+            return case.allowed
         left = self.problem.steps_of_all - sum(self.spent.values())
         return max(1, min(case.steps(self.problem), left))
 
@@ -287,6 +292,7 @@ class Examination:
         first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
         self.refuse_giants(first)
         cases = make_cases(self.problem, first, self.seed)
+        self.limits = Limits()
         trials: list[Trial] = []
         for case in cases:
             if case.again and all(trial.right for trial in trials):
@@ -357,6 +363,7 @@ class Examination:
 
     def conclude(self, trials: list[Trial]) -> Report:
         """Put together what all launches showed."""
+        limit, warnings = self.limit_of(trials)
         first = self.faults_of(trials[0])
         later = [each for trial in trials[1:] for each in self.faults_of(trial)]
         # The smallest launch shows best which barrier is missed first; of other faults, the
@@ -373,8 +380,8 @@ class Examination:
         if self.exercise.thread_tile:
             faults = causes.without_strays(faults, self.source.shared_names())
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
-        cause = None if doubtful else self.cause(trials, faults)
-        found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten
+        cause = None if doubtful else limit or self.cause(trials, faults)
+        found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
         found = at_a_glance.told_of_barriers(found, self.source)
@@ -397,6 +404,31 @@ class Examination:
         """Do the threads of a block work together, with what the exercise asks them to use?"""
         exact = _exact(trials)
         return exact is None or requirements.shares(self.measured(exact))
+
+    def limit_of(self, trials: list[Trial]) -> tuple[Finding | None, list[Finding]]:
+        """The number up to which alone the answer is right, as a finding; warnings of others.
+
+        Adds the launch that goes wrong beyond it to the trials.
+        """
+        wrong = [trial for trial in trials if not trial.right or _leaves_arrays(trial)]
+        warnings: list[Finding] = []
+        if wrong:
+            long = [trial for trial in wrong if trial.case.along is not None]
+            site = self.limits.met_first_in(long[0].case) if long == wrong else None
+        else:
+
+            def is_right(case: Case) -> bool:
+                trial = self.run(case)
+                fails = not trial.right or _leaves_arrays(trial)
+                wrong.extend([trial] * fails)
+                return not fails
+
+            site, warnings = self.limits.settle(self.problem, self.source, self.spent, is_right)
+            trials += wrong
+        if site is None or wrong[0].right:
+            return None, warnings
+        label = wrong[0].case.label(self.problem)
+        return limit_finding(site, self.source, label, wrong[0].outcome), warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
@@ -608,6 +640,10 @@ def _is_hopeless(trial: Trial) -> bool:
     everyone = alone and "race-write-after-write" in codes and trial.outcome.got.size == 1
     beside = trial.case.exact and not alone and not trial.right and _leaves_tiles(trial)
     return "timeout" in codes or everyone or beside
+
+
+def _leaves_arrays(trial: Trial) -> bool:
+    return any(each.code in causes.OUTSIDE for each in trial.errors)
 
 
 def _leaves_tiles(trial: Trial) -> bool:

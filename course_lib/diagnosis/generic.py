@@ -46,7 +46,7 @@ SIZES: dict[int, tuple[Shape, ...]] = {
     2: ((33, 19), (31, 40), (1, 33), (33, 1), (70, 65)),
     3: ((33, 19, 37), (31, 33, 17), (17, 40, 5), (1, 33, 31), (33, 1, 20)),
 }
-WIDE: dict[int, Shape] = {1: (300,), 2: (2, 300), 3: (2, 300, 3)}
+SHORT: dict[int, Shape] = {1: (5,), 2: (5, 6), 3: (5, 6, 3)}
 ON_A_GPU: dict[int, tuple[Shape, ...]] = {
     1: ((100_003,), (1 << 16,)),
     2: ((1000, 517), (512, 512)),
@@ -78,7 +78,8 @@ class DescribedProblem(Problem):
             "sizes": letters,
             "letters": "".join(exercise.parameters),
             "tiny": (1,) * len(letters),
-            "wide": WIDE[len(letters)],
+            "short": SHORT[len(letters)],
+            "directions": tuple(range(len(letters))),
             "gpu_shapes": ON_A_GPU[len(letters)],
         }
         for name, value in values.items():  # the base class is frozen
@@ -103,6 +104,9 @@ class DescribedProblem(Problem):
             else np.float32(rng.uniform(LOWEST, HIGHEST))
             for size in self.operand_shapes(shape)
         )
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        return tuple(map(np.float32, super().telling_operands(shape, rng)))
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         expected = _reference(self.exercise, inputs)

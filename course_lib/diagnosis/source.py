@@ -195,6 +195,25 @@ class Source:
                 found.append((test, named.lineno if named else line))
         return found
 
+    def heads_a_loop(self, node: ast.AST) -> bool:
+        """Does it decide, itself or by the variable that it gives a value, how often a loop turns?
+
+        `range(min(K, 64))`; `last = min(K, 64)`, and then `range(last)`.
+        """
+        statement = self.statement(node)
+        given = {
+            name.id
+            for target in getattr(statement, "targets", [])
+            for name in _flat(target)
+            if isinstance(name, ast.Name)
+        }
+        heads = [loop.iter if isinstance(loop, ast.For) else loop.test for loop in self.loops()]
+        return any(
+            part is node or (isinstance(part, ast.Name) and part.id in given)
+            for head in heads
+            for part in ast.walk(head)
+        )
+
     def tests_a_size(self, test: ast.expr) -> bool:
         """Does it compare something with the size of an array?"""
         if isinstance(test, ast.Name):  # inside = row < M and col < N

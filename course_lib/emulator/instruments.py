@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask, Value
+from course_lib.emulator.limits import Kind, Path
 from course_lib.emulator.machine import Machine
-from course_lib.emulator.memory import Access, Allocation, Fault, Memory
+from course_lib.emulator.memory import Access, Allocation, ArrayView, Fault, Memory
 from course_lib.emulator.profile import SharedArrayUse, StaleRead, TracedAccess, TracedStatement
 from course_lib.emulator.races import RaceDetector
 
@@ -26,6 +28,7 @@ class Part:
         self.meter = run.meter
         self.reporter = run.reporter
         self.races = RaceDetector(space, run.written) if run.options.races else None
+        self.limits = run.limits
         self._everyone = Mask(space)
 
     def statement(self, line: int, mask: Mask) -> None:
@@ -51,6 +54,8 @@ class Part:
             several = max(self.run.launch.grid) > 1
             if several and id(access.allocation) in self.run.written:
                 self.run.block_races.record(access, self.space)
+        if self.limits:
+            self.limits.access(access)
         if self.run.stream:
             self.run.stream.record(access, self.space)
         if self.run.listener:
@@ -116,6 +121,35 @@ class Part:
         room = self.run.options.budget.printed_lines - len(kept)
         kept += texts[:room]
         self.run.unkept_lines += max(len(texts) - room, 0) + more
+
+    def limit(
+        self,
+        kind: Kind,
+        node: ast.expr,
+        path: Path,
+        left: Value,
+        right: Value,
+        mask: Mask,
+        operator: type[ast.cmpop],
+    ) -> None:
+        if self.limits:
+            self.limits.meet(kind, node, path, left, right, mask, operator)
+
+    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
+        if self.limits:
+            self.limits.index(view, indices, mask, line)
+
+    def enter_loop(self, node: ast.For | ast.While, path: Path) -> None:
+        if self.limits:
+            self.limits.enter_loop(node, path)
+
+    def end_turn(self) -> None:
+        if self.limits:
+            self.limits.end_turn()
+
+    def leave_loop(self, turns: int) -> None:
+        if self.limits:
+            self.limits.leave_loop(turns)
 
     def _first(self, bad: Mask, cell: Value) -> tuple[int, int]:
         lane = int(np.argmax(bad.full_array))

@@ -336,8 +336,12 @@ def elementwise(
     low: int = 1,
     high: int | None = None,
     flops: int = 0,
+    chooses: bool = False,
 ) -> Intrinsic:
-    """A function of numbers: operands are converted to one type, then NumPy computes."""
+    """A function of numbers: operands are converted to one type, then NumPy computes.
+
+    `chooses`: the result is one of them, so that each may be a limit for the others.
+    """
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         need(not keywords, "takes no keyword arguments")
@@ -347,6 +351,9 @@ def elementwise(
         kinds = [value.dtype for value in values]
         common = (operands or result)(kinds)
         machine.count_flops(node, common, flops)
+        if chooses:
+            for argument, value in zip(node.args[1:], values[1:], strict=True):
+                machine.meet_limit("choice", argument, values[0], value)
         computed = function(*(machine.convert(value, common) for value in values))
         return machine.convert(computed, machine.typing.types[node])
 
@@ -396,11 +403,11 @@ def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
 INTRINSICS["builtins.abs"] = elementwise(
     np.abs, lambda kinds: np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
 )
-INTRINSICS["numpy.minimum"] = elementwise(np.minimum, _unified, low=2)
-INTRINSICS["numpy.maximum"] = elementwise(np.maximum, _unified, low=2)
+INTRINSICS["numpy.minimum"] = elementwise(np.minimum, _unified, low=2, chooses=True)
+INTRINSICS["numpy.maximum"] = elementwise(np.maximum, _unified, low=2, chooses=True)
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
-INTRINSICS["builtins.min"] = elementwise(_fold(np.fmin), _unified, low=2, high=32)
-INTRINSICS["builtins.max"] = elementwise(_fold(np.fmax), _unified, low=2, high=32)
+INTRINSICS["builtins.min"] = elementwise(_fold(np.fmin), _unified, low=2, high=32, chooses=True)
+INTRINSICS["builtins.max"] = elementwise(_fold(np.fmax), _unified, low=2, high=32, chooses=True)
 
 
 def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:

@@ -11,6 +11,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.infer import infer
+from course_lib.emulator.limits import LimitNotes
 from course_lib.emulator.memory import Access
 from course_lib.emulator.parse import Kernel, kernel_from
 from course_lib.emulator.profile import Profile
@@ -87,6 +88,8 @@ class Emulation:
         typings: what types the kernel was found to have, for arguments of each kind; emulations
             of one kernel may share them.
         listener: told of every access to memory, if there is one.
+        limits: notes of several launches where a number may act as a limit; a launch adds to them
+            if it runs in lockstep.
     """
 
     def __init__(self, kernel: Kernel, options: Options) -> None:
@@ -94,6 +97,7 @@ class Emulation:
         self.options = options
         self.typings: Typings = {}
         self.listener: Callable[[Access], None] | None = None
+        self.limits: LimitNotes | None = None
 
     def __getitem__(self, configuration: Any) -> Launch:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""

@@ -39,6 +39,7 @@ class MemoryInstruments(Protocol):
         self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
     ) -> None: ...
     def landed(self, access: Access) -> None: ...
+    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +126,8 @@ class LoadStoreUnit:
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""
         allocation = view.allocation
+        if allocation.space != "global":
+            self.instruments.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "load", line)
@@ -183,6 +186,8 @@ class LoadStoreUnit:
     ) -> None:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
         allocation = view.allocation
+        if allocation.space != "global":
+            self.instruments.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "store", line)
@@ -327,6 +332,8 @@ class LoadStoreUnit:
     ) -> Value:
         """An atomic update: every active lane's takes place, one after the other."""
         allocation = view.allocation
+        if allocation.space != "global":
+            self.instruments.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "atomic", line)

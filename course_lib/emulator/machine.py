@@ -20,6 +20,7 @@ from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCou
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.limits import Kind, Path
 from course_lib.emulator.load_store import (
     AtomicUpdate,
     LoadStoreUnit,
@@ -47,6 +48,19 @@ class Instruments(MemoryInstruments, Protocol):
     def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
     def undefined(self, name: str, bad: Mask, line: int) -> None: ...
     def printed(self, texts: Sequence[str], more: int) -> None: ...
+    def limit(
+        self,
+        kind: Kind,
+        node: ast.expr,
+        path: Path,
+        left: Value,
+        right: Value,
+        mask: Mask,
+        operator: type[ast.cmpop],
+    ) -> None: ...
+    def enter_loop(self, node: ast.For | ast.While, path: Path) -> None: ...
+    def end_turn(self) -> None: ...
+    def leave_loop(self, turns: int) -> None: ...
 
 
 class Barrier(Protocol):
@@ -57,17 +71,23 @@ class Barrier(Protocol):
 
 @dataclass
 class Loop:
-    """A loop that is running: the lanes that left it, or one round of it."""
+    """A loop that is running: the lanes that left it, or one round of it; the turns that it has
+    made, and those that it would make if no lane left it early, where that is known.
+    """
 
     node: ast.For | ast.While
     broken: list[Mask] = field(default_factory=list)
     continued: list[Mask] = field(default_factory=list)
     turns: int = 0
+    count: int = 0
 
 
 @dataclass
 class Frame:
-    """One call of a function: its variables and the lanes that have not returned from it."""
+    """One call of a function: its variables and the lanes that have not returned from it.
+
+    `path` are the lines of the calls that led here.
+    """
 
     typing: Typing
     variables: dict[str, Any]
@@ -77,6 +97,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     assigned_under: dict[str, Mask] = field(default_factory=dict)
     defined: dict[str, Mask] = field(default_factory=dict)
+    path: Path = ()
 
 
 class Machine:
@@ -297,6 +318,7 @@ class Machine:
         loop = Loop(node)
         self.frame.loops.append(loop)
         self._open_loops.append(loop)
+        self.instruments.enter_loop(node, self.frame.path)
         return loop
 
     def for_statement(self, node: ast.For) -> None:
@@ -331,6 +353,7 @@ class Machine:
         self.instruments.branch(node.lineno, np.False_, self.active)
 
     def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> None:
+        loop.count = len(items)
         for item in items:
             if self.active.empty:
                 return
@@ -343,7 +366,9 @@ class Machine:
         if step == 0:
             return
         number = start.dtype.type
-        for index in range(int(start), int(stop), int(step)):
+        numbers = range(int(start), int(stop), int(step))
+        loop.count = len(numbers)
+        for index in numbers:
             if self.active.empty:
                 return
             self.spend(node)
@@ -358,6 +383,7 @@ class Machine:
     ) -> None:
         """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
         index = start
+        loop.count = int(np.max((stop - start + step - np.sign(step)) // step, initial=0))
         while not self.active.empty:
             self.spend(node)
             self.line = node.lineno
@@ -380,6 +406,7 @@ class Machine:
         self.unit.moment = (*outside, body[0].lineno, loop.turns)
         self.block(body)
         self.unit.moment = outside
+        self.instruments.end_turn()
         if loop.continued:
             self.active = self.rejoin(before, [self.active, *loop.continued])
             loop.continued = []
@@ -389,6 +416,7 @@ class Machine:
         self.frame.loops.pop()
         self._open_loops.pop()
         self._most_turns[node] = max(loop.turns, self._most_turns.get(node, 0))
+        self.instruments.leave_loop(max(loop.turns, loop.count))
         self.active = self.rejoin(before, left)
         if node.orelse and not self.active.empty:
             self.block(node.orelse)
@@ -522,7 +550,23 @@ class Machine:
                 node.lineno, self.active.lanes, dtype == T.FLOAT64, not both_integers
             )
         left, right = self.convert(left, dtype), self.convert(right, dtype)
+        if type(node.op) in _WRAPS and dtype.kind in "iu":
+            self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+                self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
         return _OPERATORS[type(node.op)](left, right)
+
+    def meet_limit(
+        self,
+        kind: Kind,
+        node: ast.expr | ast.AugAssign,
+        left: Value,
+        right: Value,
+        operator: type[ast.cmpop] = ast.Lt,
+    ) -> None:
+        """Tell that two values meet, either of which may be a limit for the other."""
+        path, active = self.frame.path, self.active
+        self.instruments.limit(kind, node, path, left, right, active, operator)
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""
@@ -543,6 +587,8 @@ class Machine:
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
             result = result & self._compare_two(node, op, left, right)
+            if type(op) in _COMPARISONS and not isinstance(left, tuple):
+                self.meet_limit("test", comparator, left, right, type(op))
             left = right
         return result
 
@@ -647,6 +693,9 @@ class Machine:
         target = self.typing.calls[node]
         arguments = [self.evaluate(argument) for argument in node.args]
         if isinstance(target, Cast):
+            if target.dtype.kind in "iu" and target.dtype.itemsize < 4:
+                highest = np.int64(np.iinfo(target.dtype).max)
+                self.meet_limit("cast", node, arguments[0], highest + 1)
             return self.convert(arguments[0], target.dtype)
         if isinstance(target, Intrinsic):
             return target.run(self, node, arguments)
@@ -656,7 +705,8 @@ class Machine:
         """Call a device function or a closure for the active lanes."""
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
-        self.frame = Frame(typing, variables, entered, parent=caller)
+        path = (*caller.path, line)
+        self.frame = Frame(typing, variables, entered, parent=caller, path=path)
         outside = self.unit.moment
         self.unit.moment = (*outside, line)
         self.block(typing.kernel.body)
@@ -769,6 +819,14 @@ class Machine:
         self.instruments.printed([" ".join(row) for row in rows], more)
 
 
+def _first_beyond(op: ast.operator, number: Value) -> Value:
+    """The least number that `% number`, `// number`, `& number` or `>> number` changes in the way
+    that a limit does; of a mask with gaps there is none worth looking at."""
+    if isinstance(op, ast.RShift):
+        return np.int64(1) << np.clip(number, 0, 62).astype(np.int64)
+    return number + np.int64(1) if isinstance(op, ast.BitAnd) else number
+
+
 def _poison_of_type(kind: T.Type) -> Any:
     if isinstance(kind, T.TupleType):
         return tuple(_poison_of_type(item) for item in kind.items)
@@ -812,6 +870,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitOr: np.bitwise_or,
     ast.BitXor: np.bitwise_xor,
 }
+_WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: np.negative,
     ast.UAdd: np.positive,

@@ -97,6 +97,10 @@ class Run:
         self.activity: list[TracedStatement] = []
         self.stream = StreamRecorder() if self.options.stream else None
         self.listener = launch.emulation.listener
+        # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
+        self.limits = launch.emulation.limits if self.options.schedule == "lockstep" else None
+        if self.limits:
+            self.limits.begin()
         self.has_float64_data = any(
             isinstance(kind, T.ArrayType) and kind.dtype == T.FLOAT64 for kind in kinds
         )

@@ -67,13 +67,13 @@ def test_the_exact_problem_changes_with_the_seed_and_stays_exact() -> None:
 
 
 def test_an_answer_that_knows_the_usual_shapes_gains_nothing() -> None:
+    """Its numbers are limits that no size comes to; and other seeds have other shapes."""
     known = {(48, 48, 48), *shapes(PRODUCT, 0)[:1], *shapes(PRODUCT, 0)[2:]}
     numbers = {M * 10**6 + N * 10**3 + K for M, N, K in known}
     tests = " or ".join(f"key == {number}" for number in sorted(numbers))
     key = "    key = A.shape[0] * 10**6 + B.shape[1] * 10**3 + A.shape[1]\n"
     text = f"{HEAD}{key}    known = {tests}\n{BODY.format(test='known and ')}"
-    assert examine_source("matmul_naive", text, debug=True).passed
-    for seed in (1, 2, 3, 2026):
+    for seed in (0, 1, 2, 3, 2026):
         report = examine_source("matmul_naive", text, seed=seed, debug=True)
         assert not report.passed
         assert not report.numbers_right

@@ -1,0 +1,217 @@
+"""Answers that are right only up to a size: found, and told with the number and its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import indent
+
+import pytest
+
+import course_lib
+from course_lib.diagnosis.examination import Examination
+
+NAIVE = """
+from numba import cuda, float32
+
+LIMIT = {limit}
+
+@cuda.jit(device=True)
+def below(index, end):
+    return index < end
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    if below(row, M) and below(col, N):
+        total = float32(0)
+        {sum}
+        {store}
+"""
+TOTAL = """
+        for k in range(K):
+            total += A[row, k] * B[k, col]
+"""
+
+
+def with_sum(text: str) -> str:
+    return NAIVE.replace("{sum}", text.strip()).replace("{store}", "C[row, col] = total")
+
+
+def with_store(text: str) -> str:
+    return NAIVE.replace("{sum}", TOTAL.strip()).replace("{store}", text.strip())
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A way to write a limit; `code` is what it should be called, if that is certain."""
+
+    text: str
+    code: str | None = None
+
+
+LOOP, TEST = "wrong-loop-bound", "wrong-bounds-check"
+LIMITED = {
+    "fixed range": Limited(
+        with_sum("""
+        for k in range(LIMIT):
+            if k < K:
+                total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "fixed range, no branch": Limited(
+        with_sum("""
+        for k in range(LIMIT):
+            total += A[row, min(k, K - 1)] * B[min(k, K - 1), col] * float32(k < K)
+"""),
+        LOOP,
+    ),
+    "fixed range, downwards": Limited(
+        with_sum("""
+        for k in range(LIMIT - 1, -1, -1):
+            if k < K:
+                total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "fixed range with break": Limited(
+        with_sum("""
+        for k in range(LIMIT):
+            if k == K:
+                break
+            total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "while with a number": Limited(
+        with_sum("""
+        k = 0
+        while k < K and k < LIMIT:
+            total += A[row, k] * B[k, col]
+            k += 1
+"""),
+        LOOP,
+    ),
+    "min in the range": Limited(
+        with_sum("""
+        for k in range(min(K, LIMIT)):
+            total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "min in a variable": Limited(
+        with_sum("""
+        last = min(LIMIT, K)
+        for k in range(last):
+            total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "ternary": Limited(
+        with_sum("""
+        for k in range(K if K < LIMIT else LIMIT):
+            total += A[row, k] * B[k, col]
+"""),
+        LOOP,
+    ),
+    "test in a device function": Limited(
+        with_sum("""
+        for k in range(K):
+            if below(k, LIMIT):
+                total += A[row, k] * B[k, col]
+"""),
+    ),
+    "remainder": Limited(
+        with_sum("""
+        for k in range(K):
+            total += A[row, k % LIMIT] * B[k % LIMIT, col]
+"""),
+        "wrong-index",
+    ),
+    "quotient": Limited(
+        with_sum("""
+        for k in range(K):
+            if k // LIMIT == 0:
+                total += A[row, k] * B[k, col]
+"""),
+    ),
+    "one element left out": Limited(
+        with_sum("""
+        for k in range(K):
+            if k != LIMIT:
+                total += A[row, k] * B[k, col]
+"""),
+        TEST,
+    ),
+    "another way for long sums": Limited(
+        with_sum("""
+        for k in range(K):
+            if K > LIMIT:
+                total += A[row, k] * B[0, col]
+            else:
+                total += A[row, k] * B[k, col]
+"""),
+        TEST,
+    ),
+    "rows": Limited(with_store("if row < LIMIT: C[row, col] = total"), TEST),
+    "columns": Limited(with_store("if not col >= LIMIT: C[row, col] = total"), TEST),
+    "blocks": Limited(with_store("if cuda.blockIdx.y * 16 < LIMIT: C[row, col] = total"), TEST),
+    "flat index": Limited(with_store("if row * N + col < 40 * LIMIT: C[row, col] = total"), TEST),
+}
+
+
+# The least is beyond every ordinary launch but the long ones, the other one beyond these as well.
+@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 400])
+def test_a_limit_is_named(name: str, limit: int) -> None:
+    limited = LIMITED[name]
+    text = limited.text.replace("{limit}", str(limit))
+    report = course_lib.examine_source("matmul_naive", text, debug=True)
+    assert not report.passed
+    first = report.errors[0]
+    if limited.code:
+        assert first.code == limited.code, str(report)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if "LIMIT" in line][1:]
+    if name != "test in a device function":
+        assert first.line in lines, str(report)
+        number = 40 * limit if name == "flat index" else limit
+        assert str(number) in first.message, str(report)
+
+
+def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[int, ...]]]:
+    """The report, and the shapes of the launches beyond a limit."""
+    shapes = []
+    run = Examination.run
+
+    def noted(self: Examination, case, listen=False):  # type: ignore[no-untyped-def]
+        shapes.extend([case.shape] * bool(case.allowed))
+        return run(self, case, listen)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Examination, "run", noted)
+        report = course_lib.examine_source("matmul_naive", text, debug=True)
+    return report, shapes
+
+
+def test_no_suspicion_no_launch() -> None:
+    report, shapes = examined(with_sum(TOTAL).replace("{limit}", "1"))
+    assert report.passed and shapes == []
+
+
+def test_a_suspicion_is_cleared_by_one_launch() -> None:
+    either = f"""
+        if K > LIMIT:{indent(TOTAL, "    ")}
+        else:{indent(TOTAL, "    ")}
+"""
+    report, shapes = examined(with_sum(either).replace("{limit}", "600"))
+    assert report.passed, str(report)
+    assert len(shapes) == 1 and 600 < shapes[0][2] < 610
+
+
+def test_out_of_reach_is_said() -> None:
+    text = with_store("if row < LIMIT: C[row, col] = total").replace("{limit}", "1 << 22")
+    report, shapes = examined(text)
+    assert report.passed and shapes == []
+    assert [each.code for each in report.warnings if str(1 << 22) in each.message] == [TEST]
