@@ -18,6 +18,7 @@ DECIDES = (
     "devices.py",
     "diagnosis",
     "emulator",
+    "entries.py",
     "errors.py",
     "findings.py",
     "grading/batches.py",
