@@ -6,6 +6,7 @@ real GPU (Numba's, CuPy's, PyTorch's), or wrapped in cuda.In/Out/InOut.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,14 @@ import numpy as np
 
 from course_lib.device_array import EmulatedDeviceArray, must_be_contiguous
 from course_lib.findings import Finding, finding
+
+# How Numba converts a number for a parameter that is declared with one of these types.
+_HANDED_OVER: dict[str, Callable[[Any], Any]] = {
+    **{f"{kind}{bits}": getattr(ctypes, f"c_{kind}{bits}")
+       for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}  # fmt: skip
 
 
 class HostArguments:
@@ -79,44 +88,56 @@ def fit_to_signature(values: list[Any], signatures: Sequence[Sequence[Any]]) -> 
     """
     if not signatures:
         return values
-    problems = []
+    refusals = []
     for signature in signatures:
-        fitted, problem = _fit(values, signature)
-        if not problem:
-            return fitted
-        problems.append(problem)
-    raise Mismatch(
-        finding(
-            "invalid-launch",
-            problems[0],
-            hint="On a GPU it would read wrong numbers. Convert the array with .astype(...), "
-            "or leave the signature out of @cuda.jit.",
-        )
-    )
+        try:
+            return _fit(values, signature)
+        except Mismatch as refusal:
+            refusals.append(refusal)
+    # Of several signatures Numba finds none and refuses; with a single one it never looks.
+    code = refusals[0].code if len(signatures) == 1 else "invalid-launch"
+    raise Mismatch(refusals[0].why, refusals[0].hint, code)
 
 
 class Mismatch(Exception):
     """The arguments don't fit the declared signature."""
 
-    def __init__(self, why: Finding) -> None:
-        self.finding = why
-        super().__init__(str(why))
+    def __init__(self, why: str, hint: str = "", code: str = "invalid-launch") -> None:
+        self.why, self.hint, self.code = why, hint, code
+        self.finding: Finding = finding(code, why, hint=hint, severity="error")
+        super().__init__(why)
 
 
-def _fit(values: list[Any], signature: Sequence[Any]) -> tuple[list[Any], str]:
-    """The fitted values, or what does not fit."""
+_CONVERT_ARRAY = (
+    "On a GPU it would read wrong numbers. Convert the array with .astype(...), "
+    "or leave the signature out of @cuda.jit."
+)
+
+
+def _fit(values: list[Any], signature: Sequence[Any]) -> list[Any]:
+    """The arguments in the declared types.
+
+    Raises:
+        Mismatch: if that cannot be.
+    """
     if len(values) != len(signature):
-        return [], f"The signature has {len(signature)} arguments, the launch {len(values)}."
+        counts = f"The signature has {len(signature)} arguments, the launch {len(values)}."
+        raise Mismatch(counts, "Compare the two, from left to right.")
     fitted = []
     for position, (value, declared) in enumerate(zip(values, signature, strict=True), start=1):
+        what = f"Argument {position} is declared as {declared}, but it is"
         if isinstance(value, np.ndarray) and value.ndim:
             if not _array_fits(value, declared):
-                found = f"{value.dtype}, {value.ndim}-D"
-                return [], f"Argument {position} is declared as {declared}, but it is {found}."
+                found = f"{what} {value.dtype}, {value.ndim}-D."
+                raise Mismatch(found, _CONVERT_ARRAY, "unsupported")
             fitted.append(value)
-        else:
+            continue
+        try:
             fitted.append(_as_declared(value, declared))
-    return fitted, ""
+        except (TypeError, ValueError):
+            hint = f"{declared}(…) converts a number before the launch."
+            raise Mismatch(f"{what} {value!r}, a {type(value).__name__}.", hint) from None
+    return fitted
 
 
 def _array_fits(array: np.ndarray, declared: Any) -> bool:
@@ -129,9 +150,19 @@ def _array_fits(array: np.ndarray, declared: Any) -> bool:
 
 
 def _as_declared(value: Any, declared: Any) -> Any:
-    """A scalar in its declared type; anything else as it is."""
-    name = "bool" if str(declared) == "boolean" else str(declared)
-    try:
+    """A scalar in its declared type, as Numba's launch makes it; anything else as it is.
+
+    Numba hands numbers over by way of ctypes: an integer wraps around, a float is no integer.
+
+    Raises:
+        TypeError: for a number that Numba does not convert.
+    """
+    name = "bool" if str(declared) in ("boolean", "bool") else str(declared)
+    if name in ("bool", "float16"):
         return np.dtype(name).type(value)
-    except (TypeError, ValueError):
+    if name not in _HANDED_OVER:
         return value
+    try:
+        return np.dtype(name).type(_HANDED_OVER[name](value).value)
+    except OverflowError:  # an integer beyond all floats
+        raise TypeError from None

@@ -71,6 +71,12 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
         "error",
     ),
     (
+        "raised-exception",
+        "a thread raised an exception",
+        "A thread that raises ends at once; only under debug=True does the host hear of it.",
+        "error",
+    ),
+    (
         "barrier-divergence",
         "not every thread reaches the barrier",
         "All threads of a block must reach the same cuda.syncthreads().",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import cmath
+import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,10 +29,11 @@ from course_lib.emulator.constants import (
     constant_of_reference,
     evaluate_constant,
 )
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, INTRINSICS, Cast, Typed
 from course_lib.emulator.names import Reference, Unusable
 from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
+from course_lib.emulator.signatures import Signature, declared_signatures
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.unrolling import UNROLL
 
@@ -43,14 +45,23 @@ class Common:
     """What the typings of a kernel and of all functions that it calls have in common.
 
     Attributes:
-        typings: those of device functions, by function and types of the arguments.
+        typings: those of device functions, by function and types of the arguments, unless the
+            function itself remembers them.
         left: how much may still be looked at.
+        remembers: whether decorated functions remember their types from one kernel to the next.
         depth: how deeply statements, expressions and calls lie in each other at this moment.
     """
 
-    typings: dict[Any, Typing] = field(default_factory=dict)
+    typings: dict[ast.AST, dict[tuple[T.Type, ...], Typing]] = field(default_factory=dict)
+    remembers: bool = False
     left: int = MAX_TYPED_EXPRESSIONS
     depth: int = 0
+
+    def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
+        """What is known of a function: its types, for arguments of each kind."""
+        if self.remembers and kernel.compiled is not None:
+            return kernel.compiled
+        return self.typings.setdefault(kernel.tree, {})
 
     def spend(self, amount: int, node: ast.AST) -> None:
         """Use up some of what may be looked at.
@@ -74,6 +85,13 @@ class Common:
         if self.depth > MAX_DEPTH:
             message = "Expressions, blocks and calls are nested too deeply here."
             raise rejection("not-allowed", message, node)
+
+
+class _LiteralNeeded(KernelRejected):
+    """A refusal that a literal would spare: an argument may be one where the function is called."""
+
+    def __init__(self, refusal: KernelRejected) -> None:
+        super().__init__(refusal.findings)
 
 
 class ExpressionTyper:
@@ -100,6 +118,7 @@ class ExpressionTyper:
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
         self.loop_heads: set[ast.AST] = set()
+        self.called: set[ast.AST] = set()
 
     def function_typing(
         self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
@@ -111,9 +130,21 @@ class ExpressionTyper:
         try:
             return T.unify(left, right)
         except T.TypingError:
-            raise rejection(
-                "compile-error", f"The {what} have no common type: {left} and {right}.", node
-            ) from None
+            raise self.without_common_type(left, right, node, what) from None
+
+    def without_common_type(
+        self, left: T.Type, right: T.Type, node: ast.AST, what: str
+    ) -> KernelRejected:
+        """The refusal of two types that nothing holds both of; Numba has it for None and texts."""
+        message = f"The {what} have no common type: {left} and {right}."
+        if T.Static(None) in (left, right):
+            hint = "A number that means `nothing`, such as -1, can stand for None."
+            return rejection("unsupported", message, node, hint)
+        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
+        if len(values) == 2 and type(values[0]) is type(values[1]):
+            if isinstance(values[0], str | enum.Enum):
+                return rejection("unsupported", message, node, "Numbers can stand for them.")
+        return rejection("compile-error", message, node)
 
     # -- expressions ------------------------------------------------------------------------
 
@@ -133,8 +164,14 @@ class ExpressionTyper:
 
     def condition(self, node: ast.expr, env: Environment) -> None:
         kind = self.expression(node, env).type
-        if not T.is_scalar(kind):
-            raise rejection("compile-error", f"{kind} is neither true nor false.", node)
+        if T.is_scalar(kind):
+            return
+        text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
+        if text or isinstance(kind, T.TupleType | T.FlatType):
+            message = f"The emulator does not ask {kind} whether it is true."
+            hint = "Write the comparison that is meant, such as `len(t) > 0` or `x is not None`."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection("compile-error", f"{kind} is neither true nor false.", node)
 
     def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
         for each in ast.walk(node):
@@ -151,7 +188,8 @@ class ExpressionTyper:
 
     def known(self, node: ast.expr, value: Any) -> Typed:
         """The type of a value that is known now; it is kept for the machine."""
-        if value is None or isinstance(value, str | Reference | Kernel | np.dtype):
+        static = str | Reference | Kernel | np.dtype | enum.EnumMeta | enum.Enum
+        if value is None or isinstance(value, static):
             return Typed(T.Static(value))
         kind = T.type_of_scalar(value)
         if kind is not None:
@@ -161,22 +199,28 @@ class ExpressionTyper:
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            self.typing.constants[node] = value
+            if node not in self.typing.constants:  # its contents are frozen, as in Numba
+                self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
         if isinstance(value, complex | bytes) or value is Ellipsis:
             message = f"The emulator does not know values such as {value!r}."[:200]
-            raise rejection("unsupported", message, node)
+            hint = "It has whole numbers, floats and truth values, and tuples of them."
+            raise rejection("unsupported", message, node, hint)
         raise rejection("compile-error", f"Numba has no type for {value!r}."[:200], node)
 
     def known_tuple(self, node: ast.expr, value: tuple) -> Typed:
         kinds = [T.type_of_scalar(item) for item in value]
         if any(kind is None for kind in kinds):
-            raise rejection("unsupported", "Only tuples of numbers can come from outside.", node)
+            message = "Only tuples of numbers can come from outside."
+            raise rejection(
+                "unsupported", message, node, "Give each inner tuple a name of its own."
+            )
         self.typing.constants[node] = tuple(
             kind.type(item) for kind, item in zip(kinds, value, strict=True) if kind
         )
         literal = value if all(type(item) is int for item in value) else None
-        return Typed(T.TupleType(tuple(kind for kind in kinds if kind)), literal)
+        fields = getattr(type(value), "_fields", ())
+        return Typed(T.TupleType(tuple(kind for kind in kinds if kind), fields), literal)
 
     def name(self, node: ast.Name, env: Environment) -> Typed:
         for scope in (env, self.outer):
@@ -184,9 +228,17 @@ class ExpressionTyper:
                 variable = scope[node.id]
                 if not variable.certain:
                     self.typing.uncertain.add(node)
+                mixed = variable.typed.type
+                if isinstance(mixed, T.Mixed):
+                    what = f"values of {node.id}"
+                    raise self.without_common_type(mixed.left, mixed.right, node, what)
                 return variable.typed
         if node.id in self.locals:
-            raise rejection("compile-error", f"{node.id} is used before it has a value.", node)
+            message = f"{node.id} is used before it has a value."
+            if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
+                hint = "Let an assignment on a line of its own come first."
+                raise rejection("unsupported", message, node, hint)
+            raise rejection("compile-error", message, node)
         return self.known(node, self.global_value(node))
 
     def global_value(self, node: ast.Name) -> Any:
@@ -195,7 +247,7 @@ class ExpressionTyper:
         except KeyError:
             return self.builtin(node)
         if isinstance(value, Unusable):
-            raise rejection(value.code, f"{value.reason}.", node)
+            raise rejection(value.code, f"{value.reason}.", node, value.hint)
         return value
 
     def builtin(self, node: ast.Name) -> Any:
@@ -213,9 +265,24 @@ class ExpressionTyper:
             return self.array_attribute(node, owner.type)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
+        if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:
+            return Typed(owner.type.items[owner.type.fields.index(node.attr)])
+        if isinstance(owner.type, T.Static) and isinstance(
+            owner.type.value, enum.EnumMeta | enum.Enum
+        ):
+            return self.enum_attribute(node, owner.type.value)
         if T.is_scalar(owner.type) and node.attr in _NUMBAS_NUMBER_ATTRIBUTES:
-            raise rejection("unsupported", _unknown_attribute("a number", node), node)
+            hint = _OF_A_NUMBER.get(node.attr, "The number itself does the same.")
+            raise rejection("unsupported", _unknown_attribute("a number", node), node, hint)
         raise rejection("compile-error", f"{owner.type} has no attribute .{node.attr}.", node)
+
+    def enum_attribute(self, node: ast.Attribute, owner: enum.EnumMeta | enum.Enum) -> Typed:
+        """A member of an enumeration, or the number behind one."""
+        if isinstance(owner, enum.EnumMeta) and node.attr in owner.__members__:
+            return self.known(node, owner.__members__[node.attr])
+        if isinstance(owner, enum.Enum) and node.attr == "value":
+            return self.known(node, owner.value)
+        raise rejection("compile-error", f"{owner} has no attribute .{node.attr}.", node)
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
         match node.attr:
@@ -229,6 +296,12 @@ class ExpressionTyper:
                 return Typed(T.Static(array.dtype))
             case "T":
                 return Typed(array.transposed)
+            case "flat":
+                if array.layout != "C":
+                    message = "The emulator knows .flat of arrays that lie row after row."
+                    hint = "An index for every axis reaches the same elements."
+                    raise rejection("unsupported", message, node, hint)
+                return Typed(T.FlatType(array))
             case "ctypes":
                 # Numba has it; but an answer computes with elements, not with addresses.
                 message = "An answer may not use the address of an array."
@@ -236,9 +309,11 @@ class ExpressionTyper:
         if node.attr in _NUMBAS_ARRAY_ATTRIBUTES:
             hint = "Elements by index, .shape and loops do the same."
             raise rejection("unsupported", _unknown_attribute("an array", node), node, hint)
-        raise rejection(
-            "compile-error", f"An array in a kernel has no attribute .{node.attr}.", node
-        )
+        # Numba knows these methods, but can compile no call of one: it would make a new array.
+        named_only = node.attr in _METHODS_THAT_ALLOCATE and node not in self.called
+        code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")
+        message = f"An array in a kernel has no attribute .{node.attr}."
+        raise rejection(code, message, node, hint)
 
     def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
         if reference.path in ATTRIBUTES:
@@ -263,6 +338,14 @@ class ExpressionTyper:
         if not (isinstance(left, np.dtype) and isinstance(right, np.dtype)):
             message = f"Numba cannot compute {_symbol(op)} of {left} and {right}."
             hint = ""
+            named = [side.value for side in (left, right) if isinstance(side, T.Static)]
+            if any(isinstance(value, enum.IntEnum) for value in named):
+                message = f"The emulator cannot compute {_symbol(op)} of {left} and {right}."
+                raise rejection("unsupported", message, node, _ENUM_HINT)
+            in_place = isinstance(node, ast.AugAssign) and isinstance(op, ast.Div)
+            if in_place and isinstance(left, T.ArrayType):
+                message = "The emulator divides elements, and not whole arrays."
+                raise rejection("unsupported", message, node, "A loop divides each element.")
             if isinstance(left, T.ArrayType) or isinstance(right, T.ArrayType):
                 hint = "A thread works on elements, not on whole arrays: is an index missing?"
             raise rejection("compile-error", message, node, hint)
@@ -276,8 +359,12 @@ class ExpressionTyper:
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
         operand = self.expression(node.operand, env)
-        if isinstance(node.op, ast.Not) and isinstance(operand.type, T.TupleType):
-            raise rejection("unsupported", "The emulator knows `not` of numbers only.", node)
+        kind = operand.type
+        if isinstance(node.op, ast.Not) and isinstance(kind, T.TupleType | T.Static | T.FlatType):
+            self.refuse_not(node, kind)
+        if isinstance(kind, T.Static) and isinstance(kind.value, enum.IntEnum):
+            message = f"The emulator does not compute with {kind}."
+            raise rejection("unsupported", message, node, _ENUM_HINT)
         if not isinstance(operand.type, np.dtype):
             raise rejection("compile-error", f"Numba cannot negate {operand.type}.", node)
         if isinstance(node.op, ast.Not):
@@ -294,6 +381,13 @@ class ExpressionTyper:
             result = T.negation_type(operand.type)
         self.typing.operands[node] = result
         return Typed(result)
+
+    def refuse_not(self, node: ast.UnaryOp, kind: T.Type) -> None:
+        """`not` of what is no number: Numba has it for tuples, None, texts and members."""
+        known = None | str | enum.Enum
+        if not isinstance(kind, T.Static) or isinstance(kind.value, known):
+            hint = "Write the comparison that is meant, such as `len(t) == 0` or `x is None`."
+            raise rejection("unsupported", "The emulator knows `not` of numbers only.", node, hint)
 
     def boolean(self, node: ast.BoolOp, env: Environment) -> Typed:
         result: T.Type | None = None
@@ -317,19 +411,66 @@ class ExpressionTyper:
         identity = isinstance(op, ast.Is | ast.IsNot)
         if identity and T.Static(None) in (left, right):
             return
-        if isinstance(op, ast.In | ast.NotIn) and isinstance(right, T.TupleType):
-            return
-        tuples = isinstance(left, T.TupleType) and isinstance(right, T.TupleType)
-        if tuples:
-            message = f"The emulator cannot compare {left} with {right}; compare numbers."
-            raise rejection("unsupported", message, node)
         if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
             # Numba has it; but whether a check passes one array twice is no answer's business.
             message = "An answer may not ask whether two arrays are the same."
             raise rejection("not-allowed", message, node)
-        comparable = isinstance(left, np.dtype) and isinstance(right, np.dtype)
-        if identity or isinstance(op, ast.In | ast.NotIn) or not comparable:
-            raise rejection("compile-error", f"Numba cannot compare {left} with {right} so.", node)
+        if isinstance(op, ast.In | ast.NotIn):
+            return self.compare_contents(node, left, right)
+        if isinstance(left, T.TupleType) and isinstance(right, T.TupleType) and not identity:
+            return self.compare_tuples(node, left, right)
+        if self.compare_members(node, op, left, right):
+            return
+        if isinstance(left, np.dtype) and isinstance(right, np.dtype) and not identity:
+            return
+        message = f"cannot compare {left} with {right} so."
+        if identity or _are_texts_or_none(op, left, right):
+            hint = "`==` compares numbers, and `is None` asks for None."
+            raise rejection("unsupported", f"The emulator {message}", node, hint)
+        raise rejection("compile-error", f"Numba {message}", node)
+
+    def compare_members(
+        self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
+    ) -> bool:
+        """Whether two members of enumerations are compared for being one; that is known now."""
+        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
+        members = [value for value in values if isinstance(value, enum.Enum)]
+        alike = len(members) == 2 and type(members[0]) is type(members[1])
+        if alike and len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq | ast.Is):
+            same = members[0] is members[1]
+            self.typing.constants[node] = np.bool_(same != isinstance(op, ast.NotEq))
+            return True
+        whole = any(isinstance(each, enum.IntEnum) for each in members)
+        if members and (whole or (alike and isinstance(op, ast.Eq | ast.NotEq | ast.IsNot))):
+            message = f"The emulator cannot compare {left} with {right} so."
+            raise rejection("unsupported", message, node, _ENUM_HINT)
+        return False
+
+    def compare_contents(self, node: ast.Compare, left: T.Type, right: T.Type) -> None:
+        """`in` and `not in`: Numba has them for tuples of one type, arrays, ranges and texts."""
+        if isinstance(right, T.TupleType) and (not right.items or right.is_uniform):
+            if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
+                return
+            if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
+                raise rejection(
+                    "unsupported",
+                    "The emulator looks for numbers in tuples of numbers only.",
+                    node,
+                    "`==` compares two tuples.",
+                )
+        elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or _is_text(right):
+            message = f"The emulator does not look into {right} with `in`."
+            hint = "A loop, or a comparison with both bounds, finds out the same."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection("compile-error", f"Numba cannot look for {left} in {right}.", node)
+
+    def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
+        """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""
+        if not all(map(T.is_scalar, (*left.items, *right.items))):
+            message = f"The emulator cannot compare {left} with {right}."
+            raise rejection("unsupported", message, node, "Compare their numbers one by one.")
+        sides = (node.left, *node.comparators)
+        self.typing.shapes.update(side for side in sides if _is_shape(side, self.kernel))
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
@@ -349,7 +490,8 @@ class ExpressionTyper:
 
     def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
         if any(isinstance(item, ast.Starred) for item in node.elts):
-            raise rejection("unsupported", "The emulator knows tuples without `*`.", node)
+            hint = "Write out the items: (t[0], t[1], x)."
+            raise rejection("unsupported", "The emulator knows tuples without `*`.", node, hint)
         items = [self.expression(item, env) for item in node.elts]
         literal = tuple(item.literal for item in items)
         known = all(isinstance(value, int) for value in literal)
@@ -360,7 +502,8 @@ class ExpressionTyper:
         for item in node.elts:
             self.expression(item, env)  # what is forbidden is so in a list, too
         if node in self.harmless_lists():
-            raise rejection("unsupported", "The emulator has no lists; write a tuple.", node)
+            hint = "(1, 2) is a tuple."
+            raise rejection("unsupported", "The emulator has no lists.", node, hint)
         message = "A kernel has no Python lists; use cuda.local.array."
         raise rejection("compile-error", message, node)
 
@@ -393,12 +536,22 @@ class ExpressionTyper:
         owner = self.expression(node.value, env)
         if isinstance(owner.type, T.TupleType):
             return self.tuple_item(node, owner, env)
+        if isinstance(owner.type, T.FlatType):
+            if self.index_axes(node.slice, env) != ["index"]:
+                message = "The elements of .flat have one number as their index."
+                raise rejection("compile-error", message, node)
+            self.typing.special[node] = None
+            return Typed(owner.type.array.dtype)
         if not isinstance(owner.type, T.ArrayType):
+            named = owner.type.value if isinstance(owner.type, T.Static) else None
+            if isinstance(named, str | enum.EnumMeta):
+                message = f"The emulator does not look into {owner.type} by index."
+                raise rejection("unsupported", message, node, "Name what is meant, by itself.")
             raise rejection("compile-error", f"{owner.type} cannot be indexed.", node)
         if owner.type.dtype.names:
-            raise rejection(
-                "unsupported", "The fields of an array's records are not emulated.", node
-            )
+            hint = "Pass every field as an array of its own."
+            message = "The fields of an array's records are not emulated."
+            raise rejection("unsupported", message, node, hint)
         axes = self.index_axes(node.slice, env)
         if len(axes) > owner.type.ndim:
             raise rejection(
@@ -406,8 +559,17 @@ class ExpressionTyper:
                 f"{len(axes)} indices for an array with {owner.type.ndim} axes.",
                 node,
             )
+        self.note_from_end(node)
         part = owner.type.indexed(axes)
         return Typed(part if part.ndim else part.dtype)
+
+    def note_from_end(self, node: ast.Subscript) -> None:
+        """Remember which indices are negative as they stand there, on purpose."""
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        known = [self.typing.constants.get(item) for item in items]
+        negative = tuple(int(each) for each in known if isinstance(each, np.integer) and each < 0)
+        if negative:
+            self.typing.special[node] = negative
 
     def index_axes(self, index: ast.expr, env: Environment) -> list[str]:
         """For each axis that is indexed: "index" for a number, "slice" for a slice."""
@@ -421,26 +583,38 @@ class ExpressionTyper:
             self.slice_types(index, env)
             return ["slice"]
         if isinstance(index, ast.Constant) and index.value is Ellipsis:
-            raise rejection("unsupported", "Write out the index instead of `...`.", index)
+            hint = "An index or `:` for every axis says the same."
+            raise rejection("unsupported", "The emulator does not know `...`.", index, hint)
         typed = self.expression(index, env)
         if isinstance(typed.type, T.TupleType) and all(map(T.is_integer, typed.type.items)):
             return ["index"] * len(typed.type.items)
         if T.is_integer(typed.type):
             return ["index"]
         if typed.type == T.Static(None):
-            raise rejection("unsupported", "The emulator does not know None as an index.", index)
+            hint = "Leave it out, and index with one number fewer."
+            message = "The emulator does not know None as an index."
+            raise rejection("unsupported", message, index, hint)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
         raise rejection("compile-error", f"{typed.type} cannot be an index.", index, hint)
 
     def slice_types(self, node: ast.Slice, env: Environment) -> None:
         if node.step is not None:
-            raise rejection("unsupported", "The emulator knows slices without a step.", node)
+            hint = "A loop over range(start, stop, step) reaches the same elements."
+            message = "The emulator knows slices without a step."
+            raise rejection("unsupported", message, node, hint)
         for bound in (node.lower, node.upper):
-            if bound is not None and not T.is_integer(self.expression(bound, env).type):
+            kind = T.INT64 if bound is None else self.expression(bound, env).type
+            if T.is_scalar(kind) and not T.is_integer(kind):
+                message = "The emulator knows slices with whole numbers as bounds."
+                raise rejection("unsupported", message, node, "`//` gives a whole number.")
+            if not T.is_integer(kind):
                 raise rejection("compile-error", "The bounds of a slice must be integers.", node)
 
     def tuple_item(self, node: ast.Subscript, owner: Typed, env: Environment) -> Typed:
         assert isinstance(owner.type, T.TupleType)
+        if isinstance(node.slice, ast.Slice):
+            hint = "Name the items: (t[1], t[2])."
+            raise rejection("unsupported", "The emulator does not cut tuples.", node, hint)
         index = self.expression(node.slice, env)
         if isinstance(index.literal, int):
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):
@@ -464,7 +638,8 @@ class ExpressionTyper:
             message = f"A call has at most {MAX_ARGUMENTS} arguments here."
             raise rejection("not-allowed", message, node)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
-            raise rejection("unsupported", "The emulator knows plain arguments only.", node)
+            hint = "Write out the arguments one by one."
+            raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
         arguments = [self.expression(argument, env) for argument in node.args]
         keywords = {
             each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
@@ -485,6 +660,7 @@ class ExpressionTyper:
     def callee(self, node: ast.Call, env: Environment) -> object:
         if isinstance(node.func, ast.Lambda):
             return self.lambda_expression(node.func, env).type.value  # type: ignore[union-attr]
+        self.called.add(node.func)
         kind = self.expression(node.func, env).type
         if isinstance(kind, T.Static):
             return kind.value
@@ -505,9 +681,9 @@ class ExpressionTyper:
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> Typed:
         if keywords:
-            raise rejection(
-                "unsupported", "Pass the arguments of a device function by place.", node
-            )
+            message = "The emulator does not know arguments by name here."
+            hint = "Pass the arguments of a device function by place."
+            raise rejection("unsupported", message, node, hint)
         if not kernel.is_decorated:
             raise rejection(
                 "compile-error",
@@ -521,21 +697,53 @@ class ExpressionTyper:
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
     ) -> Typed:
         if any(each.tree is kernel.tree for each in self.callers):
-            raise rejection("unsupported", f"{kernel.name} calls itself; use a loop.", node)
+            raise rejection("unsupported", f"{kernel.name} calls itself.", node, "A loop does it.")
         if len(self.callers) > MAX_CALL_DEPTH:
-            raise rejection("unsupported", "Functions call each other too deeply.", node)
+            hint = "Which of these functions could be a loop?"
+            message = "Functions call each other too deeply."
+            raise rejection("unsupported", message, node, hint)
+        kinds, result = self.declared_types(node, kernel, [each.type for each in arguments])
         # A closure sees the variables around it, so its types may differ from call to call.
-        key = None if outer else (kernel.tree, tuple(each.type for each in arguments))
-        typing = self.common.typings.get(key) if key else None
+        known = None if outer else self.common.typings_of(kernel)
+        typing = known.get(kinds) if known is not None else None
         if typing is None:
-            plain = [Typed(each.type) for each in arguments]
             self.common.enter(4, node)
-            typing = self.function_typing(kernel, outer, plain)
+            depth = self.common.depth
+            try:
+                typing = self.function_typing(kernel, outer, [Typed(each) for each in kinds])
+            except _LiteralNeeded:
+                # Numba tries again, with the arguments that are literals. Others may differ.
+                self.common.depth, known = depth, None
+                literal = [
+                    each if type(each.literal) is int and T.same(each.type, kind) else Typed(kind)
+                    for each, kind in zip(arguments, kinds, strict=True)
+                ]
+                typing = self.function_typing(kernel, outer, literal)
             self.common.depth -= 4
-            if key:
-                self.common.typings[key] = typing
+            typing.return_type = result or typing.return_type
+            if known is not None:
+                known[kinds] = typing
         self.typing.calls[node] = typing
         return Typed(typing.return_type)
+
+    def declared_types(
+        self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
+    ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
+        """What a function makes of arguments of these types, and what it is declared to return."""
+        decorators = getattr(kernel.tree, "decorator_list", [])
+        declared = declared_signatures(decorators, kernel.namespace) if decorators else []
+        exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
+        if len(declared) > 1 and not exact:
+            message = f"{kernel.name} has several signatures, and none fits these types exactly."
+            hint = "A cast such as np.float32(…) around each argument decides between them."
+            raise rejection("unsupported", message, node, hint)
+        if not declared:
+            return tuple(kinds), None
+        signature = (exact or declared)[0]
+        try:
+            return signature.cast(kinds), signature.result
+        except T.TypingError as error:
+            raise rejection("compile-error", f"{kernel.name} {error}.", node) from None
 
     def call_intrinsic(
         self,
@@ -552,16 +760,30 @@ class ExpressionTyper:
         try:
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
-            raise rejection("compile-error", f"{_short(function)}: {error}.", node) from None
+            raise self.refused_call(node, function, error) from None
         self.typing.calls[node] = intrinsic
         if isinstance(typed.type, T.ArrayType):
             shape = typed.literal
             self.typing.layouts[node] = shape if isinstance(shape, tuple) else (int(shape or 0),)
         return typed
 
+    def refused_call(
+        self, node: ast.Call, function: Reference, error: T.TypingError
+    ) -> KernelRejected:
+        name = _short(function)
+        if isinstance(error, T.NotEmulated):
+            return rejection("unsupported", f"{name} {error}.", node, error.hint)
+        refusal = rejection("compile-error", f"{name}: {error}.", node)
+        if isinstance(error, T.LiteralNeeded):
+            return _LiteralNeeded(refusal)
+        if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
+            message = f"The emulator does not know the arguments of {name} by name."
+            return rejection("unsupported", message, node, "Pass them by place.")
+        return refusal
+
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
         name = _short(function)
-        if function.path.removeprefix("numpy.") in _UFUNCS:
+        if function.path.removeprefix("numpy.") in _NUMBAS_NUMPY:
             hint = "math has most of these functions; min, max and operators do the rest."
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         if function.path.startswith("numpy."):
@@ -572,34 +794,90 @@ class ExpressionTyper:
                 "Kernels compute element by element; use loops, and math for functions.",
             )
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
-            hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), "")
+            last = "Which operators, or which other functions of math, do the same?"
+            hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), last)
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         if function.path in _NUMBAS_FUNCTIONS:
             hint = _INSTEAD.get(name, "Operators and loops over range() do the same.")
             return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
         if function.path.startswith("course_lib.intrinsics."):
-            return rejection("unsupported", f"{name} runs on a GPU only.", node)
+            hint = "The lesson shows what it does; its counts were measured on a GPU."
+            return rejection("unsupported", f"{name} runs on a GPU only.", node, hint)
         return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
 
 
-# NumPy's functions that Numba compiles in a kernel.
-_UFUNCS = frozenset(
-    """acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh
+def _is_text(kind: T.Type) -> bool:
+    return isinstance(kind, T.Static) and isinstance(kind.value, str)
+
+
+def _are_texts_or_none(op: ast.cmpop, left: T.Type, right: T.Type) -> bool:
+    """Whether Numba has this comparison, of texts, None or dtypes."""
+    if _is_text(left) and _is_text(right):
+        return True
+    if not isinstance(op, ast.Eq | ast.NotEq):
+        return False
+    dtypes = [isinstance(e, T.Static) and isinstance(e.value, np.dtype) for e in (left, right)]
+    none_or_text = any(each == T.Static(None) or _is_text(each) for each in (left, right))
+    return all(dtypes) or none_or_text
+
+
+def _fits(signature: Signature, kinds: list[T.Type]) -> bool:
+    """Whether a declared signature is for exactly these types."""
+    try:
+        return signature.cast(kinds) == tuple(kinds)
+    except T.TypingError:
+        return False
+
+
+def _is_shape(node: ast.expr, kernel: Kernel) -> bool:
+    """Whether an expression is an array's shape, or a name that only ever stands for one."""
+    if isinstance(node, ast.Name):
+        values = [
+            each.value
+            for each in ast.walk(kernel.tree)
+            if isinstance(each, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
+        ]
+        return bool(values) and all(map(_is_attribute_shape, values))
+    return _is_attribute_shape(node)
+
+
+def _is_attribute_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape"
+
+
+# NumPy's functions that Numba compiles in a kernel, at least for some arguments.
+_NUMBAS_NUMPY = frozenset(
+    """acos acosh all any argmax arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
+    atan atan2 atanh dtype
     bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
     bitwise_xor conj conjugate cos cosh deg2rad degrees divide equal fmax fmin greater
     greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and
-    logical_not logical_or logical_xor maximum minimum ndenumerate ndindex nditer not_equal rad2deg
-    radians right_shift sin sinh sum tan tanh true_divide""".split()
+    logical_not logical_or logical_xor maximum mean minimum ndenumerate ndindex nditer not_equal
+    prod rad2deg radians round right_shift sin sinh sum tan tanh true_divide""".split()
 )
 
 # The four tables below: Numba has it, or may have it on some GPU, and the emulator has not.
 # Each name was tried with numba-cuda 0.30, which leaves a few open without a GPU (sum, map, max).
 _NUMBAS_ARRAY_ATTRIBUTES = frozenset(
-    """all any argmax argmin fill flat imag item itemsize max mean min nbytes prod real reshape
+    """all any argmax argmin fill imag item itemsize max mean min nbytes prod real reshape
     std sum transpose var view""".split()
 )
-_NUMBAS_NUMBER_ATTRIBUTES = frozenset("conjugate imag item real view".split())
-_NUMBAS_BUILTINS = "complex enumerate filter isinstance iter map next slice sum tuple zip".split()
+_NUMBAS_NUMBER_ATTRIBUTES = frozenset("bit_count conjugate imag item real view".split())
+_OF_A_NUMBER = {
+    "bit_count": "cuda.popc(…) counts the bits that are set.",
+    "imag": "A number that is not complex has the imaginary part 0.",
+    "view": "course_lib.intrinsics.float_bits(…) gives the bits of a float.",
+}
+_METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
+_ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
+_KEYWORDS_ARE_KNOWN = (
+    *("builtins.print", "builtins.range"),
+    *("numba.cuda.shared", "numba.cuda.local", "numba.cuda.atomic"),
+)
+_NUMBAS_BUILTINS = (
+    "complex enumerate filter isinstance iter map next ord repr slice str sum tuple type zip"
+).split()
 _NUMBAS_OPERATORS = """add and_ contains eq floordiv ge getitem gt iadd iand ifloordiv ilshift imod
     imul invert inv ior ipow irshift is_ is_not isub itruediv ixor le lshift lt mod mul ne neg not_
     or_ pos pow rshift setitem sub truediv xor""".split()
@@ -653,6 +931,8 @@ def _fold(node: ast.BinOp) -> Any:
 
 # What to do without functions that the emulator does not have.
 _INSTEAD = {
+    "cuda.atomic.compare_and_swap": "cuda.atomic.cas(array, index, old, new) does the same.",
+    "cuda.libdevice": "math has most of these functions.",
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
     "enumerate": "Loop over range(len(…)), and take each item by its index.",
     "zip": "Loop over range(len(…)), and take each item by its index.",

@@ -8,6 +8,7 @@ whole loop, as it is on a GPU. What Numba's compiler would refuse is refused her
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.expressions import ExpressionTyper
+from course_lib.emulator.expressions import Common, ExpressionTyper
 from course_lib.emulator.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.parse import Kernel
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
@@ -33,24 +34,17 @@ class _Loop:
     continues: list[Environment] = field(default_factory=list)
 
 
-def infer(kernel: Kernel, argument_types: Sequence[T.Type]) -> Typing:
+def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = False) -> Typing:
     """The types in `kernel` when it is launched with arguments of these types.
+
+    With `remembers`, device functions keep what they were once found to be, as in Numba.
 
     Raises:
         KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
     """
     arguments = [Typed(each) for each in argument_types]
-    typing = _Inference(kernel, {}).run(arguments)
-    returned = typing.return_type
-    if returned != T.Static(None):
-        node = next(n for n in ast.walk(kernel.tree) if isinstance(n, ast.Return) and n.value)
-        raise rejection(
-            "compile-error",
-            "A kernel cannot return a value.",
-            node,
-            "Write the result into an array that is passed in.",
-        )
-    return typing
+    common = Common(remembers=remembers)
+    return _Inference(kernel, {}, (), common).run(arguments)
 
 
 class _Inference(ExpressionTyper):
@@ -71,8 +65,8 @@ class _Inference(ExpressionTyper):
         names = self.kernel.parameters
         defaults = len(self.kernel.tree.args.defaults)
         if len(names) - defaults <= len(arguments) < len(names):
-            message = "The emulator knows no default values; pass every argument."
-            raise rejection("unsupported", message, self.kernel.tree)
+            message = "The emulator knows no default values."
+            raise rejection("unsupported", message, self.kernel.tree, "Pass every argument.")
         if len(arguments) != len(names):
             raise rejection(
                 "compile-error",
@@ -147,6 +141,9 @@ class _Inference(ExpressionTyper):
         raise rejection("compile-error", "Numba cannot assign to this.", target)
 
     def parts(self, value: Typed, items: list[ast.expr], node: ast.AST) -> list[Typed]:
+        if isinstance(value.type, T.ArrayType):
+            message = "The emulator unpacks tuples, and no arrays."
+            raise rejection("unsupported", message, node, "Index it: x = a[0], and so on.")
         if not isinstance(value.type, T.TupleType):
             raise rejection(
                 "compile-error", f"Only a tuple can be unpacked, not {value.type}.", node
@@ -161,32 +158,48 @@ class _Inference(ExpressionTyper):
         return [Typed(kind, lit) for kind, lit in zip(value.type.items, literals, strict=True)]
 
     def store(self, target: ast.Subscript, value: Typed, env: Environment) -> None:
-        element = self.element_type(target, env)
+        place = self.place_type(target, env)
         array = self.typing.types[target.value]
         if isinstance(array, T.ArrayType) and not array.writable:
             raise rejection("compile-error", "This array is read-only.", target)
-        if not T.is_scalar(value.type):
+        if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
+            self.store_part(target, place, value)
+        elif not T.is_scalar(value.type):
             raise rejection(
-                "compile-error", f"Cannot store {value.type} in an element of {element}.", target
+                "compile-error", f"Cannot store {value.type} in an element of {place}.", target
             )
-        self.typing.types[target] = element
+        self.typing.types[target] = place
+        if isinstance(place, T.ArrayType):
+            self.typing.parts.add(target)
 
-    def element_type(self, node: ast.Subscript, env: Environment) -> np.dtype:
-        kind = self.subscript_type(node, env).type
-        if isinstance(kind, T.ArrayType):
+    def store_part(self, target: ast.Subscript, place: T.ArrayType, value: Typed) -> None:
+        """Refuse what Numba does not write into a part of an array: all but numbers and tuples."""
+        if isinstance(value.type, T.ArrayType):
             raise rejection(
-                "unsupported",
-                "The emulator stores one element at a time: give an index for every axis.",
-                node,
+                "compile-error",
+                "Numba cannot copy a whole array to another one inside a kernel.",
+                target,
+                "Which loop, or which thread, copies each element?",
             )
-        if not T.is_scalar(kind) or isinstance(self.typing.types[node.value], T.TupleType):
+        items = value.type.items if isinstance(value.type, T.TupleType) else ()
+        fits = items and value.type.is_uniform and T.is_scalar(items[0])  # type: ignore[union-attr]
+        if not fits or place.ndim != 1:
+            message = f"Cannot store {value.type} in a part of an array, {place}."
+            raise rejection("compile-error", message, target)
+
+    def place_type(self, node: ast.Subscript, env: Environment) -> np.dtype | T.ArrayType:
+        """The type of the element, or of the part of an array, that a subscript names."""
+        kind = self.subscript_type(node, env).type
+        named = isinstance(kind, np.dtype | T.ArrayType)
+        if not named or isinstance(self.typing.types[node.value], T.TupleType):
             raise rejection("compile-error", "Numba cannot store into this.", node)
+        assert isinstance(kind, np.dtype | T.ArrayType)
         return kind
 
     def augmented_assign(self, node: ast.AugAssign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
         if isinstance(node.target, ast.Subscript):
-            current = Typed(self.element_type(node.target, env))
+            current = Typed(self.place_type(node.target, env))
         else:
             current = self.expression(node.target, env)
         result = Typed(self.binary_type(node, node.op, current.type, value.type))
@@ -228,14 +241,18 @@ class _Inference(ExpressionTyper):
         if isinstance(iterated.type, T.RangeType):
             return Typed(iterated.type.dtype)
         if isinstance(iterated.type, T.TupleType) and iterated.type.items:
-            kind = iterated.type.items[0]
-            for other in iterated.type.items[1:]:
-                kind = self.unified(kind, other, node, "items")
-            return Typed(kind)
+            if not iterated.type.is_uniform or iterated.type.fields:
+                message = f"Numba cannot loop over {iterated.type}: its items are of several types."
+                raise rejection("compile-error", message, node.iter)
+            return Typed(iterated.type.items[0])
         if isinstance(iterated.type, T.ArrayType):
             if iterated.type.ndim > 1:
-                raise rejection("unsupported", "Loop over the rows' numbers with range().", node)
+                message = "The emulator does not loop over the rows of an array."
+                hint = "Loop over their numbers, with range(…)."
+                raise rejection("unsupported", message, node, hint)
             return Typed(iterated.type.dtype)
+        if isinstance(iterated.type, T.FlatType):
+            return Typed(iterated.type.array.dtype)
         raise rejection("compile-error", f"Cannot loop over {iterated.type}.", node.iter)
 
     def loop(
@@ -262,7 +279,8 @@ class _Inference(ExpressionTyper):
                 self.settled_loops[node] = (env, head, loop)
                 return head, loop
             head = joined
-        raise rejection("unsupported", "The types in this loop do not settle.", node)
+        hint = "Give each variable its final type before the loop, as in np.float64(0)."
+        raise rejection("unsupported", "The types in this loop do not settle.", node, hint)
 
     def break_statement(self, node: ast.Break, env: Environment) -> None:
         self.loops[-1].breaks.append(env)
@@ -274,6 +292,9 @@ class _Inference(ExpressionTyper):
         kind: T.Type = T.Static(None)
         if node.value is not None:
             kind = self.expression(node.value, env).type
+        if kind != T.Static(None) and len(self.callers) == 1:
+            hint = "Write the result into an array that is passed in."
+            raise rejection("compile-error", "A kernel cannot return a value.", node, hint)
         self.returns.append((kind, node))
 
     def expression_statement(self, node: ast.Expr, env: Environment) -> Environment:
@@ -288,11 +309,18 @@ class _Inference(ExpressionTyper):
         return env
 
     def raise_statement(self, node: ast.Raise, env: Environment) -> None:
-        return None
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        given = node.exc.args if isinstance(node.exc, ast.Call) else []
+        known = raised is None or (isinstance(raised, ast.Name) and raised.id in _EXCEPTIONS)
+        if not known or not all(isinstance(each, ast.Constant) for each in given):
+            message = "Numba raises exceptions of Python with constant arguments only."
+            raise rejection("compile-error", message, node)
 
     def function_definition(self, node: ast.FunctionDef, env: Environment) -> Environment:
         if node.decorator_list or node.args.defaults:
-            raise rejection("unsupported", "A function inside a kernel must be plain.", node)
+            message = "The emulator knows only plain functions inside a kernel."
+            hint = "Leave out decorators and default values."
+            raise rejection("unsupported", message, node, hint)
         names = tuple(argument.arg for argument in node.args.args)
         inner = replace(self.kernel, name=node.name, parameters=names, tree=node)
         return {**env, node.name: Variable(Typed(T.Static(Closure(inner))))}
@@ -317,10 +345,18 @@ class _Inference(ExpressionTyper):
         known = [path[name] for path in paths if name in path]
         typed = known[0].typed
         for other in known[1:]:
-            if other.typed != typed:
-                typed = Typed(self.unified(typed.type, other.typed.type, node, f"values of {name}"))
+            if other.typed != typed and not isinstance(typed.type, T.Mixed):
+                typed = Typed(_joined(typed.type, other.typed.type))
         certain = len(known) == len(paths) and all(each.certain for each in known)
         return Variable(typed, certain)
+
+
+def _joined(left: T.Type, right: T.Type) -> T.Type:
+    """The type of a variable where paths meet; only its use is refused if there is none."""
+    try:
+        return right if isinstance(right, T.Mixed) else T.unify(left, right)
+    except T.TypingError:
+        return T.Mixed(left, right)
 
 
 def _keyword(node: ast.stmt) -> str:
@@ -345,6 +381,11 @@ _STATEMENTS: dict[type, Callable[[_Inference, Any, Environment], Environment | N
     ast.Global: _Inference.global_statement,
 }
 
+_EXCEPTIONS = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+)
 _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
     ast.Try: ("compile-error", "Numba cannot compile try/except in a kernel."),
     ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),

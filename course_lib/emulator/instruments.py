@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.limits import Kind, Path
 from course_lib.emulator.machine import Machine
-from course_lib.emulator.memory import Access, Allocation, ArrayView, Fault, Memory
+from course_lib.emulator.memory import Access, Allocation, ArrayView, Fault, Memory, poison
 from course_lib.emulator.profile import SharedArrayUse, StaleRead, TracedAccess, TracedStatement
 from course_lib.emulator.races import RaceDetector
 
@@ -71,10 +71,15 @@ class Part:
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
         self.run.note(self.reporter.fault(fault, allocation, kind, line, self.space))
 
-    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
+    def uninitialised(
+        self, allocation: Allocation, cell: Value, bad: Mask, line: int
+    ) -> np.generic | None:
+        """Note it; what is to be read instead, in a launch that tries that out."""
         lane, number = self._first(bad, cell)
         found = self.reporter.uninitialised(allocation, number, lane, line, self.space)
         self.run.note(found)
+        instead = self.run.instead
+        return instead.value(allocation.name, line, allocation.dtype) if instead else None
 
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
         key = (line, allocation.name)
@@ -112,9 +117,24 @@ class Part:
         if self.races:
             self.races.record(access)
 
-    def undefined(self, name: str, bad: Mask, line: int) -> None:
+    def undefined(self, name: str, bad: Mask, line: int, kind: np.dtype) -> np.generic:
+        """Note it; the value that the variable has instead."""
         lane = int(np.argmax(bad.full_array))
         self.run.note(self.reporter.undefined(name, lane, line, self.space))
+        instead = self.run.instead.value(name, line, kind) if self.run.instead else None
+        return poison(kind) if instead is None else instead
+
+    def raised(self, what: str, mask: Mask, line: int) -> None:
+        lane = int(np.argmax(mask.full_array))
+        self.run.note(self.reporter.raised(what, lane, line, self.space))
+
+    def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None:
+        lane, number = self._first(bad, index)
+        self.run.note(self.reporter.no_such_item(name, number, items, lane, line, self.space))
+
+    def not_below(self, tuples: str, passed: Mask, line: int) -> None:
+        lane = int(np.argmax(passed.full_array))
+        self.run.note(self.reporter.not_below(tuples, lane, line, self.space))
 
     def printed(self, texts: Sequence[str], more: int) -> None:
         kept = self.run.output

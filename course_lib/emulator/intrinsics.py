@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_lib.emulator import types as T
+from course_lib.emulator.budget import MAX_LEAVES
 from course_lib.emulator.lanes import WARP_SIZE, Value
 from course_lib.emulator.names import Reference
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
-
-MAX_ROUND_DIGITS = 400
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,16 @@ def need(condition: bool, message: str) -> None:
     """
     if not condition:
         raise T.TypingError(message)
+
+
+def supported(condition: bool, message: str, hint: str) -> None:
+    """Refuse a call that Numba compiles, unless `condition` holds.
+
+    Raises:
+        NotEmulated: with the message, and with what to write instead.
+    """
+    if not condition:
+        raise T.NotEmulated(message, hint)
 
 
 def scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.dtype]:
@@ -160,11 +169,11 @@ def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(set(keywords) <= {"shape", "dtype", "alignment"}, "takes shape, dtype and alignment")
     _check_alignment(arguments[2] if len(arguments) > 2 else keywords.get("alignment"))
     assert shape is not None and dtype is not None
-    need(
-        shape.literal is not None,
-        "the shape must be a constant when the kernel is compiled (a number, or the name of a "
-        "constant; neither an argument nor an expression)",
-    )
+    if shape.literal is None:
+        raise T.LiteralNeeded(
+            "the shape must be a constant when the kernel is compiled (a number, or the name of a "
+            "constant; neither an argument nor an expression)"
+        )
     kind = T.ArrayType(static_dtype(dtype.type), _axes(shape.literal))
     return Typed(kind, shape.literal)
 
@@ -182,7 +191,8 @@ def _check_alignment(alignment: Typed | None) -> None:
 
 def _axes(shape: object) -> int:
     sizes = shape if isinstance(shape, tuple) else (shape,)
-    need(all(type(size) is int and size >= 0 for size in sizes), "the shape must be positive")
+    need(all(type(size) is int for size in sizes), "the shape must be made of whole numbers")
+    supported(min(sizes, default=0) >= 0, "the shape must be positive", "Which size is meant?")
     return len(sizes)
 
 
@@ -199,14 +209,22 @@ def static_dtype(kind: T.Type) -> np.dtype:
         return value
     if isinstance(value, str) and value in T.DTYPES:
         return T.DTYPES[value]
+    if isinstance(value, Reference) and value.path.startswith(("numpy.complex", "numba.complex")):
+        raise T.NotEmulated("there are no complex numbers here", "Keep the two parts as floats.")
     raise T.TypingError(f"{kind} is no dtype; write float32 or np.float32")
 
 
 def _make_array(space: str) -> Intrinsic:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        typed = _array_typing(arguments, keywords)
+        sizes = typed.literal if isinstance(typed.literal, tuple) else (typed.literal,)
+        need(space == "shared" or 0 not in sizes, "an array has at least one element")
+        return typed
+
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
         return machine.make_array(space, node)
 
-    return Intrinsic(_array_typing, run)
+    return Intrinsic(typing, run)
 
 
 INTRINSICS["numba.cuda.shared.array"] = _make_array("shared")
@@ -216,9 +234,12 @@ INTRINSICS["numba.cuda.local.array"] = _make_array("local")
 # -- barriers -----------------------------------------------------------------------------------
 
 
-def _nothing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need(len(arguments) <= 1, "takes no arguments")
-    return Typed(T.Static(None))
+def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        scalars(arguments, low, high)
+        return Typed(T.Static(None))
+
+    return typing
 
 
 def _barrier(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -233,10 +254,11 @@ def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     """A fence orders what one thread does, and that is in order here; time does not pass."""
 
 
-INTRINSICS["numba.cuda.syncthreads"] = Intrinsic(_nothing, _barrier)
-INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing, _syncwarp)
-for _fence in ("threadfence", "threadfence_block", "threadfence_system", "nanosleep"):
-    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing, _ignore)
+INTRINSICS["numba.cuda.syncthreads"] = Intrinsic(_nothing(0, 0), _barrier)
+INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing(0, 1), _syncwarp)
+for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
+    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)
+INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(_nothing(1, 1), _ignore)
 
 
 # -- range, casts and simple builtins -----------------------------------------------------------
@@ -263,6 +285,8 @@ INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
 
 def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        spread = bool(arguments) and isinstance(arguments[0].type, T.TupleType | T.Static)
+        supported(not spread, "takes a number here", "Write the comparison that is meant.")
         return Typed(choose(scalars(arguments, 1)[0]))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
@@ -305,7 +329,9 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kind = arguments[0].type
     if isinstance(kind, T.TupleType):
         return Typed(T.INT64, len(kind.items))
-    need(isinstance(kind, T.ArrayType), f"{kind} has no length")
+    if isinstance(kind, T.Static) and isinstance(kind.value, str):
+        raise T.NotEmulated("texts have no length here", "Keep the length in a constant.")
+    need(isinstance(kind, T.ArrayType | T.FlatType), f"{kind} has no length")
     return Typed(T.INT64)
 
 
@@ -318,6 +344,12 @@ INTRINSICS["builtins.len"] = Intrinsic(_len_typing, _len)
 
 
 def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(not keywords, "takes no keyword arguments")
+    for argument in arguments:
+        spread = isinstance(argument.type, T.TupleType)
+        supported(not spread, "prints numbers and texts here", "Print the items one by one.")
+        static = isinstance(argument.type, T.Static) and isinstance(argument.type.value, str)
+        need(static or T.is_scalar(argument.type), f"cannot print {argument.type}")
     return Typed(T.Static(None))
 
 
@@ -352,7 +384,10 @@ def elementwise(
         common = (operands or result)(kinds)
         machine.count_flops(node, common, flops)
         if chooses:
-            for argument, value in zip(node.args[1:], values[1:], strict=True):
+            nodes = list(node.args)
+            if len(nodes) < len(values):  # the items of a tuple
+                nodes = getattr(nodes[0], "elts", nodes * len(values))
+            for argument, value in zip(nodes[1:], values[1:], strict=True):
                 machine.meet_limit("choice", argument, values[0], value)
         computed = function(*(machine.convert(value, common) for value in values))
         return machine.convert(computed, machine.typing.types[node])
@@ -405,9 +440,32 @@ INTRINSICS["builtins.abs"] = elementwise(
 )
 INTRINSICS["numpy.minimum"] = elementwise(np.minimum, _unified, low=2, chooses=True)
 INTRINSICS["numpy.maximum"] = elementwise(np.maximum, _unified, low=2, chooses=True)
+
+
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
-INTRINSICS["builtins.min"] = elementwise(_fold(np.fmin), _unified, low=2, high=32, chooses=True)
-INTRINSICS["builtins.max"] = elementwise(_fold(np.fmax), _unified, low=2, high=32, chooses=True)
+def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
+    """`min` and `max`: of several numbers, or of the items of a tuple."""
+    of_numbers = elementwise(_fold(function), _unified, low=1, high=MAX_LEAVES, chooses=True)
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        kind = arguments[0].type if arguments else None
+        if len(arguments) > 1 or kind is None:
+            return of_numbers.typing(arguments, keywords)
+        if isinstance(kind, T.ArrayType):
+            raise T.NotEmulated("takes no whole array here", "A loop compares element by element.")
+        need(isinstance(kind, T.TupleType) and bool(kind.items), "takes two numbers, or a tuple")
+        assert isinstance(kind, T.TupleType)
+        return of_numbers.typing([Typed(item) for item in kind.items], keywords)
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+        items = values[0] if len(values) == 1 else values
+        return of_numbers.run(machine, node, list(items))
+
+    return Intrinsic(typing, run)
+
+
+INTRINSICS["builtins.min"] = _extreme(np.fmin)
+INTRINSICS["builtins.max"] = _extreme(np.fmax)
 
 
 def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -438,10 +496,17 @@ def _fused_multiply_add(a: Value, b: Value, c: Value) -> Value:
     return a * b + c
 
 
+def _selected(kinds: list[np.dtype]) -> np.dtype:
+    need(
+        kinds[1] == kinds[2], f"chooses between numbers of one type, not {kinds[1]} and {kinds[2]}"
+    )
+    return kinds[1]
+
+
 INTRINSICS["builtins.pow"] = Intrinsic(_pow_typing, _pow)
 INTRINSICS["numba.cuda.fma"] = elementwise(_fused_multiply_add, _unified, low=3, flops=2)
 INTRINSICS["numba.cuda.selp"] = elementwise(
-    lambda p, a, b: np.where(p != 0, a, b), lambda kinds: _unified(kinds[1:]), low=3
+    lambda p, a, b: np.where(p != 0, a, b), _selected, low=3
 )
 
 _MATH_ONE = {
@@ -516,7 +581,7 @@ INTRINSICS["math.modf"] = Intrinsic(_pair_typing(None), _pair(np.modf))
 
 def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     number, exponent = scalars(arguments, 2)
-    need(T.is_integer(exponent), "needs an integer exponent")
+    supported(T.is_integer(exponent), "needs an integer exponent", "int(…) cuts off.")
     return Typed(T.math_type(number))
 
 
@@ -529,7 +594,9 @@ INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
 
 def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = scalars(arguments, 1, 2)
-    need(len(kinds) == 1 or T.is_float(kinds[0]), "rounds to a number of digits only floats")
+    whole = len(kinds) == 2 and T.is_integer(kinds[0])
+    supported(not whole, "rounds only floats to a number of digits", "Divide and multiply by //.")
+    need(len(kinds) == 1 or T.is_integer(kinds[1]), "the number of digits must be an integer")
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
@@ -537,12 +604,36 @@ def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     if len(values) == 1:
         return machine.convert(np.round(values[0], 0), kind)
-    # No float has digits beyond these, and NumPy works in proportion to their number.
-    number, digits = values[0], np.clip(values[1], -MAX_ROUND_DIGITS, MAX_ROUND_DIGITS)
-    rounded = number
-    for each in np.unique(digits):
-        rounded = np.where(digits == each, np.round(number, int(each)), rounded)
-    return machine.convert(rounded[()], kind)
+    return machine.convert(round_to_digits(values[0], values[1]), kind)
+
+
+def round_to_digits(number: Value, digits: Value) -> Value:
+    """`round(number, digits)` as Numba compiles it: scaled in float64, rounded, scaled back.
+
+    It rounds to an int64 on the way, so that numbers beyond 2**63 end there, as on a GPU.
+    """
+    wide, places = np.asarray(number, T.FLOAT64), np.asarray(digits, T.FLOAT64)
+    # Beyond 22 digits the power is taken in two parts, each of them finite.
+    second = np.where(places > 22, 1e22, 1.0)
+    first = 10.0 ** np.where(places > 22, places - 22, np.abs(places))
+    up = places >= 0
+    scaled = np.where(up, wide * first * second, wide / first)
+    whole = _nearest_int64(scaled).astype(T.FLOAT64)
+    half = np.abs(scaled - whole) == 0.5
+    even = 2.0 * _nearest_int64(scaled / 2.0).astype(T.FLOAT64)
+    whole = np.where(half, even, whole)
+    rounded = np.where(up, whole / second / first, whole * first)
+    untouched = ~np.isfinite(wide) | (up & np.isinf(scaled))
+    return np.where(untouched, wide, rounded)[()]
+
+
+def _nearest_int64(number: np.ndarray) -> np.ndarray:
+    """The nearest integer, the even one of two; what int64 cannot hold becomes its limit."""
+    nearest = np.rint(number)
+    limits = np.iinfo(np.int64)
+    inside = np.abs(nearest) < 2.0**63
+    beyond = np.where(nearest > 0, limits.max, limits.min)
+    return np.where(inside, np.where(inside, nearest, 0).astype(np.int64), beyond)
 
 
 INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
@@ -565,16 +656,22 @@ INTRINSICS["builtins.divmod"] = Intrinsic(_divmod_typing, _divmod)
 # -- atomics ------------------------------------------------------------------------------------
 
 
-def _atomic_typing(operands: int) -> Callable[[Arguments, Keywords], Typed]:
+def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], Typed]:
+    allowed = _ATOMIC_TYPES.get(name, _WHOLE)
+
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         need(len(arguments) == 2 + operands, f"takes an array, an index and {operands} value(s)")
         array, index = arguments[0].type, arguments[1].type
         need(isinstance(array, T.ArrayType), f"needs an array, not {array}")
         assert isinstance(array, T.ArrayType)
-        need(array.writable, "the array is read-only")
+        mend = "Pass the array to the kernel, as an argument."
+        supported(array.writable, "the array is constant here", mend)
+        single = isinstance(index, T.TupleType) and array.ndim == 1
+        need(not single, "the index of an array with one axis is a number, and no tuple")
         axes = index.items if isinstance(index, T.TupleType) else (index,)
-        need(all(T.is_integer(axis) for axis in axes), "the index must be an integer")
+        need(all(map(T.is_scalar, axes)), "the index must be a number")
         need(len(axes) == array.ndim, f"needs {array.ndim} indices")
+        need(array.dtype in allowed, f"there is none for elements of {array.dtype}")
         for value in arguments[2:]:
             need(T.is_scalar(value.type), f"needs a number, not {value.type}")
         return Typed(array.dtype)
@@ -604,6 +701,10 @@ def _decrease_or_wrap(old: Any, limit: Any) -> Any:
     return limit if old == 0 or old > limit else old - type(old)(1)
 
 
+_WHOLE = (T.INT32, T.INT64, T.UINT32, T.UINT64)
+_ATOMIC_TYPES = dict.fromkeys(
+    "add sub max min nanmax nanmin".split(), (*_WHOLE, T.FLOAT32, T.FLOAT64)
+) | dict.fromkeys(("inc", "dec"), (T.UINT32, T.UINT64))
 _ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -619,5 +720,9 @@ _ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
     "dec": _decrease_or_wrap,
 }
 for _name, _combine in _ATOMICS.items():
-    INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(_atomic_typing(1), _atomic(_combine))
-INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(_atomic_typing(2), _atomic(_swap_if_equal, 2))
+    INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(
+        _atomic_typing(_name, 1), _atomic(_combine)
+    )
+INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(
+    _atomic_typing("cas", 2), _atomic(_swap_if_equal, 2)
+)

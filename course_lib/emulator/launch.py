@@ -86,7 +86,8 @@ class Emulation:
 
     Attributes:
         typings: what types the kernel was found to have, for arguments of each kind; emulations
-            of one kernel may share them.
+            of one kernel may share them. Those of a decorated kernel do: what it was launched
+            with before is not worked out again, with the values that global names had then.
         listener: told of every access to memory, if there is one.
         limits: notes of several launches where a number may act as a limit; a launch adds to them
             if it runs in lockstep.
@@ -95,7 +96,7 @@ class Emulation:
     def __init__(self, kernel: Kernel, options: Options) -> None:
         self.kernel = kernel
         self.options = options
-        self.typings: Typings = {}
+        self.typings: Typings = {} if kernel.compiled is None else kernel.compiled
         self.listener: Callable[[Access], None] | None = None
         self.limits: LimitNotes | None = None
 
@@ -111,7 +112,8 @@ class Emulation:
         """The kernel's types for these arguments; worked out once, as Numba compiles once."""
         key = tuple(argument_types)
         if key not in self.typings:
-            self.typings[key] = infer(self.kernel, argument_types)
+            remembers = self.typings is self.kernel.compiled
+            self.typings[key] = infer(self.kernel, argument_types, remembers)
         return self.typings[key]
 
 

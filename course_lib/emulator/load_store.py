@@ -33,7 +33,9 @@ class MemoryInstruments(Protocol):
 
     def access(self, access: Access) -> None: ...
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
-    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
+    def uninitialised(
+        self, allocation: Allocation, cell: Value, bad: Mask, line: int
+    ) -> np.generic | None: ...
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
     def too_early(
         self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
@@ -91,8 +93,10 @@ class LoadStoreUnit:
         self.moment: tuple[int, ...] = ()
         self._checker = IndexChecker(space)
 
-    def subview(self, view: ArrayView, items: Sequence[Any], active: Mask, line: int) -> ArrayView:
-        """The part of an array that a partial index or a slice names."""
+    def part(
+        self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
+    ) -> tuple[ArrayView, Mask]:
+        """The part of an array that a partial index or a slice names, and the lanes inside."""
         offset, shape, strides = view.offset, [], []
         faults: list[Fault] = []
         mask = active
@@ -101,21 +105,17 @@ class LoadStoreUnit:
             if isinstance(item, slice):
                 start = self._slice_bound(item.start, np.int64(0), length)
                 stop = self._slice_bound(item.stop, length, length)
-                offset = offset + start * stride
+                # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
+                offset = offset + np.where(stop > start, start, np.int64(0)) * stride
                 shape.append(np.maximum(stop - start, np.int64(0)))
                 strides.append(view.strides[axis])
             else:
                 index, mask = self._checker.inside(item, length, axis, mask, faults)
                 offset = offset + index * stride
-        self.report_faults(faults, view.allocation, "load", line)
+        self.report_faults(faults, view.allocation, kind, line)
         left = len(items)
-        return ArrayView(
-            view.name,
-            view.allocation,
-            (*shape, *view.shape[left:]),
-            (*strides, *view.strides[left:]),
-            offset,
-        )
+        lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
+        return ArrayView(view.name, view.allocation, lengths, steps, offset), mask
 
     def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
         if bound is None:
@@ -137,7 +137,9 @@ class LoadStoreUnit:
         if mask is not active and mask.array is not None:
             value = np.where(mask.array, value, poison(allocation.dtype))
         if allocation.written_in is not None:
-            self._check_written(allocation, cell, mask, line)
+            unwritten = self._check_written(allocation, cell, mask, line)
+            if unwritten is not None:
+                value = np.where(unwritten[0].full_array, unwritten[1], value)
         self.observe("load", view, cell, mask, line)
         return value
 
@@ -159,7 +161,9 @@ class LoadStoreUnit:
         if mask is not active and mask.array is not None:
             values = np.where(mask.array, values, poison(allocation.dtype))
         if allocation.written_in is not None:
-            self._check_written(allocation, cell, mask, line, elements)
+            unwritten = self._check_written(allocation, cell, mask, line, elements)
+            if unwritten is not None:
+                values = np.where(unwritten[0].full_array, unwritten[1], values)
         self.observe("load", view, cell, mask, line, elements)
         return values
 
@@ -233,8 +237,13 @@ class LoadStoreUnit:
 
     def _check_written(
         self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
-    ) -> None:
-        """Notice reads of cells that were never written, or not in the latest round of writes."""
+    ) -> tuple[Mask, np.generic] | None:
+        """Notice reads of cells that were never written, or not in the latest round of writes.
+
+        Returns:
+            The lanes that read what was never written, and what they are to read instead, if so.
+        """
+        unwritten = None
         written = allocation.written_in
         assert written is not None
         # Elsewhere than in shared memory, more writes cannot make an array less written.
@@ -244,7 +253,7 @@ class LoadStoreUnit:
             self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)
         if allocation.ages.all_fresh:
-            return
+            return None
         if elements == 1:
             found = written.take(self.memory.place(allocation, cell))
         else:  # of neighbours the oldest counts
@@ -253,9 +262,11 @@ class LoadStoreUnit:
         if (found < 0).any():
             never = mask.where(found < 0)
             if not never.empty:
-                self.instruments.uninitialised(allocation, cell, never, line)
+                instead = self.instruments.uninitialised(allocation, cell, never, line)
+                unwritten = None if instead is None else (never, instead)
         if allocation.space == "shared":
             self._check_stale(allocation, cell, found, mask, line)
+        return unwritten
 
     def _check_stale(
         self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask, line: int
@@ -340,7 +351,9 @@ class LoadStoreUnit:
         if mask.empty:
             return poison(allocation.dtype)
         if allocation.written_in is not None:
-            self._check_written(allocation, cell, mask, line)
+            unwritten = self._check_written(allocation, cell, mask, line)
+            if unwritten is not None:
+                self.write(allocation, cell, *unwritten)
         old = self._update(allocation, cell, mask, update, line)
         self.observe("atomic", view, cell, mask, line)
         return old

@@ -30,6 +30,7 @@ from course_lib.emulator.load_store import (
 from course_lib.emulator.memory import (
     Allocation,
     ArrayView,
+    Fault,
     Memory,
     contiguous_strides,
     poison,
@@ -46,7 +47,7 @@ class Instruments(MemoryInstruments, Protocol):
     def branch(self, line: int, condition: Value, mask: Mask) -> None: ...
     def syncwarp(self, mask: Mask) -> None: ...
     def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
-    def undefined(self, name: str, bad: Mask, line: int) -> None: ...
+    def undefined(self, name: str, bad: Mask, line: int, kind: np.dtype) -> np.generic: ...
     def printed(self, texts: Sequence[str], more: int) -> None: ...
     def limit(
         self,
@@ -61,6 +62,9 @@ class Instruments(MemoryInstruments, Protocol):
     def enter_loop(self, node: ast.For | ast.While, path: Path) -> None: ...
     def end_turn(self) -> None: ...
     def leave_loop(self, turns: int) -> None: ...
+    def raised(self, what: str, mask: Mask, line: int) -> None: ...
+    def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None: ...
+    def not_below(self, tuples: str, passed: Mask, line: int) -> None: ...
 
 
 class Barrier(Protocol):
@@ -138,8 +142,10 @@ class Machine:
         self.unit = LoadStoreUnit(space, memory, instruments, steps)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
+        self._is_debugged = typing.kernel.is_debugged
         self._barrier = barrier
         self._nobody = Mask.of(space, np.False_)
+        self._ended = self._nobody
         self._step_cost = budget.cost_for(space.size)
         self._open_loops: list[Loop] = []  # of all functions, the innermost last
         self._most_turns: dict[ast.stmt, int] = {}  # of each loop that has ended
@@ -213,8 +219,12 @@ class Machine:
         if isinstance(target, ast.Name):
             self.set_variable(target.id, value)
         elif isinstance(target, ast.Subscript):
-            view, indices = self.element(target)
-            self.store(view, indices, value)
+            view, indices = self.element(target, "store")
+            parts = self.frame.typing.parts
+            if parts and target in parts:
+                self.fill(target, view, indices, value)
+            else:
+                self.store(view, indices, value)
         else:
             for item, part in zip(target.elts, value, strict=True):  # type: ignore[attr-defined]
                 self.bind(item, part)
@@ -254,7 +264,7 @@ class Machine:
 
     def augmented_assign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
-            view, indices = self.element(node.target)
+            view, indices = self.element(node.target, "load")
             current = self.load(view, indices)
             self.store(view, indices, self.operate(node, current, self.evaluate(node.value)))
         else:
@@ -263,8 +273,8 @@ class Machine:
             self.set_variable(node.target.id, result)  # type: ignore[attr-defined]
 
     def if_statement(self, node: ast.If) -> None:
-        before = self.active
         condition = self.condition(node.test)
+        before = self.active  # a call in the test may have ended some
         taken = before.where(condition)
         if taken is before or taken.lanes == before.lanes:
             self.block(node.body)
@@ -307,7 +317,8 @@ class Machine:
         while not self.active.empty:
             self.spend(node)
             self.line = node.lineno
-            staying = self.active.where(self.condition(node.test))
+            condition = self.condition(node.test)
+            staying = self.active.where(condition)
             if staying is not self.active:
                 left.append(self.active.without(staying))
             self.active = staying
@@ -322,8 +333,8 @@ class Machine:
         return loop
 
     def for_statement(self, node: ast.For) -> None:
-        before = self.active
         iterated = self.evaluate(node.iter)
+        before = self.active
         loop = self._open_loop(node)
         left: list[Mask] = []
         if isinstance(iterated, ArrayView):
@@ -443,12 +454,29 @@ class Machine:
         self.evaluate(node.value)
 
     def nothing(self, node: ast.stmt) -> None:
-        """`pass`, a definition, an assertion: nothing happens on a GPU."""
+        """`pass` or a definition."""
 
     def raise_statement(self, node: ast.Raise) -> None:
-        # Without debug=True a raising thread simply ends.
-        self.frame.live = self.frame.live.without(self.active)
-        self.active = self._nobody
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        self._raise(ast.unparse(raised) if raised else "an exception", self.active, node.lineno)
+
+    def assert_statement(self, node: ast.Assert) -> None:
+        holds = self.condition(node.test)
+        failed = self.active.where(~holds)
+        if not failed.empty:
+            self._raise("AssertionError", failed, node.lineno)
+
+    def _raise(self, what: str, failed: Mask, line: int) -> None:
+        """Some lanes raise an exception: they end, and only under debug=True is it known why."""
+        if self._is_debugged:
+            self.instruments.raised(what, failed, line)
+        self.end(failed)
+
+    def end(self, lanes: Mask) -> None:
+        """These lanes run no more, also in the functions that called this one."""
+        self._ended = self._ended.union(lanes)
+        self.frame.live = self.frame.live.without(lanes)
+        self.active = self.active.without(lanes)
 
     # -- expressions ------------------------------------------------------------------------
 
@@ -487,32 +515,45 @@ class Machine:
             frame = frame.parent
         if frame is None:
             return self._without_value(node)
+        value = frame.variables[node.id]
         if node in self.typing.uncertain:
-            self._check_defined(frame, node)
-        return self.convert(frame.variables[node.id], self.typing.types[node])
+            value = self._where_defined(frame, node, value)
+        return self.convert(value, self.typing.types[node])
 
     def _without_value(self, node: ast.Name) -> Any:
         """A name that no lane has set: a module, a function, or a variable set on other paths."""
         kind = self.typing.types[node]
         if isinstance(kind, T.Static):
             return None  # the typing knows what it is
-        self.instruments.undefined(node.id, self.active, node.lineno)
-        value = _poison_of_type(kind)
+        value = self._undefined(node, kind, self.active)
         if value is None:
             raise rejection("uninitialised-read", f"{node.id} has no value here yet.", node)
         return value
 
-    def _check_defined(self, frame: Frame, node: ast.Name) -> None:
+    def _undefined(self, node: ast.Name, kind: T.Type, lanes: Mask) -> Any:
+        """The value of a variable for lanes that never set it."""
+        if isinstance(kind, T.TupleType):
+            return tuple(self._undefined(node, item, lanes) for item in kind.items)
+        number = kind if isinstance(kind, np.dtype) else T.FLOAT64
+        value = self.instruments.undefined(node.id, lanes, node.lineno, number)
+        return value if isinstance(kind, np.dtype) else None
+
+    def _where_defined(self, frame: Frame, node: ast.Name, value: Any) -> Any:
         defined = frame.defined.get(node.id)
-        if defined is not None:
-            undefined = self.active.without(defined)
-            if not undefined.empty:
-                self.instruments.undefined(node.id, undefined, node.lineno)
+        undefined = self._nobody if defined is None else self.active.without(defined)
+        if undefined.empty:
+            return value
+        lacking = self._undefined(node, self.typing.types[node], undefined)
+        if isinstance(value, ArrayView) or lacking is None:
+            return value
+        return _chosen(undefined.full_array, lacking, value, node.lineno)
 
     def attribute(self, node: ast.Attribute) -> Any:
         owner = self.typing.types[node.value]
         if isinstance(owner, T.ArrayType):
             return self._array_attribute(self.evaluate(node.value), node.attr)
+        if isinstance(owner, T.TupleType):
+            return self.evaluate(node.value)[owner.fields.index(node.attr)]
         if isinstance(owner, T.Static) and isinstance(owner.value, Reference):
             register = ATTRIBUTES.get(owner.value.attribute(node.attr).path)
             if register is not None:
@@ -533,6 +574,8 @@ class Machine:
                 return tuple(np.int64(stride * itemsize) for stride in view.strides)
             case "T":
                 return view.transposed
+            case "flat":
+                return view.flattened
         return None
 
     def binary(self, node: ast.BinOp) -> Any:
@@ -586,13 +629,47 @@ class Machine:
         result: Value = np.True_
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
-            result = result & self._compare_two(node, op, left, right)
-            if type(op) in _COMPARISONS and not isinstance(left, tuple):
-                self.meet_limit("test", comparator, left, right, type(op))
+            if isinstance(left, tuple) and type(op) in _COMPARISONS:
+                truth = self._compare_tuples(op, left, right)
+                if self.typing.shapes:
+                    self._check_bounds_test(node, op, left, right, truth)
+            else:
+                truth = self._compare_two(op, left, right)
+                if type(op) in _COMPARISONS:
+                    self.meet_limit("test", comparator, left, right, type(op))
+            result = result & truth
             left = right
         return result
 
-    def _compare_two(self, node: ast.Compare, op: ast.cmpop, left: Any, right: Any) -> Value:
+    def _compare_tuples(self, op: ast.cmpop, left: tuple, right: tuple) -> Value:
+        """As Python has it: the first items that differ decide, then the lengths."""
+        self.steps.spend(len(left) // 8, self.line)
+        result: Value = np.bool_(_COMPARISONS[type(op)](len(left), len(right)))
+        if isinstance(op, ast.Eq | ast.NotEq) and len(left) != len(right):
+            return result
+        for one, other in list(zip(left, right, strict=False))[::-1]:
+            same = self._compare_two(ast.Eq(), one, other)
+            decided = self._compare_two(_STRICTLY.get(type(op), op), one, other)
+            result = np.where(same, result, decided)[()]
+        return result
+
+    def _check_bounds_test(
+        self, node: ast.Compare, op: ast.cmpop, left: tuple, right: tuple, truth: Value
+    ) -> None:
+        """Notice lanes that a comparison of indices with a shape lets through from outside."""
+        if isinstance(op, ast.Eq | ast.NotEq):
+            return
+        indices, shape, below = left, right, isinstance(op, ast.Lt | ast.LtE)
+        if node.left in self.typing.shapes:
+            indices, shape, below = right, left, not below
+        inside: Value = np.True_
+        for index, length in zip(indices, shape, strict=False):
+            inside = inside & (index < length)
+        passed = self.active.where((truth if below else ~truth) & ~inside)
+        if not passed.empty:
+            self.instruments.not_below(ast.unparse(node)[:60], passed, node.lineno)
+
+    def _compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
             same = left is None and right is None
             return np.bool_(same == isinstance(op, ast.Is))
@@ -628,7 +705,7 @@ class Machine:
         before = self.active
         self.active = before.where(needed)
         value = self._poison_of(node) if self.active.empty else self.evaluate(node)
-        self.active = before
+        self.active = before if self._ended is self._nobody else before.without(self._ended)
         return value
 
     def _poison_of(self, node: ast.expr) -> Any:
@@ -656,24 +733,56 @@ class Machine:
     def subscript(self, node: ast.Subscript) -> Any:
         owner = self.evaluate(node.value)
         if isinstance(owner, tuple):
-            return self._tuple_item(owner, self.evaluate(node.slice))
+            return self._item_of(node, owner)
         items = self.index_items(node.slice)
+        special = self.frame.typing.special
+        if special and node in special:
+            items = self._special_indices(node, owner, items, "load")
         if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
-            return self.unit.subview(owner, items, self.active, self.line)
+            return self.unit.part(owner, items, self.active, self.line)[0]
         return self.load(owner, items)
+
+    def _item_of(self, node: ast.Subscript, items: tuple) -> Any:
+        """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
+        index = self.evaluate(node.slice)
+        count = len(items)
+        beyond = (index < -count) | (index >= count)
+        bad = self.active.where(beyond) if np.any(beyond) else self._nobody
+        if not bad.empty:
+            name = ast.unparse(node.value)[:40]
+            self.instruments.no_such_item(name, index, count, bad, node.lineno)
+            self.end(bad)
+        return self._tuple_item(items, np.where(index < 0, index + count, index)[()])
 
     def _tuple_item(self, items: tuple, index: Value) -> Any:
         if np.ndim(index) == 0:
-            # An index beyond the tuple is undefined on a GPU; here it ends at the last item.
-            return items[max(-len(items), min(int(index), len(items) - 1))]
+            return items[max(0, min(int(index), len(items) - 1))]
         if isinstance(items[0], tuple):
             return tuple(self._tuple_item(part, index) for part in zip(*items, strict=True))
         self.steps.spend(len(items) // 8, self.line)
-        chosen = np.clip(index, 0, len(items) - 1)
         result = items[0]
         for number, item in enumerate(items[1:], 1):
-            result = _chosen(chosen == number, item, result, self.line)
+            result = _chosen(index == number, item, result, self.line)
         return result
+
+    def _special_indices(
+        self, node: ast.Subscript, view: ArrayView, items: list, kind: str
+    ) -> list[Any]:
+        """The index of `.flat`; or indices, those negative on purpose counted from the end."""
+        on_purpose = self.typing.special[node]
+        if on_purpose is None:  # an index of .flat never counts from the end
+            return [items[0].astype(np.uint64)]
+        counted = list(items)
+        for axis, item in enumerate(items):
+            length = view.shape[axis] if axis < len(view.shape) else np.int64(0)
+            if isinstance(item, slice) or item not in on_purpose:
+                continue
+            if -int(item) <= np.min(length):
+                counted[axis] = length + np.int64(item)
+                first = int(np.argmax(self.active.full_array))
+                fault = Fault("from-end", axis, int(item), int(np.min(length)), first)
+                self.unit.report_faults([fault], view.allocation, kind, node.lineno)
+        return counted
 
     def index_items(self, index: ast.expr) -> list[Any]:
         """The indices of a subscript, one for each axis: numbers, or slices of numbers."""
@@ -685,9 +794,14 @@ class Machine:
         value = self.evaluate(index)
         return list(value) if isinstance(value, tuple) else [value]
 
-    def element(self, node: ast.Subscript) -> tuple[ArrayView, list[Value]]:
-        """The array and the indices that a subscript names."""
-        return self.evaluate(node.value), self.index_items(node.slice)
+    def element(self, node: ast.Subscript, kind: str) -> tuple[ArrayView, list[Value]]:
+        """The array and the indices that a subscript names, to "load" from or to "store" into."""
+        view = self.evaluate(node.value)
+        items = self.index_items(node.slice)
+        special = self.frame.typing.special
+        if special and node in special:
+            items = self._special_indices(node, view, items, kind)
+        return view, items
 
     def call(self, node: ast.Call) -> Any:
         target = self.typing.calls[node]
@@ -713,7 +827,12 @@ class Machine:
         self.unit.moment = outside
         result = self.frame.result
         self.frame, self.active, self.line = caller, entered, line
-        return None if result is None else self.convert(result, typing.return_type)
+        if self._ended is not self._nobody:
+            caller.live = caller.live.without(self._ended)
+            self.active = entered.without(self._ended)
+        if result is None:
+            return _poison_of_type(typing.return_type)
+        return self.convert(result, typing.return_type)
 
     def function_value(self, node: ast.expr) -> None:
         """A lambda: the typing knows what it is."""
@@ -728,6 +847,33 @@ class Machine:
         """Write one element for each active lane."""
         self.unit.store(view, indices, value, self.active, self.line)
 
+    def fill(self, node: ast.Subscript, view: ArrayView, items: Sequence[Any], value: Any) -> None:
+        """Write a number, or the items of a tuple, into a part of an array, element by element."""
+        part, lanes = self.unit.part(view, items, self.active, self.line, "store")
+        lengths = [int(np.max(length)) for length in part.shape]
+        if isinstance(value, tuple):
+            lanes = self._of_one_length(node, part.shape[0], len(value), lanes)
+            lengths = [len(value)]
+        for place in np.ndindex(*lengths):
+            inside: Value = np.True_
+            for index, length in zip(place, part.shape, strict=True):
+                inside = inside & (index < length)
+            writing = lanes.where(inside)
+            if not writing.empty:
+                self.spend(self._statement or node)  # type: ignore[arg-type]
+                indices = [np.int64(index) for index in place]
+                new = value[place[0]] if isinstance(value, tuple) else value
+                self.unit.store(part, indices, new, writing, self.line)
+
+    def _of_one_length(self, node: ast.Subscript, length: Value, items: int, lanes: Mask) -> Mask:
+        """The lanes whose part is as long as the tuple; the others raise a ValueError."""
+        wrong = lanes.where(length != items)
+        if not wrong.empty:
+            what = f"ValueError ({items} values for a part of another length)"
+            self.instruments.raised(what, wrong, node.lineno)
+            self.end(wrong)
+        return lanes.without(wrong)
+
     def atomic(
         self,
         node: ast.Call,
@@ -737,7 +883,11 @@ class Machine:
         combine: Callable[[Any, Any], Any],
     ) -> Value:
         """Update one element for each active lane; the values that they found."""
-        indices = index if isinstance(index, tuple) else (index,)
+        # An index that is no integer is cut off to one, unlike in a subscript.
+        indices = [
+            each if each.dtype.kind in "iu" else each.astype(np.int64)
+            for each in (index if isinstance(index, tuple) else (index,))
+        ]
         alone = isinstance(self._statement, ast.Expr) and self._statement.value is node
         update = AtomicUpdate(operands, combine, returns_old=not alone)
         return self.unit.atomic(view, indices, update, self.active, self.line)
@@ -884,6 +1034,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: np.greater,
     ast.GtE: np.greater_equal,
 }
+_STRICTLY = {ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}
 _STATEMENTS = {
     ast.Assign: "assign",
     ast.AnnAssign: "annotated_assign",
@@ -896,7 +1047,7 @@ _STATEMENTS = {
     ast.Return: "return_statement",
     ast.Expr: "expression_statement",
     ast.Pass: "nothing",
-    ast.Assert: "nothing",
+    ast.Assert: "assert_statement",
     ast.FunctionDef: "nothing",
     ast.Raise: "raise_statement",
 }

@@ -115,6 +115,14 @@ class ArrayView:
         """The view with its axes reversed."""
         return replace(self, shape=self.shape[::-1], strides=self.strides[::-1])
 
+    @property
+    def flattened(self) -> ArrayView:
+        """The same elements under one index, if they lie one after the other."""
+        size: Value = np.int64(1)
+        for length in self.shape:
+            size = size * length
+        return replace(self, shape=(size,), strides=(1,))
+
 
 @dataclass(frozen=True, eq=False)
 class Access:
@@ -163,7 +171,9 @@ class Fault:
     Of a wide access, the index counts from the array's first element; it may also be misaligned.
     """
 
-    kind: str  # "outside" or "negative"; of a wide access "outside", "misaligned" or "unaligned"
+    # "outside", "negative", or "from-end" for one that is negative on purpose; of a wide access
+    # "outside", "misaligned" or "unaligned".
+    kind: str
     axis: int
     index: int
     length: int

@@ -43,6 +43,7 @@ class Unusable:
 
     reason: str
     code: str = "unsupported"
+    hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
 
 
 KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")

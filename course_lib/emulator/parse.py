@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import sys
 import textwrap
@@ -57,7 +58,11 @@ class Kernel:
         is_device: whether it is decorated as a device function.
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
+        is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
+        compiled: its types, for arguments of each kind that it was called with. A decorated
+            function remembers them as Numba remembers what it compiled, with the values that
+            global names had then; elsewhere None.
     """
 
     name: str
@@ -68,8 +73,11 @@ class Kernel:
     namespace: Mapping[str, Any]
     is_device: bool = False
     is_decorated: bool = True
+    is_debugged: bool = False
     is_unrolled: bool = False
     is_for_cpu: bool = False
+    # Not handed on to copies, whose names may stand for something else.
+    compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
         # It stands in messages, which have to be the same in every run.
@@ -177,10 +185,24 @@ def kernel_from(source: object) -> Kernel:
     function = getattr(source, "py_func", source)
     if not isinstance(function, FunctionType):
         raise rejection(
-            "compile-error",
-            f"{source!r} is not a kernel; pass a function decorated with @cuda.jit.",
+            "unsupported",
+            f"{source!r} is not a kernel.",
             None,
+            "Pass a function that is decorated with @cuda.jit.",
         )
+    if function is not source and hasattr(source, "__dict__"):
+        if _REMEMBERED not in source.__dict__:
+            kernel = source.__dict__[_REMEMBERED] = _read(function, source)
+            object.__setattr__(kernel, "compiled", {})
+        return source.__dict__[_REMEMBERED]
+    return _read(function, source)
+
+
+# Where a decorated function keeps its Kernel.
+_REMEMBERED = "_course_kernel"
+
+
+def _read(function: FunctionType, source: object) -> Kernel:
     # @unrolled keeps the function as it is written, with all the names that occur there.
     function = getattr(function, "written_as", function)
     return _kernel_of_function(function, source, _LiveNames(function))
@@ -229,12 +251,28 @@ def _kernel_of_function(
         is_device=bool(options.get("device", False)),
         is_decorated=hasattr(decorated, "py_func"),
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
+        is_debugged=bool(options.get("debug", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
     )
 
 
 # Modules that come with Python; what math and operator have is known by name.
 _OF_PYTHON = sys.stdlib_module_names - {"builtins", "math", "operator", "_operator", "__main__"}
+
+
+def _why_not(name: str, value: object) -> tuple[str, str, str]:
+    """Why a kernel cannot use an object from outside: the reason, its code, and a mend."""
+    what = f"{name} is a {type(value).__name__}"
+    if isinstance(value, list | dict | set | bytes):
+        hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
+        return f"{what}, which a kernel cannot read", "compile-error", hint
+    if hasattr(value, "copy_to_host"):
+        return f"{what}: the emulator takes it only as an argument", "unsupported", "Pass it in."
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        hint = "A plain tuple holds the same values; its items are found by index."
+        return f"{name} makes named tuples, which the emulator can only read", "unsupported", hint
+    hint = "Use numbers, tuples of numbers and NumPy arrays from outside."
+    return f"{what}, which the emulator does not know in a kernel", "unsupported", hint
 
 
 class _LiveNames(Mapping[str, Any]):
@@ -268,11 +306,11 @@ class _LiveNames(Mapping[str, Any]):
                 "compile-error",
             )
         usable = (Reference, Kernel, int, float, str, tuple, np.generic, np.ndarray, np.dtype)
+        if isinstance(described, enum.EnumMeta | enum.Enum):
+            return described
         if described is None or isinstance(described, usable):
             return described
-        return Unusable(
-            f"{name} is a {type(value).__name__}, which has no type in Numba", "compile-error"
-        )
+        return Unusable(*_why_not(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:
         """Does it come from a module that no answer may use?"""
@@ -444,6 +482,7 @@ _UNROLLED = "course_lib.intrinsics.unrolled"
 
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
     decorators = [_decorator_path(each, program.names) for each in definition.decorator_list]
+    calls = [each for each in definition.decorator_list if isinstance(each, ast.Call)]
     try:
         parameters = _parameters(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it
@@ -457,11 +496,8 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         source=program.source,
         first_line=1,
         namespace=program.names,
-        is_device=any(
-            is_switched_on("device", each)
-            for each in definition.decorator_list
-            if isinstance(each, ast.Call)
-        ),
+        is_device=any(is_switched_on("device", each) for each in calls),
+        is_debugged=any(is_switched_on("debug", each) for each in calls),
         is_decorated=any(path in _COMPILED for path in decorators),
         is_for_cpu=any(path in _COMPILED[1:] for path in decorators),
         # It stands next to `def`: it changes the source that @cuda.jit compiles.

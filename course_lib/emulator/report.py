@@ -57,6 +57,16 @@ class Reporter:
         verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
         many = len(allocation.shape) > 1
         axis = f" along axis {fault.axis}" if many else ""
+        if fault.kind == "from-end":
+            return finding(
+                "wrong-index",
+                f"The index {fault.index}{axis} of {allocation.name} counts from the end: the "
+                f"element {fault.index + fault.length} is meant.",
+                line,
+                "Is the last element the one that is wanted?",
+                severity="warning",
+                cell=allocation.name,
+            )
         if fault.kind == "negative":
             return finding(
                 "wrong-index",
@@ -185,6 +195,45 @@ class Reporter:
             f"Give {name} a value before the branch.",
             threads=(thread,),
             cell=name,
+        )
+
+    def raised(self, what: str, lane: int, line: int, space: LaneSpace) -> Finding:
+        """An exception, which ends the thread."""
+        who, thread = self.who(space, lane)
+        return finding(
+            "raised-exception",
+            f"{who} raises {what} here, and ends.",
+            line,
+            "Which value led this thread to this line?",
+            threads=(thread,),
+        )
+
+    def no_such_item(
+        self, name: str, index: int, items: int, lane: int, line: int, space: LaneSpace
+    ) -> Finding:
+        """An index beyond a tuple."""
+        who, thread = self.who(space, lane)
+        has = "1 item" if items == 1 else f"{items} items"
+        return finding(
+            "out-of-bounds-read",
+            f"{who} asks for item {index} of {name}, which has {has}. It raises an IndexError, "
+            "and on a GPU a thread that raises ends without a word.",
+            line,
+            "Which values does this index take?",
+            threads=(thread,),
+            cell=name,
+        )
+
+    def not_below(self, tuples: str, lane: int, line: int, space: LaneSpace) -> Finding:
+        """A comparison of tuples that let a thread through that lies outside an array."""
+        who, thread = self.who(space, lane)
+        return finding(
+            "wrong-bounds-check",
+            f"{who} passes the test {tuples}, although one of its indices is outside: Python "
+            "compares tuples like words in a dictionary, so the first numbers that differ decide.",
+            line,
+            "Which two comparisons does a thread at the right edge have to pass?",
+            threads=(thread,),
         )
 
     def divergence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -28,6 +29,7 @@ from course_lib.emulator.profile import (
     TracedStatement,
 )
 from course_lib.emulator.random_functions import STATE
+from course_lib.emulator.reach import Instead, memories, weigh
 from course_lib.emulator.report import Reporter
 from course_lib.emulator.schedules import WarpSchedule
 from course_lib.emulator.stream import StreamRecorder
@@ -87,7 +89,8 @@ class Run:
         self.findings: dict[tuple, Finding] = {}
         self.meter = Meter() if self.options.counters else None
         self.block_races = BlockRaces(launch.grid[::-1], _fence_lines(self.typing))
-        self.written = self._written_allocations() if self.options.races else set()
+        self.may_be_written = self._written_allocations()
+        self.written = self.may_be_written if self.options.races else set()
         self.stale: dict[tuple, StaleRead] = {}
         self.shared: dict[str, SharedArrayUse] = {}
         self.output: list[str] = []
@@ -101,14 +104,13 @@ class Run:
         self.limits = launch.emulation.limits if self.options.schedule == "lockstep" else None
         if self.limits:
             self.limits.begin()
-        self.has_float64_data = any(
-            isinstance(kind, T.ArrayType) and kind.dtype == T.FLOAT64 for kind in kinds
-        )
+        self.instead: Instead | None = None
+        views = _views_in(self.values)
+        self.has_float64_data = any(view.allocation.dtype == T.FLOAT64 for view in views)
         if self.meter:
-            for name, value in zip(names, self.values, strict=True):
-                if isinstance(value, ArrayView):
-                    shape = tuple(int(length) for length in value.shape)
-                    self.meter.register(name, value.allocation, shape)
+            for view in _views_in(self.values):
+                shape = tuple(int(length) for length in view.shape)
+                self.meter.register(view.name, view.allocation, shape)
 
     def _check_shared_memory(self) -> None:
         total, last, cells = 0, None, 0
@@ -139,15 +141,16 @@ class Run:
 
     def _value(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray):
-            return self.memory.view(name, value, name in self.options.outputs)
+            is_output = name.split("[")[0] in self.options.outputs
+            return self.memory.view(name, value, is_output)
         if isinstance(value, tuple):
-            return tuple(self._value(name, item) for item in value)
+            return tuple(self._value(f"{name}[{i}]", item) for i, item in enumerate(value))
         kind = T.type_of_scalar(value)
         assert kind is not None
         return kind.type(value)
 
     def _written_allocations(self) -> set[int]:
-        """The arrays that the kernel may write: races are possible on these only."""
+        """The arrays that the kernel may write."""
         names = _written_names(self.typing)
         arguments = self.memory.arguments
         if names is None:
@@ -155,19 +158,27 @@ class Run:
         return {id(arguments[name]) for name in names if name in arguments}
 
     def execute(self) -> Profile:
-        steps = self.steps = StepCounter(self.options.budget)
+        self.steps = StepCounter(self.options.budget)
+        before = memories(self) if _may_lack_values(self.typing) else None
         finished = True
         try:
-            for space in _spaces(self.launch.grid, self.launch.block, self._lanes_at_once()):
-                self._run_space(space, steps)
+            self.run_all()
         except BudgetExceeded as stop:
             finished = False
             self.stopped_in = stop.loop
             self.note(self.reporter.timeout(stop, self.options.budget.steps))
+        spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.block_races.races:
             self.note(self.reporter.race(race))
+        if before is not None and finished:
+            weigh(self, before)
         self.memory.copy_back()
-        return self._profile(finished)
+        return self._profile(finished, spent)
+
+    def run_all(self) -> None:
+        """Run all blocks."""
+        for space in _spaces(self.launch.grid, self.launch.block, self._lanes_at_once()):
+            self._run_space(space, self.steps)
 
     def _lanes_at_once(self) -> int:
         """How many lanes the budget has room for; at least those of a block."""
@@ -212,11 +223,12 @@ class Run:
         )
 
     def note(self, found: Finding) -> None:
-        """Keep a finding, once per code, line and array."""
+        """Keep a finding, once per code, severity, line and array."""
         array = found.cell.split("[")[0]
-        self.findings.setdefault((found.code, found.line, found.other_line, array), found)
+        key = (found.code, found.severity, found.line, found.other_line, array)
+        self.findings.setdefault(key, found)
 
-    def _profile(self, finished: bool) -> Profile:
+    def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
         findings = _causes_only(self.findings.values()) + self._float64_findings()
         return Profile(
@@ -240,7 +252,7 @@ class Run:
             counted=self.meter is not None,
             finished=finished,
             stopped_in=self.stopped_in,
-            steps=self.options.budget.steps - max(self.steps.left, 0),
+            steps=steps,
         )
 
     def _float64_findings(self) -> list[Finding]:
@@ -255,6 +267,15 @@ class Run:
             )
             for line in sorted(self.meter.float64_lines)
         ]
+
+
+def _views_in(values: Iterable[Any]) -> Iterator[ArrayView]:
+    """The arrays among the arguments, also those in tuples."""
+    for value in values:
+        if isinstance(value, ArrayView):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _views_in(value)
 
 
 def _causes_only(findings: Iterable[Finding]) -> list[Finding]:
@@ -298,6 +319,11 @@ def too_much_shared(
 
 
 def type_of_argument(name: str, value: Any) -> T.Type:
+    """The type of an argument.
+
+    Raises:
+        KernelRejected: with `invalid-launch` for what no launch takes, else with `unsupported`.
+    """
     if isinstance(value, np.ndarray):
         if value.dtype == STATE:
             return T.ArrayType(STATE, value.ndim, value.flags.writeable)
@@ -311,17 +337,33 @@ def type_of_argument(name: str, value: Any) -> T.Type:
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         return T.ArrayType(value.dtype, value.ndim, flags.writeable, layout)
     if isinstance(value, tuple):
-        return T.TupleType(tuple(type_of_argument(name, item) for item in value))
+        items = (type_of_argument(f"{name}[{i}]", item) for i, item in enumerate(value))
+        return T.TupleType(tuple(items), getattr(type(value), "_fields", ()))
     kind = T.type_of_scalar(value)
-    if kind is None:
-        raise rejection(
-            "invalid-launch",
-            f"Argument {name} is of type {type(value).__name__}; a kernel takes NumPy arrays and "
-            "numbers.",
-            None,
-            "np.array(…) makes an array." if isinstance(value, list) else "",
+    if kind is not None:
+        return kind
+    if isinstance(value, int):
+        message = f"Argument {name} is a whole number of more than 64 bits, and none can hold it."
+        raise rejection("invalid-launch", message, None, "What is the largest number it must be?")
+    if isinstance(value, complex | np.complexfloating | np.void | np.datetime64 | np.timedelta64):
+        what = type(value).__name__
+        message = (
+            f"Argument {name} is of type {what}, and the emulator has no numbers of that type."
         )
-    return kind
+        raise rejection("unsupported", message, None, _PARTS)
+    if isinstance(value, enum.Enum):
+        message = f"Argument {name} is a member of {type(value).__name__}, which is no number here."
+        raise rejection("unsupported", message, None, f"{name}.value is its number.")
+    raise rejection(
+        "invalid-launch",
+        f"Argument {name} is of type {type(value).__name__}; a kernel takes NumPy arrays and "
+        "numbers.",
+        None,
+        "np.array(…) makes an array." if isinstance(value, list) else "What is it made of?",
+    )
+
+
+_PARTS = "Pass the numbers that it is made of, each by itself."
 
 
 def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
@@ -335,6 +377,9 @@ def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
             f"Argument {name} is an array of {array.dtype}, and the emulator has none of those."
         )
         hint = "It has booleans, integers and floats of up to 64 bits."
+        if array.dtype.names:
+            first = array.dtype.names[0]
+            hint = f'Pass every field as an array of its own, such as {name}["{first}"].copy().'
         return rejection("unsupported", message, None, hint)
     message = f"Argument {name} is an array of {array.dtype}, which no kernel takes."
     return rejection("invalid-launch", message, None, f"Is {name}.astype(np.float32) meant?")
@@ -368,6 +413,12 @@ def _bytes_per_lane(typing: Typing) -> int:
                 assert isinstance(array, T.ArrayType)
                 total += int(np.prod(shape, dtype=object)) * (array.dtype.itemsize + 4)
     return total
+
+
+@lru_cache(maxsize=8)
+def _may_lack_values(typing: Typing) -> bool:
+    """Whether there is memory, or a variable, that may be read before it is written."""
+    return any(each.layouts or each.uncertain for each in _all_typings(typing, set()))
 
 
 @lru_cache(maxsize=8)

@@ -64,18 +64,37 @@ class ArrayType:
 
 
 @dataclass(frozen=True)
+class FlatType:
+    """What `A.flat` is: the elements of an array, row after row, under one index."""
+
+    array: ArrayType
+
+    def __str__(self) -> str:
+        return f"{self.array}.flat"
+
+
+@dataclass(frozen=True)
 class TupleType:
-    """A tuple; every item has its own type. `leaves` counts what is in it, at any depth."""
+    """A tuple; every item has its own type, and of a named tuple its name.
+
+    `leaves` counts what is in it, at any depth.
+    """
 
     items: tuple[Type, ...]
+    fields: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TupleType) or len(self.items) != len(other.items):
             return False
-        return all(map(same, self.items, other.items))
+        return self.fields == other.fields and all(map(same, self.items, other.items))
 
     def __hash__(self) -> int:
         return hash(self.items)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all items are of one type, so that Numba can loop over them."""
+        return all(same(self.items[0], item) for item in self.items[1:])
 
     @property
     def leaves(self) -> int:
@@ -105,11 +124,34 @@ class Static:
         return "None" if self.value is None else str(self.value)
 
 
-Type = np.dtype | ArrayType | TupleType | RangeType | Static
+@dataclass(frozen=True)
+class Mixed:
+    """Two types without a common one: of a variable that paths leave so, if nobody reads it."""
+
+    left: Type
+    right: Type
+
+    def __str__(self) -> str:
+        return f"{self.left} or {self.right}"
+
+
+Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | Static
 
 
 class TypingError(Exception):
     """Numba would find no type for this; the message says why."""
+
+
+class NotEmulated(TypingError):
+    """Numba finds a type for this, and the emulator does not; `hint` says what to write instead."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class LiteralNeeded(TypingError):
+    """This must be a literal, or an argument that is a literal wherever the function is called."""
 
 
 def is_scalar(kind: Type) -> bool:
@@ -231,7 +273,8 @@ def type_of_scalar(value: object) -> np.dtype | None:
     A Python int is int64 (uint64 if only that holds it), a Python float float64.
     """
     if isinstance(value, np.generic):
-        return value.dtype if value.dtype.kind in "biuf" else None
+        plain = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+        return value.dtype if plain else None
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):

@@ -26,6 +26,10 @@ class Typing:
         calls: what each call calls.
         layouts: the shape of every shared or local array.
         uncertain: names that some path reaches without a value.
+        special: subscripts with indices that are negative on purpose, and these indices; None for
+            a subscript of `.flat`.
+        parts: subscripts that are parts of arrays to be written.
+        shapes: the operands of comparisons of tuples that are the shape of an array.
         pure: conditional operands that touch no memory, which may be computed for all lanes.
         return_type: what the function returns; Static(None) for nothing.
         weights: what statements cost, as far as that was asked.
@@ -38,6 +42,9 @@ class Typing:
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
     uncertain: set[ast.AST] = field(default_factory=set)
+    special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
+    parts: set[ast.AST] = field(default_factory=set)
+    shapes: set[ast.AST] = field(default_factory=set)
     pure: set[ast.AST] = field(default_factory=set)
     return_type: T.Type = field(default_factory=lambda: T.Static(None))
     weights: dict[ast.stmt, int] = field(default_factory=dict)

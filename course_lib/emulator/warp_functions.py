@@ -23,6 +23,7 @@ from course_lib.emulator.intrinsics import (
     elementwise,
     need,
     scalars,
+    supported,
 )
 from course_lib.emulator.lanes import WARP_SIZE, Value
 from course_lib.emulator.memory import poison
@@ -225,8 +226,14 @@ def _reverse_bits(value: Value) -> Value:
 
 
 def _integer(kinds: list[np.dtype]) -> np.dtype:
-    need(T.is_integer(kinds[0]), f"needs an integer, not {kinds[0]}")
+    cast = "A cast such as np.int64(…) says which bits are meant."
+    supported(T.is_integer(kinds[0]), f"needs an integer here, not {kinds[0]}", cast)
     return kinds[0]
+
+
+def _place_of_bit(kinds: list[np.dtype]) -> np.dtype:
+    need(_integer(kinds).itemsize >= 4, f"needs an integer of 32 or 64 bits, not {kinds[0]}")
+    return T.UINT32
 
 
 def _reversible(kinds: list[np.dtype]) -> np.dtype:
@@ -237,7 +244,7 @@ INTRINSICS["numba.cuda.popc"] = elementwise(
     lambda value: np.bitwise_count(_unsigned(value)), _integer
 )
 INTRINSICS["numba.cuda.clz"] = elementwise(_count_leading_zeros, _integer)
-INTRINSICS["numba.cuda.ffs"] = elementwise(_find_first_set, lambda kinds: T.UINT32, _integer)
+INTRINSICS["numba.cuda.ffs"] = elementwise(_find_first_set, _place_of_bit, _integer)
 INTRINSICS["numba.cuda.brev"] = elementwise(_reverse_bits, _reversible)
 INTRINSICS["numba.cuda.cbrt"] = elementwise(np.cbrt, lambda kinds: T.math_type(kinds[0]), flops=1)
 
@@ -248,7 +255,9 @@ INTRINSICS["numba.cuda.cbrt"] = elementwise(np.cbrt, lambda kinds: T.math_type(k
 def _constant_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 1, "takes one array")
     kind = arguments[0].type
-    need(isinstance(kind, T.ArrayType) and not kind.writable, "needs an array from outside")
+    need(isinstance(kind, T.ArrayType), "needs an array")
+    mend = "Name an array that is defined outside the kernel."
+    supported(not getattr(kind, "writable", True), "needs an array from outside here", mend)
     return Typed(kind)
 
 

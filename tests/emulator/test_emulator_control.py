@@ -245,7 +245,7 @@ def test_atomics() -> None:
     body = """
         i = cuda.grid(1)
         cuda.atomic.add(out, 0, 1)
-        cuda.atomic.add(out, (1,), i)
+        cuda.atomic.add(out, 1, i)
         cuda.atomic.max(out, 2, i)
         cuda.atomic.min(out, 3, i)
         old = cuda.atomic.add(out, 4, 1)
@@ -454,12 +454,12 @@ def test_refused_statement(code: str, body: str) -> None:
 UNKNOWN_TO_THE_EMULATOR = [
     "for i, X in enumerate((out, out)):\n    X[0] = i",
     "for a, b in zip((1, 2), (3, 4)):\n    pass",
-    "out[0] = out.flat[1]", "x = out.itemsize", "x = out.nbytes", "x = out.real",
+    "x = out.itemsize", "x = out.nbytes", "x = out.real",
     "x = out.reshape(2, 2)", "x = out.sum()", "x = out[0].conjugate()", "x = 1j",
     "out[0] = operator.add(1, 2)", "out[0] = add(1, 2)", "out[0] = cmath.sqrt(2).real",
     "x = next(iter((1, 2)))", "x = complex(1.0, 2.0)", "x = out[slice(0, 2)]",
     "x = tuple((1, 2))", "x = (*out.shape, 1)", "x = out[None, 0]", "x = not out.shape",
-    "x = out.shape == (4,)", "global N\nout[0] = N", "x = np.divide(1, 2)",
+    "global N\nout[0] = N", "x = np.divide(1, 2)",
     "x = [1, 2]\nout[0] = 1", "for x in [1, 2]:\n    out[0] = x", "out[0] = out.size in [1, 2]",
 ]  # fmt: skip
 # Near to them, and refused all the same.
@@ -575,7 +575,7 @@ def test_threads_that_choose_between_arrays_are_not_emulated(body: str) -> None:
 
 def test_an_array_and_a_number_have_no_common_type() -> None:
     with pytest.raises(KernelRejected, match="no common type"):
-        _chosen_by_threads("x = 1.0\nif t > 1:\n    x = A[0]")
+        _chosen_by_threads("x = 1.0\nif t > 1:\n    x = A[0]\nC[t] = x")
     with pytest.raises(KernelRejected, match="no common type"):
         _chosen_by_threads("x = np.float32(1) if t > 1 else A[0]")
 

@@ -14,8 +14,8 @@ from emulator_helpers import as_program, codes, launch, line_of, rejection_codes
         ("0, 4", "out-of-bounds-read"),  # the flat address 4 would be inside the array
         ("2, 100", "out-of-bounds-read"),
         ("100, 100", "out-of-bounds-read"),
-        ("-1, 0", "wrong-index"),
-        ("0, -1", "wrong-index"),
+        ("4 - i, 0", "wrong-index"),
+        ("0, 4 - i", "wrong-index"),
         ("-4, 0", "out-of-bounds-read"),
         ("0, -5", "out-of-bounds-read"),
     ],
@@ -30,7 +30,21 @@ def test_read_bounds(index: str, code: str) -> None:
     assert first.line == line_of(as_program(body, "data, out"), "out[0] =")
     assert (5, 0, 0) in [(*thread, 0, 0)[:3] for thread in first.threads]
     if code == "wrong-index":
-        assert out[0] == eval(f"data[{index}]")
+        assert out[0] == eval(f"data[{index}]", {"data": data, "i": 5})
+
+
+@pytest.mark.parametrize("index", ["-1, 0", "0, -1", "-3, LAST", "-1", "LAST"])
+@pytest.mark.parametrize("use", ["out[0] = data[{}]{}", "data[{}]{} = 1", "data[{}]{} += 1"])
+def test_an_index_that_is_negative_on_purpose(index: str, use: str) -> None:
+    """Whoever writes -1 means the last one: a warning, and Python's meaning."""
+    row = "" if "," in index else "[1]"
+    data, expected = np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(3, 4)
+    body, out, same = use.format(index, row), np.zeros(1), np.zeros(1)
+    profile = run(body, 1, 1, data, out, parameters="data, out", before="LAST = -1")
+    found = {(each.code, each.severity) for each in profile.findings}
+    assert found == {("wrong-index", "warning")}
+    exec(body, {"data": expected, "out": same, "LAST": -1})
+    assert (data.tolist(), out[0]) == (expected.tolist(), same[0])
 
 
 @pytest.mark.parametrize("index", ["3, 0", "0, 4", "7, 7", "-4, 0"])

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 from emulator_helpers import run_clean
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 # Expression of the integers i and j, and the same in Python.
 INTEGERS = [
@@ -62,6 +64,38 @@ def test_integer_expression(expression, reference) -> None:
     """
     run_clean(body, (1, 1), (side, side), out, numbers, parameters="out, numbers")
     assert out.tolist() == [[int(reference(i, j)) for j in values] for i in values]
+
+
+def rounded_by_numba(x: float, digits: int) -> float:
+    """numba.cuda.cudaimpl.round_to_impl for one float64; int64 on the way saturates."""
+
+    def whole(y: float) -> float:
+        return float(max(-(2**63), min(round(y), 2**63 - 1)))
+
+    if math.isinf(x) or math.isnan(x):
+        return x
+    second = 1e22 if digits > 22 else 1.0
+    first = 10.0 ** (digits - 22 if digits > 22 else abs(digits))
+    y = x * first * second if digits >= 0 else x / first
+    if math.isinf(y):
+        return x
+    z = 2.0 * whole(y / 2.0) if abs(y - whole(y)) == 0.5 else whole(y)
+    return z / second / first if digits >= 0 else z * first
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.floats(width=32), min_size=4, max_size=4), st.integers(-300, 300),
+       st.sampled_from([np.float32, np.float64]))  # fmt: skip
+@example([0.3425, 2.5, -0.125, 1e-3], 3, np.float32)
+@example([0.5, 1.5, 2.675, 1e30], 0, np.float64)
+@example([3.4028234663852886e38, 1e20, float("nan"), float("inf")], 300, np.float32)
+def test_round_to_digits_as_numba_compiles_it(values: list, digits: int, kind: type) -> None:
+    data, out = np.array(values, kind), np.zeros(4, kind)
+    body = "i = cuda.threadIdx.x\nout[i] = round(data[i], n)"
+    run_clean(body, 1, 4, data, np.int32(digits), out, parameters="data, n, out")
+    with np.errstate(over="ignore"):
+        expected = np.array([rounded_by_numba(float(each), digits) for each in data]).astype(kind)
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_int64_wraps_around() -> None:

@@ -1,0 +1,154 @@
+"""Asks whether a value that nobody wrote reaches a result: runs the launch again with others.
+
+A read of an unwritten cell is an error only if something comes of it. Threads past the edge often
+read such a cell and then store nothing; a GPU gives the right result all the same. So the launch
+is repeated from the same start with other values in place of those that nobody wrote. If all it
+leaves in memory, prints and does wrong stays as it was, no result depends on them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.errors import KernelRejected
+from course_lib.findings import Finding
+
+if TYPE_CHECKING:
+    from course_lib.emulator.run import Run
+
+# A line of the kernel, and the name of the array or variable that it reads.
+Place = tuple[int | None, str]
+MOST_PLACES = 4  # that are looked at one by one
+
+
+@dataclass(frozen=True)
+class Instead:
+    """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1."""
+
+    places: frozenset[Place]
+    kind: str
+
+    def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None:
+        """What stands for the unwritten values of `name` in this line; None for what always does"""
+        if (line, name) not in self.places:
+            return None
+        if self.kind in ("0", "1"):
+            return dtype.type(int(self.kind))
+        if dtype.kind == "b":
+            return dtype.type(self.kind == "high")
+        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        extreme = limits.max if self.kind == "high" else limits.min
+        return dtype.type(extreme / 4 if dtype.kind == "f" else extreme // 2)
+
+
+Memories = list[tuple[np.ndarray, np.ndarray | None]]
+
+
+def memories(run: Run) -> Memories:
+    """The contents of all global memory that the kernel may write, to be restored."""
+    return [
+        (each.storage.copy(), None if each.written_in is None else each.written_in.copy())
+        for each in _written(run)
+    ]
+
+
+def weigh(run: Run, before: Memories) -> None:
+    """Turn reads of unwritten values that reach no result into warnings.
+
+    Args:
+        run: a launch that has ended.
+        before: its memory before it began.
+    """
+    suspects = {key: each for key, each in run.findings.items() if _is_suspect(run, each)}
+    places = {_place(each) for each in suspects.values()}
+    if not places:
+        return
+    after = memories(run)
+    try:
+        harmless = _harmless(run, places, before, after)
+    finally:
+        _restore(run, after)
+    for key, each in suspects.items():
+        if _place(each) in harmless:
+            message = f"{each.message} No result depends on that value."
+            run.findings[key] = replace(each, severity="warning", message=message)
+
+
+def _is_suspect(run: Run, found: Finding) -> bool:
+    """Whether it is a read of shared or local memory, or of a variable, that nothing explains."""
+    name = found.cell.split("[")[0]
+    raced = {each.cell.split("[")[0] for each in run.findings.values() if "race-" in each.code}
+    return found.code == "uninitialised-read" and name not in {*raced, *run.memory.arguments}
+
+
+def _place(found: Finding) -> Place:
+    return found.line, found.cell.split("[")[0]
+
+
+def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -> set[Place]:
+    if not _reaches(run, places, before, after):
+        return places
+    if not 1 < len(places) <= MOST_PLACES:
+        return set()
+    return {each for each in places if not _reaches(run, {each}, before, after)}
+
+
+def _reaches(run: Run, places: Iterable[Place], before: Memories, after: Memories) -> bool:
+    for kind in ("high", "low", "0", "1"):
+        _restore(run, before)
+        again = _repetition(run, Instead(frozenset(places), kind))
+        try:
+            again.run_all()
+        except (BudgetExceeded, KernelRejected):
+            return True
+        if again.output != run.output or _faults(again) != _faults(run):
+            return True
+        if not _same(_written(run), after):
+            return True
+    return False
+
+
+def _repetition(run: Run, instead: Instead) -> Run:
+    """The same launch again, with no one watching."""
+    again = copy.copy(run)
+    again.options = replace(run.options, counters=False, races=False, trace=False, stream=False)
+    again.meter = again.stream = again.listener = again.limits = None
+    again.findings, again.stale, again.shared, again.output = {}, {}, {}, []
+    again.instead = instead
+    return again
+
+
+def _faults(run: Run) -> set[tuple[str, int | None]]:
+    """What went wrong, but for races and for unwritten values."""
+    return {
+        (each.code, each.line)
+        for each in run.findings.values()
+        if each.code != "uninitialised-read" and "race-" not in each.code
+    }
+
+
+def _written(run: Run) -> list:
+    allocations = {id(each): each for each in run.memory.arguments.values()}
+    return [each for key, each in allocations.items() if key in run.may_be_written]
+
+
+def _restore(run: Run, saved: Memories) -> None:
+    for each, (storage, written_in) in zip(_written(run), saved, strict=True):
+        each.storage[...] = storage
+        each.ages = None
+        if each.written_in is not None:
+            each.written_in[...] = written_in
+
+
+def _same(allocations: Sequence, saved: Memories) -> bool:
+    """Whether memory holds the same bytes, so that one NaN is like another."""
+    return all(
+        np.array_equal(each.storage.view(np.uint8), storage.view(np.uint8))
+        for each, (storage, _) in zip(allocations, saved, strict=True)
+    )

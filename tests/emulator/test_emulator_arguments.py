@@ -1,0 +1,102 @@
+"""What a launch may be given: numbers for declared types, tuples, named tuples, refused arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import namedtuple
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch, run_clean
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.arguments import Mismatch, fit_to_signature
+from course_lib.emulator import KernelRejected
+
+WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+Point = namedtuple("Point", "x y")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(-(2**70), 2**70), st.sampled_from(WHOLE))
+def test_integers_beyond_their_declared_type_wrap_around(number: int, declared: str) -> None:
+    (fitted,) = fit_to_signature([number], [[declared]])
+    assert fitted == getattr(ctypes, f"c_{declared}")(number).value
+    assert fitted.dtype == declared
+
+
+@pytest.mark.parametrize("declared", WHOLE)
+@pytest.mark.parametrize("value", [1.5, np.float32(2), "x", None, 1j, (1,)])
+def test_what_is_no_integer_is_no_declared_integer(declared: str, value: object) -> None:
+    """As ctypes has it, through which Numba hands numbers over."""
+    with pytest.raises(Mismatch, match="Argument 2 is declared as") as refused:
+        fit_to_signature([1, value], [["int32", declared]])
+    assert refused.value.finding.code == "invalid-launch"
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [("float32", 1e40, np.inf), ("float32", 3, 3.0), ("float64", 0.1, 0.1), ("boolean", 5, True),
+     ("float16", 2.5, 2.5), ("int32", True, 1), ("uint8", np.int64(257), 1)],
+)  # fmt: skip
+def test_numbers_become_what_is_declared(declared: str, value: object, expected: object) -> None:
+    assert fit_to_signature([value], [[declared]]) == [expected]
+
+
+def test_an_array_of_another_type_under_one_signature_or_several() -> None:
+    """With one, Numba never looks and reads wrong numbers; of several, it finds none."""
+    declared = SimpleNamespace(ndim=1, dtype="float64", layout="A")
+    for signatures, code in (([[declared]], "unsupported"), ([[declared]] * 2, "invalid-launch")):
+        with pytest.raises(Mismatch) as refused:
+            fit_to_signature([np.zeros(2, np.float32)], signatures)
+        assert refused.value.finding.code == code
+
+
+REFUSED = {
+    "0-d": (np.zeros((), np.float32), "without axes"),
+    "complex": (np.zeros(2, np.complex64), "an array of complex64"),
+    "records": (np.zeros(2, [("mass", "f4"), ("x", "f4")]), "'mass'"),
+    "dates": (np.zeros(2, "M8[s]"), "datetime64"),
+    "complex number": (1j, "of type complex"),
+    "in a tuple": ((1, np.zeros((), np.float32)), "A[1] is an array without axes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_gpu_takes_and_the_emulator_does_not(name: str) -> None:
+    value, words = REFUSED[name]
+    with pytest.raises(KernelRejected) as refused:
+        launch(as_program("pass", "A"), 1, 1, value)
+    (found,) = refused.value.findings
+    assert found.code == "unsupported"
+    assert words in found.message and "the emulator" in found.message
+    assert found.hint
+
+
+def test_a_tuple_of_arrays_with_counters_and_races() -> None:
+    body = "i = cuda.grid(1)\nout[0][i] = out[1][i] + 1\nout[2][0][i] = i"
+    arrays = np.zeros(4), np.ones(4), (np.zeros(4),)
+    profile = run_clean(body, 1, 4, arrays)
+    assert arrays[0].tolist() == [2] * 4 and arrays[2][0].tolist() == [0, 1, 2, 3]
+    assert {name: each.stored_elements for name, each in profile.arrays.items()} == {
+        "out[0]": 4, "out[1]": 0, "out[2][0]": 4,
+    }  # fmt: skip
+    raced = launch(as_program("out[0][0] = cuda.threadIdx.x"), 1, 4, arrays)
+    assert raced.findings[0].code == "race-write-after-write"
+    assert not [each for each in profile.findings if each.code == "float64-arithmetic"]
+
+
+def test_the_least_and_the_greatest_item_of_a_tuple() -> None:
+    out = np.zeros(4)
+    body = "out[0] = min(t)\nout[1] = max(t)\nout[2] = min((out.size, 64))\nout[3] = max((2.5,))"
+    run_clean(body, 1, 1, out, (3, 1, 2), parameters="out, t")
+    assert out.tolist() == [1, 3, 4, 2.5]
+
+
+def test_the_fields_of_a_named_tuple() -> None:
+    out = np.zeros(3)
+    body = "out[0] = p.x\nout[1] = p.y + p[0]\nx, y = p\nout[2] = y"
+    run_clean(body, 1, 1, out, Point(1, 2.5), parameters="out, p")
+    assert out.tolist() == [1, 3.5, 2.5]

@@ -1,0 +1,120 @@
+"""What Numba fixes when it compiles: global names, and the declared types of device functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch, rejection_codes
+
+from course_lib.emulator import emulate
+
+cuda = pytest.importorskip("numba.cuda")
+
+TAX = 2.0
+TABLE = np.array([1.0, 2.0])
+
+
+@cuda.jit(device=True)
+def taxed(value):
+    return value * TAX
+
+
+def kernels():
+    """Kernels that nobody has launched yet; a decorated function is compiled once."""
+
+    @cuda.jit
+    def by_name(out):
+        out[0] = TAX
+
+    @cuda.jit
+    def by_table(out):
+        out[0] = TABLE[1]
+
+    rate = TAX
+
+    @cuda.jit
+    def by_closure(out):
+        out[0] = rate
+
+    def change(value):
+        nonlocal rate
+        rate = value
+
+    @cuda.jit
+    def by_device_function(out):
+        out[0] = taxed(1.0)
+
+    return by_name, by_table, by_closure, by_device_function, change
+
+
+def test_global_names_are_frozen_by_the_first_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    *launched, change = kernels()
+    out = np.zeros(1)
+    for kernel in launched:
+        emulate(kernel)[1, 1](out)
+        assert out[0] == 2
+    monkeypatch.setitem(globals(), "TAX", 3.0)
+    TABLE[1], _ = 3.0, change(3.0)
+    try:
+        for kernel in launched:
+            emulate(kernel)[1, 1](out)
+            assert out[0] == 2, "compiled once for these types"
+        for kernel in launched[:3]:
+            single = np.zeros(1, np.float32)
+            emulate(kernel)[1, 1](single)
+            assert single[0] == 3, "compiled anew for other types"
+        for kernel in kernels()[:2]:
+            emulate(kernel)[1, 1](out)
+            assert out[0] == 3, "another kernel"
+    finally:
+        TABLE[1] = 2.0
+
+
+SIGNATURES = {
+    '"int64(int64, int64)"': 3,
+    '"(int64, int64)"': 3,
+    "int64(int64, int64)": 3,
+    "(int64, int64)": 3,
+    '["int64(int64, int64)"]': 3,
+    '"i8(i8, i8)"': 3,
+    '"float64(float64, float64)"': 4.25,
+    '"int32(float64, float64)"': 4,
+    '"float64(int32, float64)"': 3.5 + 0.25,
+    "DECLARED": 3,
+}
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+def test_a_declared_device_function_casts(signature: str) -> None:
+    device = (
+        f'DECLARED = "int64(int64, int64)"\n@cuda.jit({signature}, device=True)\n'
+        "def add(a, b):\n    return a + b\n"
+    )
+    text = as_program("out[0] = add(x, y)", "out, x, y", before=device)
+    out = np.zeros(1)
+    launch(text, 1, 1, out, 1.5, 2.75)
+    assert out[0] == SIGNATURES[signature]
+
+
+def test_several_signatures_are_chosen_from_by_type() -> None:
+    device = (
+        '@cuda.jit(["int64(int64)", "float64(float64)"], device=True)\n'
+        "def half(a):\n    return a / 2\n"
+    )
+    text = as_program("out[0] = half(x)\nout[1] = half(n)", "out, x, n", before=device)
+    out = np.zeros(2)
+    launch(text, 1, 1, out, 3.0, 3)
+    assert out.tolist() == [1.5, 1]
+    assert rejection_codes(text, out, np.float32(3), 3) == ["unsupported"]
+
+
+def test_a_declared_array_is_an_array() -> None:
+    device = (
+        '@cuda.jit("float64(float64[:], int64)", device=True)\ndef get(a, i):\n    return a[i]\n'
+    )
+    text = as_program("out[0] = get(out, 1.9)", before=device)
+    out = np.array([0.0, 7.0])
+    launch(text, 1, 1, out)
+    assert out[0] == 7
+    wrong = as_program("out[0] = get(1, 1)", before=device)
+    assert rejection_codes(wrong, out) == ["compile-error"]

@@ -1,0 +1,888 @@
+"""Some hundreds of small kernels, one a line, on which the compiler and the emulator must agree.
+
+Every snippet is the body of a kernel with the parameters in PARAMETERS; "; " ends a line of it, "|"
+one that opens a block, ";; " a line and all blocks. They are grouped by what they try, and most are
+made by combining kinds of values with operators, functions and attributes. Numba's compiler says
+which of them are right.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+# What the snippets may use besides numba, numpy and math.
+BEFORE = """
+import enum, math, operator, cmath
+from collections import namedtuple
+import numpy as np
+from numba import cuda, float32, float64, int8, int32, int64, uint32, uint64, types
+
+class Color(enum.Enum):
+    red = 1
+    green = 2
+
+class Num(enum.IntEnum):
+    one = 1
+    two = 2
+
+Point = namedtuple("Point", "x y")
+POINT = Point(1, 2.0)
+SIZE = 8
+HALF = 0.5
+SHAPE = (4, 4)
+NESTED = ((1, 2), 3)
+TEXT = "text"
+TABLE = np.arange(6, dtype=np.float32)
+GRID = np.arange(6, dtype=np.float32).reshape(2, 3)
+EMPTY = ()
+LIST = [1, 2]
+DICT = {1: 2}
+COMPLEX = 1j
+BIG = 2**70
+LAMBDA = lambda v: v
+NOTHING = None
+
+def plain(v):
+    return v
+
+@cuda.jit(device=True)
+def twice(v):
+    return v + v
+
+@cuda.jit(device=True)
+def nothing(v):
+    pass
+
+@cuda.jit(device=True)
+def maybe(v):
+    if v < 0:
+        return None
+    return v
+
+@cuda.jit(device=True)
+def one_or_two(v):
+    if v < 0:
+        return 1
+    return 2.5
+
+@cuda.jit(device=True)
+def number_or_pair(v):
+    if v < 0:
+        return 1
+    return (1, 2)
+
+@cuda.jit(device=True)
+def pair(v):
+    return v, v + 1
+
+@cuda.jit(device=True)
+def scratch(v, size):
+    s = cuda.shared.array(size, float32)
+    s[0] = v
+    return s[0]
+
+@cuda.jit(device=True)
+def with_default(v, w=2):
+    return v + w
+
+@cuda.jit(device=True)
+def first(v):
+    return v[0]
+"""
+
+# name: (Numba's type, a value for a launch)
+PARAMETERS = {
+    "a": ("float32[::1]", "np.ones(8, np.float32)"),
+    "b": ("float32[::1]", "np.ones(8, np.float32)"),
+    "d": ("float64[::1]", "np.ones(8)"),
+    "k": ("int32[::1]", "np.ones(8, np.int32)"),
+    "u": ("uint32[::1]", "np.ones(8, np.uint32)"),
+    "y": ("int8[::1]", "np.ones(8, np.int8)"),
+    "o": ("boolean[::1]", "np.ones(8, np.bool_)"),
+    "h": ("float16[::1]", "np.ones(8, np.float16)"),
+    "m": ("float32[:, ::1]", "np.ones((4, 4), np.float32)"),
+    "f": ("float32[::1, :]", "np.ones((4, 4), np.float32, order='F')"),
+    "g": ("float32[:, :]", "np.ones((8, 8), np.float32)[::2, ::2]"),
+    "n": ("int64", "2"),
+    "w": ("int32", "np.int32(2)"),
+    "v": ("uint32", "np.uint32(2)"),
+    "x": ("float32", "np.float32(1.5)"),
+    "z": ("float64", "2.5"),
+    "q": ("boolean", "True"),
+    "t": ("UniTuple(int64, 2)", "(1, 2)"),
+    "r": ("Tuple((int64, float64))", "(1, 2.5)"),
+}
+
+# One value of each kind.
+KINDS = {
+    "integer": "n", "int32": "w", "unsigned": "v", "float32": "x", "float64": "z", "boolean": "q",
+    "array": "a", "matrix": "m", "tuple": "t", "mixed tuple": "r", "shape": "m.shape",
+    "nested tuple": "(t, n)", "tuple of arrays": "(a, b)", "empty tuple": "()", "named": "POINT",
+    "text": "'s'", "none": "None", "range": "range(3)", "function": "math.sqrt",
+    "module": "math", "type": "np.float32", "dtype": "a.dtype", "flat": "a.flat",
+    "enum": "Color.red", "int enum": "Num.one", "constant array": "TABLE", "slice": "a[1:3]",
+    "device function": "twice", "literal": "3", "float16": "h[0]",
+}  # fmt: skip
+NUMBERS = ("n", "w", "v", "x", "z", "q")
+SOME = ("n", "z", "q", "a", "m", "t", "r", "'s'", "None", "range(3)", "math.sqrt", "math",
+        "np.float32", "a.dtype", "a.flat", "Color.red", "Num.one", "(a, b)", "POINT")  # fmt: skip
+
+WRITTEN_OUT = {
+    "stores into parts": """
+        a[:] = 0
+        a[:] = x
+        a[:] = True
+        a[:] = None
+        a[:] = 's'
+        m[:, :] = 0
+        m[:] = 0
+        m[1] = z
+        m[1, :] = 0
+        m[:, 1] = n
+        g[:, 1] = n
+        f[1] = n
+        a[2:5] = x
+        a[n:n + 3] = 1.5
+        a[:] = b[:]
+        a[:] = b
+        a[:] = d
+        m[1] = a
+        m[:, :] = g
+        m[0:2, n] = a[0:2]
+        a[:] = t
+        a[1:3] = t
+        a[1:3] = r
+        a[0:3] = (1, 2.5, x)
+        m[n] = t
+        m[:, 1] = t
+        m[:] = t
+        m[:] = (t, t)
+        a[:] += 1
+        a += 1
+        m[1] += 1
+        a[0:2] *= 2
+        a[n] = t
+        a[n] = a
+        m[n, n] = (1,)
+        m[(n, n)] = 1
+        m[t] = 1
+        m[t] = a
+        m[r] = 1
+        a[x] = 1
+        a[q] = 1
+        a[w] = 1
+        a[v] = 1
+        a['s'] = 1
+        a[None] = 0
+        a[()] = 1
+        a[...] = 0
+        m[..., 1] = 0
+        m[n, ...] = 0
+        a[::2] = 0
+        a[::-1] = 0
+        a[-1] = 1
+        m[-1] = 0
+        m[n, n, n] = 1
+        a[n, n] = 1
+        a[1.5:3] = 0
+        a[q:3] = 0
+        TABLE[0] = 1
+        t[0] = 1
+        n[0] = 1
+        a.shape = 1
+        a.x = 1
+        s = cuda.local.array(4, float32); s[:] = 0; a[0] = s[1]
+        s = cuda.local.array(4, float32); s[:] = a[0:4]
+        s = cuda.local.array(4, float32); s[0:2] = t; a[0] = s[1]
+        s = cuda.shared.array((4, 4), float32); s[:, :] = 0; a[0] = s[1, 1]
+        s = cuda.shared.array((4, 4), float32); s[n, :] = 0; a[0] = s[1, 1]
+        s = cuda.shared.array((4, 4), int8); s[:] = 300; a[0] = s[1, 1]
+    """,
+    "flat": """
+        a.flat[n] = x
+        m.flat[n] = x
+        g.flat[n] = x
+        f.flat[n] = x
+        a[0] = m.flat[n]
+        a[0] = g.flat[n]
+        m.flat[:] = 0
+        m.flat = 0
+        a[0] = m.flat[0:2]
+        a[0] = m.flat[n, n]
+        a[0] = m.flat[x]
+        for e in m.flat:| a[0] = e
+        for e in g.flat:| a[0] = e
+        a[0] = len(m.flat)
+        a[0] = m.flat.size
+        a[0] = a.flat[-1]
+        m.flat[n] += 1
+    """,
+    "loads": """
+        a[0] = a[x]
+        a[0] = a[q]
+        a[0] = a['s']
+        a[0] = a[None]
+        a[0] = a[...]
+        a[0] = a[()]
+        a[0] = m[n]
+        a[0] = m[n][n]
+        a[0] = m[n][n][n]
+        a[0] = m[n, n, n]
+        a[0] = m[t]
+        a[0] = m[r]
+        a[0] = m[n, :][n]
+        a[0] = m[..., n][n]
+        a[0] = a[::2][n]
+        a[0] = a[::-1][n]
+        a[0] = a[1.5:2][n]
+        a[0] = a[:n][-1]
+        a[0] = n[0]
+        a[0] = x[0]
+        a[0] = t[n]
+        a[0] = r[n]
+        a[0] = t[5]
+        a[0] = t[-1]
+        a[0] = t[-5]
+        a[0] = t[x]
+        a[0] = t[1.0]
+        a[0] = t[q]
+        a[0] = t[0:1][0]
+        a[0] = r[0:1][0]
+        a[0] = t[n:][0]
+        a[0] = r[1]
+        a[0] = (n, z)[n]
+        a[0] = (a, b)[n][n]
+        a[0] = (a, m)[n][n]
+        a[0] = NESTED[0][1]
+        a[0] = NESTED[n][1]
+        a[0] = TABLE[n]
+        a[0] = GRID[n, 1]
+        a[0] = SHAPE[n]
+        a[0] = EMPTY[0]
+        a[0] = LIST[0]
+        a[0] = LIST[n]
+        a[0] = DICT[1]
+        a[0] = TEXT[0]
+        a[0] = math[0]
+        a[0] = k[a[0]]
+        a[0] = k[k[0]]
+        a[0] = a[POINT.x]
+        a[0] = a[Num.one]
+    """,
+    "names": """
+        a[0] = SIZE
+        a[0] = HALF
+        a[0] = COMPLEX
+        a[0] = BIG
+        a[0] = TEXT
+        a[0] = LIST
+        a[0] = NOTHING
+        a[0] = missing
+        a[0] = later; later = 1
+        if q:| e = 1; a[0] = 2
+        plain(n)
+        a[0] = plain(n)
+        a[0] = LAMBDA(n)
+        e = LIST; a[0] = e[0]
+        e = TEXT; a[0] = 1
+        e = math; a[0] = e.sqrt(x)
+        e = math.sqrt; a[0] = e(x)
+        e = np.float32; a[0] = e(1)
+        e = cuda; a[0] = e.threadIdx.x
+        e = twice; a[0] = e(n)
+        e = lambda v: v + n; a[0] = e(1)
+        e = None; a[0] = 1
+        e = Color; a[0] = 1
+        e = Color.red; a[0] = 1
+        e = Point; a[0] = 1
+        global SIZE; a[0] = SIZE
+        a[0] = (e := n) + e
+        a[0] = 0x7fffffffffffffff
+        a[0] = 0xffffffffffffffff
+        a[0] = 2**64
+        a[0] = -2**63
+        a[0] = True
+        a[0] = 1j
+        a[0] = b'x'
+        a[0] = ...
+        a[0] = f'{n}'
+        a[0] = 's'
+        a: int = 3
+        e: int = 3; a[0] = e
+    """,
+    "enums and named tuples": """
+        a[0] = Num.one
+        a[0] = Color.red.value
+        a[0] = Num.one.value
+        a[0] = Num.two + n
+        a[0] = Num.two + 1
+        a[0] = Num.two * x
+        a[0] = int(Num.two)
+        a[0] = Color.red + 1
+        a[0] = Color(1)
+        a[0] = Color['red'] == Color.red
+        a[0] = Color.blue
+        a[0] = Color.red == Color.green
+        a[0] = Color.red != Color.green
+        a[0] = Color.red is Color.red
+        a[0] = Color.red < Color.green
+        a[0] = Num.one < 2
+        a[0] = Num.one == n
+        a[0] = Num.one < Num.two
+        e = Color.red if n else Color.green; a[0] = e == Color.red
+        e = Color.red; a[0] = e == Color.red
+        a[0] = POINT.x
+        a[0] = POINT.y + POINT[0]
+        a[0] = POINT.z
+        e, i = POINT; a[0] = e
+        e = Point(n, x); a[0] = e.x
+        e = Point(n, x); a[0] = e.z
+        e = Point(n); a[0] = e.x
+        e = Point(x=n, y=x); a[0] = e.y
+        a[0] = t.x
+        a[0] = len(POINT)
+        a[0] = POINT._fields
+        for e in Num:| a[0] = e
+        for e in POINT:| a[0] = e
+    """,
+    "calls of functions": """
+        a[0] = twice(n)
+        a[0] = twice(a)
+        a[0] = twice(t)[3]
+        a[0] = twice(n, n)
+        a[0] = twice()
+        a[0] = twice(v=n)
+        nothing(n)
+        a[0] = nothing(n)
+        e = nothing(n); a[0] = 1
+        e = nothing(n); a[0] = e is None
+        e = maybe(n); a[0] = 1
+        e = maybe(n); a[0] = e is None
+        e = maybe(n); a[0] = e
+        e = maybe(n); a[0] = e + 1
+        e = maybe(n); if e >= 0:| a[e] = 1
+        e = maybe(n); if e is not None:| a[e] = 1
+        e = maybe(n); cuda.atomic.add(a, e, 1)
+        a[0] = one_or_two(n)
+        a[0] = number_or_pair(n)
+        e, i = pair(n); a[0] = i
+        e, i, j = pair(n); a[0] = i
+        a[0] = pair(n)[1]
+        a[0] = scratch(x, 8)
+        a[0] = scratch(x, n)
+        a[0] = scratch(x, SIZE)
+        a[0] = scratch(x, SIZE * 2)
+        a[0] = scratch(x, SHAPE)[0]
+        a[0] = scratch(x, 8.0)
+        a[0] = with_default(n)
+        a[0] = with_default(n, 3)
+        a[0] = first(a)
+        a[0] = first(t)
+        a[0] = first(n)
+        a[0] = first(*t)
+        a[0] = twice(*(n,))
+        a[0] = math.sqrt
+        a[0] = math.sqrt(x)(x)
+        a[0] = n(1)
+        a[0] = a(1)
+        a[0] = math(1)
+        a[0] = 's'(1)
+    """,
+    "two types for one name": """
+        if q:| e = 1; else:| e = 2.5;; a[0] = e
+        if q:| e = 1.5; a[0] = e; else:| e = (1.0, 2.0); a[0] = e[1]
+        if q:| e = 1.5; else:| e = (1.0, 2.0);; a[0] = 1
+        if q:| e = 1.5; else:| e = (1.0, 2.0);; a[0] = e
+        if q:| e = a; else:| e = b;; a[0] = e[0]
+        if q:| e = a; else:| e = d;; a[0] = e[0]
+        if q:| e = a; else:| e = m;; a[0] = 1
+        if q:| e = a; else:| e = m;; a[0] = e[0]
+        if q:| e = a; else:| e = 1;; a[0] = 1
+        if q:| e = None; else:| e = 1;; a[0] = 1
+        if q:| e = None; else:| e = 1;; a[0] = e
+        if q:| e = None; else:| e = n;; if e is not None:| a[0] = e
+        if q:| e = 's'; else:| e = 't';; a[0] = 1
+        if q:| e = 's'; else:| e = 1;; a[0] = 1
+        if q:| e = math.sqrt; else:| e = math.exp;; a[0] = e(x)
+        if q:| e = (1, 2); else:| e = (1.5, 2);; a[0] = e[0]
+        if q:| e = (1, 2); else:| e = (1, 2, 3);; a[0] = e[0]
+        if q:| e = (1, 2); else:| e = (1, 2, 3);; a[0] = 1
+        if q:| e = True; else:| e = 1;; a[0] = e
+        if q:| e = True; else:| e = 1.5;; a[0] = e
+        if q:| e = a[1:3]; else:| e = a;; a[0] = e[0]
+        if q:| e = m[0]; else:| e = m[:, 0];; a[0] = e[0]
+        e = 1; a[0] = e; e = (1, 2); a[0] = e[1]
+        e = 1; a[0] = e; e = a; a[0] = e[1]
+        e = 1; e = None; a[0] = 1
+        for i in range(3):| e = 1; e = (1, 2); a[0] = e[0]
+        e = 0; for i in range(3):| a[0] = e; e = (1, 2)
+        e = 0; for i in range(3):| e = (1, 2)
+        e = 0; while e < 3:| e = e + 0.5
+        e = None; for i in range(3):| e = i
+        n = 1.5; a[0] = n
+        n = (1, 2); a[0] = n[0]
+        a = 1; b[0] = a
+        x = n; a[0] = x
+        if q:| n = 1.5;; a[0] = n
+        if q:| n = (1, 2);; a[0] = 1
+        if q:| a = b;; a[0] = 1
+        if q:| a = d;; a[0] = 1
+        if q:| a = 1;; b[0] = 1
+        e = n if q else z; a[0] = e
+        e = n if q else t; a[0] = 1
+        e = a if q else b; a[0] = e[0]
+        e = a if q else d; a[0] = 1
+        e = n if q else None; a[0] = 1
+        e = 's' if q else 't'; a[0] = 1
+        e = n and x; a[0] = e
+        e = n and t; a[0] = 1
+        e = a or b; a[0] = 1
+        e = n and None; a[0] = 1
+    """,
+    "statements": """
+        pass
+        return
+        return n
+        return None
+        return; a[0] = 1
+        if q:| return 1
+        assert n
+        assert n, 'text'
+        assert a
+        raise ValueError
+        raise ValueError('text')
+        raise ValueError(n)
+        raise ValueError('text', n)
+        raise n
+        raise
+        raise Color
+        try:| a[0] = 1; except ValueError:| a[0] = 2
+        try:| a[0] = 1; except:| a[0] = 2
+        try:| a[0] = 1; except Exception:| a[0] = 2
+        try:| a[0] = 1; finally:| a[0] = 2
+        with open('x') as e:| a[0] = 1
+        with a:| a[0] = 1
+        import math
+        from math import sqrt
+        del n
+        del a[0]
+        e = 1; del e; a[0] = 1
+        e = 1; del e; a[0] = e
+        def inner(e):| return e + n;; a[0] = inner(1)
+        def inner(e=1):| return e;; a[0] = inner()
+        def inner(e):| yield e;; a[0] = 1
+        class Inner:| pass;; a[0] = 1
+        yield n
+        e = [1, 2]; a[0] = 1
+        e = [1, 2]; a[0] = e[0]
+        e = []; a[0] = 1
+        for e in [1, 2]:| a[0] = e
+        a[0] = n in [1, 2]
+        e = {1, 2}; a[0] = 1
+        e = {}; a[0] = 1
+        e = {1: 2}; a[0] = e[1]
+        e = [i for i in range(3)]; a[0] = 1
+        e = (i for i in range(3)); a[0] = 1
+        a[0] = sum(i for i in range(3))
+        e = {i for i in range(3)}; a[0] = 1
+        e = {i: i for i in range(3)}; a[0] = 1
+        e, i = 1, 2; a[0] = e
+        e, i = t; a[0] = e
+        e, i = a; a[0] = e
+        e, i = n; a[0] = e
+        e, i = 1, 2, 3; a[0] = e
+        (e, i), j = NESTED; a[0] = i
+        e, *i = t; a[0] = e
+        e, *i = 1, 2, 3; a[0] = e
+        [e, i] = t; a[0] = e
+        e = i = n; a[0] = i
+        a[0], a[1] = t
+        a[0] = a[1] = n
+        (a[0]) = n
+        e = (*t, 3); a[0] = e[2]
+        for e in n:| a[0] = e
+        for e in x:| a[0] = e
+        for e in a:| a[0] = e
+        for e in m:| a[0] = e[0]
+        for e in t:| a[0] = e
+        for e in r:| a[0] = e
+        for e in ():| a[0] = e
+        for e in (1, 2.5):| a[0] = e
+        for e in (a, b):| e[0] = 1
+        for e in (a, m):| a[0] = 1
+        for e in 's':| a[0] = 1
+        for e in 'text':| a[0] = 1
+        for e in range(n):| a[0] = e
+        for e in range(1, n, 2):| a[0] = e
+        for e in range(x):| a[0] = e
+        for e in range(q):| a[0] = e
+        for e in range(n, z):| a[0] = e
+        for e in range():| a[0] = e
+        for e in range(1, 2, 3, 4):| a[0] = e
+        for e in range(stop=3):| a[0] = e
+        for e, i in enumerate(a):| a[0] = e
+        for e, i in zip(a, b):| a[0] = e
+        for e, i in (t, t):| a[0] = e
+        for e, i in ((1, 2.5), (2, 3.5)):| a[0] = i
+        for e, i in t:| a[0] = e
+        for e in reversed(a):| a[0] = e
+        for e in sorted(a):| a[0] = e
+        for e in NESTED:| a[0] = 1
+        for e in TABLE:| a[0] = e
+        for e in GRID:| a[0] = e[0]
+        for e in LIST:| a[0] = e
+        for e in TEXT:| a[0] = 1
+        for a[0] in range(3):| pass
+        for e in range(3):| pass; else:| a[0] = 1
+        while n:| break
+        while x:| break
+        while a:| break
+        while t:| break
+        while None:| break
+        while 's':| break
+        while True:| break; else:| a[0] = 1
+        if x:| a[0] = 1
+        if a:| a[0] = 1
+        if t:| a[0] = 1
+        if ():| a[0] = 1
+        if None:| a[0] = 1
+        if 's':| a[0] = 1
+        if math:| a[0] = 1
+        if math.sqrt:| a[0] = 1
+        if Color.red:| a[0] = 1
+        if Num.one:| a[0] = 1
+        if not t:| a[0] = 1
+        if not a:| a[0] = 1
+        if not None:| a[0] = 1
+        if not 's':| a[0] = 1
+        lambda e: e
+        'text'
+        n
+        a
+        n + 1
+        cuda.syncthreads
+        cuda.syncthreads()
+        cuda.syncthreads(1)
+        cuda.syncthreads(n)
+        cuda.threadIdx
+        a[0] = cuda.threadIdx
+        a[0] = cuda.threadIdx.w
+        a[0] = cuda.threadIdx[0]
+        a[0] = cuda.grid(1)
+        a[0] = cuda.grid(2)[0]
+        e, i = cuda.grid(2); a[0] = e
+        a[0] = cuda.grid(4)
+        a[0] = cuda.grid(n)
+        a[0] = cuda.grid()
+        a[0] = cuda.grid(ndim=1)
+        a[0] = cuda.gridsize(1)
+        a[0] = cuda.gridDim.x * cuda.blockDim.y
+        a[0] = cuda.laneid
+        a[0] = cuda.laneid()
+        a[0] = cuda.warpsize
+        a[0] = cuda.nonsense
+        a[0] = cuda.nonsense(n)
+        a[0] = math.nonsense
+        a[0] = math.nonsense(n)
+        a[0] = np.nonsense
+        a[0] = math.pi
+        a[0] = np.pi
+        a[0] = math.inf
+        a[0] = np.nan
+        a[0] = float32
+        a[0] = cuda.atomic
+    """,
+    "arrays of one's own": """
+        s = cuda.shared.array(4, float32); a[0] = s[0]
+        s = cuda.shared.array(SIZE, float32); a[0] = s[0]
+        s = cuda.shared.array(SHAPE, float32); a[0] = s[0, 0]
+        s = cuda.shared.array((SIZE, 4), float32); a[0] = s[0, 0]
+        s = cuda.shared.array((SIZE, SIZE + 1), float32); a[0] = s[0, 0]
+        s = cuda.shared.array(SIZE + 1, float32); a[0] = s[0]
+        s = cuda.shared.array(2 * 4, float32); a[0] = s[0]
+        s = cuda.shared.array(n, float32); a[0] = s[0]
+        s = cuda.shared.array((n, 4), float32); a[0] = s[0, 0]
+        s = cuda.shared.array(4.0, float32); a[0] = s[0]
+        s = cuda.shared.array(HALF, float32); a[0] = s[0]
+        s = cuda.shared.array(a.shape, float32); a[0] = s[0]
+        s = cuda.shared.array(a.ndim, float32); a[0] = s[0]
+        s = cuda.shared.array(len(t), float32); a[0] = s[0]
+        s = cuda.shared.array(0, float32); a[0] = s[0]
+        s = cuda.shared.array(-1, float32); a[0] = s[0]
+        s = cuda.shared.array((), float32); a[0] = s[0]
+        s = cuda.shared.array([4, 4], float32); a[0] = s[0, 0]
+        s = cuda.shared.array('s', float32); a[0] = s[0]
+        s = cuda.shared.array(True, float32); a[0] = s[0]
+        e = 4; s = cuda.shared.array(e, float32); a[0] = s[0]
+        e = 4; i = e; s = cuda.shared.array(i, float32); a[0] = s[0]
+        e = (4, 4); s = cuda.shared.array(e, float32); a[0] = s[0, 0]
+        s = cuda.shared.array(np.int64(4), float32); a[0] = s[0]
+        s = cuda.shared.array(int(4), float32); a[0] = s[0]
+        s = cuda.shared.array(4, np.float32); a[0] = s[0]
+        s = cuda.shared.array(4, types.float32); a[0] = s[0]
+        s = cuda.shared.array(4, 'float32'); a[0] = s[0]
+        s = cuda.shared.array(4, float); a[0] = s[0]
+        s = cuda.shared.array(4, int); a[0] = s[0]
+        s = cuda.shared.array(4, np.dtype('float32')); a[0] = s[0]
+        s = cuda.shared.array(4, a.dtype); a[0] = s[0]
+        s = cuda.shared.array(4, 4); a[0] = s[0]
+        s = cuda.shared.array(4, n); a[0] = s[0]
+        s = cuda.shared.array(4); a[0] = s[0]
+        s = cuda.shared.array(float32, 4); a[0] = s[0]
+        s = cuda.shared.array(shape=4, dtype=float32); a[0] = s[0]
+        s = cuda.shared.array(dtype=float32, shape=(4, 4)); a[0] = s[0, 0]
+        s = cuda.shared.array(4, dtype=float32); a[0] = s[0]
+        s = cuda.shared.array(4, float32, 16); a[0] = s[0]
+        s = cuda.shared.array(4, float32, alignment=16); a[0] = s[0]
+        s = cuda.shared.array(4, float32, alignment=7); a[0] = s[0]
+        s = cuda.shared.array(4, float32, alignment=4); a[0] = s[0]
+        s = cuda.shared.array(4, float32, alignment=n); a[0] = s[0]
+        s = cuda.shared.array(4, float32, alignment=None); a[0] = s[0]
+        s = cuda.shared.array(4, float32, nonsense=1); a[0] = s[0]
+        s = cuda.shared.array((2, 2, 2), float32); a[0] = s[0, 0, 0]
+        s = cuda.shared.array(4, np.bool_); a[0] = s[0]
+        s = cuda.shared.array(4, np.complex64); a[0] = 1
+        s = cuda.local.array(4, float32); a[0] = s[0]
+        s = cuda.local.array(SHAPE, float64); a[0] = s[0, 0]
+        s = cuda.local.array(n, float32); a[0] = s[0]
+        s = cuda.local.array(0, float32); a[0] = 1
+        s = cuda.local.array(4, float32, 16); a[0] = s[0]
+        s = cuda.const.array_like(TABLE); a[0] = s[0]
+        s = cuda.const.array_like(GRID); a[0] = s[0, 0]
+        s = cuda.const.array_like(a); a[0] = s[0]
+        s = cuda.const.array_like(n); a[0] = s
+        s = cuda.const.array_like(LIST); a[0] = s[0]
+        s = cuda.shared.array(4, float32)
+        cuda.shared.array(4, float32)
+        a[0] = cuda.shared.array(4, float32)[0]
+        s = np.zeros(4); a[0] = 1
+        s = np.zeros(4, np.float32); a[0] = s[0]
+        s = np.array([1, 2]); a[0] = s[0]
+        s = np.empty(4); a[0] = 1
+        s = np.arange(4); a[0] = 1
+        s = list(); a[0] = 1
+        s = dict(); a[0] = 1
+        s = set(); a[0] = 1
+    """,
+    "atomics": """
+        cuda.atomic.add(a, n, 1)
+        cuda.atomic.add(a, x, 1)
+        cuda.atomic.add(a, 1.5, 1.0)
+        cuda.atomic.add(a, q, 1.0)
+        cuda.atomic.add(m, (x, n), 1.0)
+        cuda.atomic.add(m, (n, n), 1.0)
+        cuda.atomic.add(m, (n, 2), 1.0)
+        cuda.atomic.add(m, t, 1.0)
+        cuda.atomic.add(m, n, 1.0)
+        cuda.atomic.add(m, (n, n, n), 1.0)
+        cuda.atomic.add(a, (n,), 1.0)
+        cuda.atomic.add(a, t, 1.0)
+        cuda.atomic.add(a, n, t)
+        cuda.atomic.add(a, n, None)
+        cuda.atomic.add(a, n, a)
+        cuda.atomic.add(n, n, 1)
+        cuda.atomic.add(a, 's', 1)
+        cuda.atomic.add(a, None, 1)
+        cuda.atomic.add(a, n)
+        cuda.atomic.add(a, n, 1, 2)
+        cuda.atomic.add(ary=a, idx=n, val=1)
+        cuda.atomic.add(a, n, val=1)
+        cuda.atomic.add(m[1], n, 1)
+        cuda.atomic.add(m[:, 1], n, 1)
+        cuda.atomic.add(a[2:], n, 1)
+        cuda.atomic.add(TABLE, n, 1)
+        cuda.atomic.add(t, n, 1)
+        cuda.atomic.add(a.flat, n, 1)
+        a[0] = cuda.atomic.add(a, n, 1)
+        cuda.atomic.cas(k, n, 1, 2)
+        cuda.atomic.cas(k, n, 1)
+        cuda.atomic.cas(k, x, 1, 2)
+        cuda.atomic.compare_and_swap(k, 1, 2)
+        cuda.atomic.compare_and_swap(a, 1, 2)
+        cuda.atomic.nonsense(a, n, 1)
+        cuda.atomic(a, n, 1)
+    """,
+    "warps": """
+        a[0] = cuda.shfl_sync(0xffffffff, n, 1)
+        a[0] = cuda.shfl_down_sync(0xffffffff, x, 1)
+        a[0] = cuda.shfl_up_sync(-1, w, 1)
+        a[0] = cuda.shfl_xor_sync(-1, q, 1)
+        a[0] = cuda.shfl_sync(-1, h[0], 1)
+        a[0] = cuda.shfl_sync(-1, t, 1)
+        a[0] = cuda.shfl_sync(-1, a, 1)
+        a[0] = cuda.shfl_sync(-1, n)
+        a[0] = cuda.shfl_sync(-1, n, 1.5)
+        a[0] = cuda.shfl_sync(1.5, n, 1)
+        a[0] = cuda.ballot_sync(-1, q)
+        a[0] = cuda.ballot_sync(-1, n)
+        a[0] = cuda.ballot_sync(-1, x)
+        a[0] = cuda.all_sync(-1, q)
+        a[0] = cuda.any_sync(-1, n)
+        a[0] = cuda.eq_sync(-1, q)
+        a[0] = cuda.all_sync(-1)
+        a[0] = cuda.activemask()
+        a[0] = cuda.activemask(1)
+        a[0] = cuda.lanemask_lt()
+        a[0] = cuda.match_any_sync(-1, n)
+        a[0] = cuda.match_any_sync(-1, q)
+        a[0] = cuda.match_all_sync(-1, n)[0]
+        cuda.syncwarp()
+        cuda.syncwarp(0xffffffff)
+        cuda.syncwarp(n)
+        cuda.syncwarp(x)
+        cuda.syncwarp(1, 2)
+        a[0] = cuda.syncthreads_count(q)
+        a[0] = cuda.syncthreads_and(n)
+        a[0] = cuda.syncthreads_or(x)
+        a[0] = cuda.syncthreads_count()
+        cuda.threadfence()
+        cuda.threadfence_block()
+        cuda.threadfence_system()
+        cuda.threadfence(1)
+        cuda.nanosleep(10)
+        cuda.nanosleep(v)
+        cuda.nanosleep(n)
+        cuda.nanosleep(x)
+        cuda.nanosleep()
+        a[0] = cuda.popc(n)
+        a[0] = cuda.popc(w)
+        a[0] = cuda.popc(y[0])
+        a[0] = cuda.popc(x)
+        a[0] = cuda.clz(n)
+        a[0] = cuda.clz(x)
+        a[0] = cuda.clz(y[0])
+        a[0] = cuda.ffs(w)
+        a[0] = cuda.ffs(y[0])
+        a[0] = cuda.brev(w)
+        a[0] = cuda.brev(q)
+        a[0] = cuda.fma(x, x, x)
+        a[0] = cuda.fma(n, n, n)
+        a[0] = cuda.fma(x, z, x)
+        a[0] = cuda.cbrt(x)
+        a[0] = cuda.cbrt(n)
+        a[0] = cuda.selp(q, n, n)
+        a[0] = cuda.selp(n, x, z)
+        a[0] = cuda.selp(q, t, t)[0]
+        a[0] = cuda.fp16.hadd(h[0], h[0])
+        a[0] = cuda.libdevice.sinf(x)
+        g2 = cuda.cg.this_grid(); a[0] = 1
+        a[0] = cuda.clock()
+    """,
+    "printing": """
+        print(n)
+        print()
+        print('text', n, x)
+        print(t)
+        print(a)
+        print(None)
+        print(q)
+        print(n, sep='')
+        print('%d' % n)
+        print(f'{n}')
+        print(Color.red)
+        print(math.sqrt)
+        print(*t)
+    """,
+}
+
+BINARY = "+ - * / // % ** @ & | ^ << >>".split()
+COMPARISONS = ["<", "==", "!=", ">=", "is", "in", "not in"]
+BUILTINS = """abs all any bool chr complex dict divmod enumerate filter float getattr hash id int
+    isinstance iter len list map max min next ord pow print range repr reversed round set slice
+    sorted str sum tuple type zip""".split()
+MATH = """acos acosh asin asinh atan atan2 atanh ceil comb copysign cos cosh degrees dist erf erfc
+    exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot isclose isfinite isinf
+    isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow prod radians
+    remainder sin sinh sqrt tan tanh trunc ulp cbrt""".split()
+NUMPY = """abs absolute add all any arange arctan2 argmax array ceil clip cos cross dot empty exp
+    expm1 fabs floor fmax fmin full hypot isfinite isinf isnan linspace log log10 log2 max maximum
+    mean min minimum mod multiply negative ones power prod reshape rint round sign sin sqrt square
+    subtract sum tanh trunc where zeros bool_ float16 float32 float64 int8 int32 int64 uint8 uint64
+    intp dtype""".split()
+ARRAY = """T all any argmax astype copy ctypes data dot dtype fill flags flat flatten imag item
+    itemsize max mean min nbytes ndim prod ravel real reshape shape size sort std strides sum
+    swapaxes tolist transpose var view x""".split()
+NUMBER = """as_integer_ratio bit_count bit_length conjugate denominator dtype hex imag is_integer
+    item numerator real shape to_bytes view x""".split()
+
+
+def snippets() -> dict[str, list[str]]:
+    """The bodies, by group."""
+    found = {group: _lines(text) for group, text in WRITTEN_OUT.items()}
+    found["operators"] = [
+        f"a[0] = {one} {op} {other}"
+        for op in BINARY
+        for one, other in itertools.product(("n", "x", "q", "a", "t", "'s'", "None"), repeat=2)
+        if (one, other) in _PAIRS
+    ]
+    found["operators"] += [f"{e} {op}= {one}" for op in BINARY for e, one in _IN_PLACE]
+    found["unary"] = [f"a[0] = {op} {one}" for op in ("-", "~", "not", "+") for one in SOME]
+    found["comparisons"] = [
+        f"a[0] = {one} {op} {other}"
+        for op in COMPARISONS
+        for one, other in _compared()
+        if not (op in (">=", "!=") and one != other)
+    ]
+    found["truth"] = [f"a[0] = 1 if {one} else 2" for one in KINDS.values()]
+    found["results"] = [f"a[0] = {one}" for one in KINDS.values()]
+    found["variables"] = [f"e = {one}; a[0] = 1" for one in KINDS.values()]
+    found["builtins"] = [
+        f"e = {name}({given}); a[0] = 1"
+        for name in BUILTINS
+        for given in ("n", "x", "a", "t", "n, n", "'1'", "")
+    ]
+    found["math"] = [
+        f"a[0] = math.{name}({given})" for name in MATH for given in ("x", "n", "x, n", "n, n", "t")
+    ]
+    found["numpy"] = [
+        f"e = np.{name}({given}); a[0] = 1" for name in NUMPY for given in ("x", "a", "x, n")
+    ]
+    found["attributes"] = [
+        f"e = {one}.{name}{end}; a[0] = 1"
+        for one, names in (("a", ARRAY), ("m", ARRAY), ("n", NUMBER), ("x", NUMBER), ("w", NUMBER))
+        for name in names
+        for end in ("", "()")
+    ]
+    found["atomics by type"] = [
+        f"cuda.atomic.{name}({array}, n, {', '.join([value] * (2 if name == 'cas' else 1))})"
+        for name in "add sub max min nanmax nanmin and_ or_ xor exch inc dec cas".split()
+        for array in "k u y o h a d".split()
+        for value in ("1", "x")
+    ]
+    return found
+
+
+_PAIRS = {
+    *itertools.product(("n", "x", "q"), repeat=2), ("a", "n"), ("n", "a"), ("a", "a"), ("t", "t"),
+    ("t", "n"), ("n", "t"), ("'s'", "'s'"), ("'s'", "n"), ("None", "n"), ("n", "None"), ("a", "t"),
+}  # fmt: skip
+_IN_PLACE = [("n", "x"), ("n", "n"), ("a", "n"), ("a", "a"), ("a[0]", "n"), ("k[0]", "x"),
+             ("t", "t"), ("t[0]", "n"), ("o[0]", "q"), ("m[0]", "n"), ("h[0]", "n")]  # fmt: skip
+
+
+def _compared() -> list[tuple[str, str]]:
+    same = [(one, one) for one in SOME]
+    with_number = [(one, "n") for one in SOME] + [("n", one) for one in SOME]
+    others = [("t", "m.shape"), ("(n, n)", "a.shape"), ("(n, x)", "t"), ("(t, n)", "(t, n)"),
+              ("t", "None"), ("a", "None"), ("x", "t"), ("n", "(1, x)"), ("n", "()"), ("q", "t"),
+              ("t", "(t, t)"), ("(1,)", "t"), ("x", "None"), ("a", "b"),
+              ("'s'", "'text'")]  # fmt: skip
+    return list(dict.fromkeys(same + with_number + others))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def body_of(snippet: str) -> str:
+    """The statements of a snippet, a line each."""
+    lines, indent = [], 0
+    for part in snippet.replace(";; ", "; ;").split("; "):
+        if part.startswith((";", "else:", "except", "finally:")):
+            indent, part = 0, part.removeprefix(";")
+        while "|" in part and part.split("|")[0].rstrip().endswith(":"):
+            head, part = part.split("|", 1)
+            lines.append("    " * indent + head.strip())
+            indent += 1
+        lines.append("    " * indent + part.strip())
+    return "\n".join(lines)
