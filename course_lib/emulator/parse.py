@@ -260,9 +260,9 @@ def _kernel_of_function(
 _OF_PYTHON = sys.stdlib_module_names - {"builtins", "math", "operator", "_operator", "__main__"}
 
 
-def _why_not(name: str, value: object) -> tuple[str, str, str]:
+def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     """Why a kernel cannot use an object from outside: the reason, its code, and a mend."""
-    what = f"{name} is a {type(value).__name__}"
+    what = f"{name} is of type {type(value).__name__}"
     if isinstance(value, list | dict | set | bytes):
         hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
         return f"{what}, which a kernel cannot read", "compile-error", hint
@@ -310,7 +310,7 @@ class _LiveNames(Mapping[str, Any]):
             return described
         if described is None or isinstance(described, usable):
             return described
-        return Unusable(*_why_not(name, value))
+        return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:
         """Does it come from a module that no answer may use?"""
@@ -388,7 +388,8 @@ def _refuse_much(tree: ast.Module) -> None:
 
 def _parameters(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise rejection("unsupported", "The emulator knows plain parameters only.", node)
+        hint = "Name every parameter, without `*`."
+        raise rejection("unsupported", "The emulator knows plain parameters only.", node, hint)
     return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, rejection_codes
 
-from course_lib.emulator import emulate
+from course_lib.emulator import KernelRejected, emulate
 
 cuda = pytest.importorskip("numba.cuda")
 
@@ -68,6 +70,35 @@ def test_global_names_are_frozen_by_the_first_launch(monkeypatch: pytest.MonkeyP
             assert out[0] == 3, "another kernel"
     finally:
         TABLE[1] = 2.0
+
+
+class OnTheDevice:
+    def copy_to_host(self):
+        return np.zeros(1)
+
+
+STRANGERS = {
+    "an array on the device": (OnTheDevice(), "unsupported"),
+    "an object": (object(), "unsupported"),
+    "a class of named tuples": (namedtuple("Pair", "x y"), "unsupported"),
+    "a list": ([1, 2], "compile-error"),
+    "a dictionary": ({1: 2}, "compile-error"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_what_cannot_come_from_outside(name: str) -> None:
+    stranger, code = STRANGERS[name]
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = stranger[0]
+
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[1, 1](np.zeros(1))
+    (found,) = refused.value.findings
+    assert found.code == code
+    assert found.line and found.hint and "stranger" in found.message
 
 
 SIGNATURES = {
