@@ -477,7 +477,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             block=("TILE", "TILE"),
             tile=("TILE", "TILE"),
             constants={"TILE": 32},
-            block_axes=(2,),
+            block_axes=(1, 2),
             points={
                 "right": 3,
                 "bounds": 1,

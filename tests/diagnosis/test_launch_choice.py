@@ -206,9 +206,9 @@ def test_a_wrong_size_gets_one_sentence(constants: str, words: str) -> None:
 
 
 def test_a_block_of_other_axes_is_told_where_it_is_used() -> None:
-    report = transpose("TILE = 32\nBLOCK = (256,)", rows="BLOCK[0] // 32")
+    report = transpose("TILE = 32\nBLOCK = (32, 8, 1)", rows="2 * BLOCK[1]")
     assert not report.passed
-    assert "BLOCK = (256,) has not as many sizes as these blocks." in str(report)
+    assert "BLOCK = (32, 8, 1) has not as many sizes as these blocks." in str(report)
 
 
 @pytest.mark.parametrize(
