@@ -1,6 +1,7 @@
 from numba import cuda, float32
 
-BLOCK = 256
+THREADS = 256
+BLOCK = (THREADS,)
 
 
 @cuda.jit
