@@ -174,8 +174,8 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "numerical-overflow",
-        "a number grows past its type",
-        "A result became infinite or not-a-number although the inputs are ordinary.",
+        "a number leaves the range of its type",
+        "Ordinary inputs gave an infinity, not-a-number, or zeros where small numbers should be.",
         "error",
     ),
     (

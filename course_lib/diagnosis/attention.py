@@ -22,6 +22,7 @@ Array = np.ndarray
 WIDTH = 32  # elements of a query, a key or a value
 ROWS = 16  # queries of a block
 TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
+FEW_ROWS = 4  # of the output, enough to tell how many keys took part
 LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range before long
 
 
@@ -62,15 +63,38 @@ def overflow(outcome: Outcome) -> Slip | None:
     if not (bad & lost).any() or not (np.abs(largest[bad]) > LARGE / 2).all():
         return None
     row = int(np.flatnonzero(bad & lost)[0])
-    ends = "overflows" if largest[row] > 0 else "is zero for every key, and so is their sum"
-    far = "above" if largest[row] > 0 else "below"
-    message = f"O[{row}, 0] is lost: scores lie far {far} zero, and the exponential {ends}."
+    lost_at = f"{outcome.output}[{row}, 0] is lost"
     values = (
-        f"O[{row}, 0] is {outcome.values[row, 0]:.4g}; the largest score of this query is "
-        f"{largest[row]:.4g}."
+        f"{outcome.output}[{row}, 0] is {outcome.values[row, 0]:.4g}; the largest score of this "
+        f"query is {largest[row]:.4g}."
     )
+    below = bool((largest[bad] < 0).all())
+    place = "exp"
     hint = "Which number can be subtracted from all scores of a query without changing a weight?"
-    return Slip("numerical-overflow", message, hint, ("attention", "exp"), values=values)
+    if not (~bad & (largest > LARGE)).any():
+        why = (
+            "all scores of this query lie far below zero, every exponential underflows to zero, "
+            "and so does their sum"
+            if below
+            else "a score of this query lies far above zero, and its exponential overflows"
+        )
+        message = f"{lost_at}: {why}."
+    elif below:
+        message = (
+            f"{lost_at}: all scores of this query lie far below zero, and the running maximum lies "
+            "above them. So every exponential underflows to zero, and so does their sum. Large "
+            "positive scores come out right."
+        )
+        hint = "With which value does the running maximum begin, and is every score larger?"
+        place = "first maximum"
+    else:
+        message = (
+            f"{lost_at}: a score of this query lies far above the maximum that is subtracted, and "
+            "its exponential overflows. Other queries with scores as large come out right."
+        )
+        hint = "Over which scores does the maximum run, and which ones does it leave out?"
+        place = "max"
+    return Slip("numerical-overflow", message, hint, ("attention", place), values=values)
 
 
 def never_finite(outcome: Outcome) -> Slip | None:
@@ -105,7 +129,7 @@ def other_attention(outcome: Outcome) -> Slip | None:
     known, got = outcome.known.all(axis=1), outcome.values
     if not known.any():
         return None
-    for each in _candidates(Q, K, V):
+    for each in _candidates(Q, K, V, got):
         values = each.values()
         if values.shape != got.shape or not np.isfinite(values[known]).all():
             continue
@@ -117,12 +141,12 @@ def other_attention(outcome: Outcome) -> Slip | None:
     return None
 
 
-def _candidates(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+def _candidates(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]:
     yield from _other_scales(Q, K, V)
     yield from _other_softmax(Q, K, V)
     yield from _by_lanes(Q, K, V)
     yield from _part_of_the_products(Q, K, V)
-    yield from _other_keys(Q, K, V)
+    yield from _other_keys(Q, K, V, got)
     yield from _without_mask(Q, K, V)
     yield from _without_rescale(Q, K, V)
     yield from _other_operands(Q, K, V)
@@ -238,18 +262,28 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         ("attention", "total"),
     )
     yield Candidate(
-        lambda: _own_maximum(lanes, V),
+        lambda: _own_maximum(lanes, V, 1),
         "wrong-formula",
         "Each thread subtracts the maximum of its own keys: the weights of a query have different "
         "maxima.",
         hint,
         ("attention", "max"),
     )
+    for group in (2, 4, 8, 16):
+        yield Candidate(
+            lambda group=group: _own_maximum(lanes, V, group),  # type: ignore[misc]
+            "wrong-formula",
+            f"The maximum is found among {group} lanes each, and not among all 32: the weights of "
+            "a query have different maxima.",
+            "With how many other lanes has a lane compared its maximum in the end?",
+            ("attention", "reduction"),
+        )
 
 
-def _own_maximum(lanes: Array, V: Array) -> Array:
-    """Attention in which every lane has its own running maximum; axes: query, tile, lane."""
-    top = np.maximum.accumulate(lanes, axis=1)
+def _own_maximum(lanes: Array, V: Array, group: int) -> Array:
+    """Attention in which so many lanes share a running maximum; axes: query, tile, lane."""
+    shared = lanes.reshape(*lanes.shape[:2], -1, group).max(3).repeat(group, axis=2)
+    top = np.maximum.accumulate(shared, axis=1)
     weights = np.exp(lanes - top)
     total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
     for tile in range(lanes.shape[1]):
@@ -279,7 +313,7 @@ def _in_rows(scores: Array, rows: int) -> list[Array]:
 # --- keys that are missing, and keys that do not exist --------------------------------------------
 
 
-def _other_keys(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+def _other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]:
     """The right attention to some of the keys."""
     keys = len(K)
     parts: dict[str, tuple[Array, str, str]] = {}
@@ -309,6 +343,9 @@ def _other_keys(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         )
     parts["The last key takes no part"] = (number < keys - 1, *guard)
     parts["The first key takes no part"] = (number > 0, *guard)
+    few = _first_keys(Q, K, V, got)
+    if few:
+        parts.setdefault(f"Only the first {few} keys take part", (number < few, *loop))
     hint = "Which keys does the first tile hold, and which the last one?"
     for text, (chosen, code, kind) in parts.items():
         if chosen.any() and not chosen.all():
@@ -319,6 +356,18 @@ def _other_keys(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                 hint,
                 ("attention", kind),
             )
+
+
+def _first_keys(Q: Array, K: Array, V: Array, got: Array) -> int:
+    """How many of the first keys come nearest to what came out."""
+    rows = np.flatnonzero(np.isfinite(got).all(axis=1))[:FEW_ROWS]
+    if not len(rows):
+        return 0
+    scores = scores_of(Q[rows], K)
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    sums = np.cumsum(weights[:, :, None] * V[None], axis=1)
+    off = np.abs(sums / np.cumsum(weights, 1)[:, :, None] - got[rows, None]).max(axis=(0, 2))
+    return int(np.nanargmin(np.where(np.isfinite(off), off, np.inf))) + 1
 
 
 def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -342,7 +391,7 @@ def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             code,
             message,
             hint,
-            ("attention", "mask"),
+            ("attention", "mask value" if code == "missing-mask" else "mask"),
         )
 
 
@@ -361,6 +410,7 @@ class Online:
         divides_each: the output is divided by the sum after each tile.
         again: and once more at the end.
         late: what the tile itself brings is rescaled as well.
+        forgets: "total" or "out": the one that starts anew with each tile.
     """
 
     tile: int
@@ -370,6 +420,7 @@ class Online:
     divides_each: bool = False
     again: bool = False
     late: bool = False
+    forgets: str = ""
 
     def of(self, scores: Array, V: Array) -> Array:
         top = np.full((len(scores), 1), -np.inf)
@@ -381,6 +432,10 @@ class Online:
             step = np.where(np.isinf(top), 0, new - np.where(np.isinf(top), 0, top))
             weights = np.exp(part - new)
             keep, own = np.exp(-step * self.total), np.exp(-step * self.out)
+            if self.forgets == "total":
+                total = np.zeros_like(total)
+            if self.forgets == "out":
+                out = np.zeros_like(out)
             if self.late:
                 share = np.where(np.isinf(top), 0, keep)
                 total = (total + weights.sum(1, keepdims=True)) * share
@@ -427,6 +482,17 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             hint,
             ("attention", "out"),
         )
+        for forgets, text in (
+            ("total", "The sum of the weights"),
+            ("out", "The output"),
+        ):
+            yield Candidate(
+                lambda tile=tile, forgets=forgets: Online(tile, forgets=forgets).of(scores, V),  # type: ignore[misc]
+                "accumulator-error",
+                f"{text} starts anew with every tile of {tile} keys.",
+                "Where does it get its first value, and how often does a thread pass that line?",
+                ("attention", f"first {forgets}"),
+            )
         yield Candidate(
             lambda tile=tile: Online(tile, late=True).of(scores, V),  # type: ignore[misc]
             "wrong-formula",
@@ -510,6 +576,28 @@ def _other_operands(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     ):
         yield Candidate(values, "wrong-index", f"{text}.", hint, place)
     yield from _turned(Q, K, V)
+    yield from _first_tile_again(Q, K, V)
+
+
+def _first_tile_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """One operand whose load lacks the offset of the tile."""
+    scores = scores_of(Q, K)
+    hint = "Which part of the row changes from one tile to the next?"
+    for tile in TILES[:5]:
+        again = np.arange(len(K)) % tile
+        if len(K) <= tile:
+            continue
+        for name in "KV":
+            yield Candidate(
+                lambda name=name, again=again: (  # type: ignore[misc]
+                    softmax(scores[:, again]) @ V if name == "K" else softmax(scores) @ V[again]
+                ),
+                "wrong-index",
+                f"Every tile of {name} is the first {tile} rows again: the offset of the tile is "
+                "missing.",
+                hint,
+                ("load", name),
+            )
 
 
 def _turned(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:

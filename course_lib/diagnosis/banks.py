@@ -15,31 +15,25 @@ BANKS = 32
 def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
     """Accesses to shared memory that are served in more turns than needed.
 
-    Where the exercise forbids them, every line is told; else the first, which is a hint at speed.
+    Those that cost most turns come first. Where the exercise forbids them, every line is told; else
+    the worst, which is a hint at speed.
     """
-    lines = measured.profile.lines
-    for number in sorted(lines):
-        each = lines[number]
-        for verb, store, requests, wavefronts, conflicts in (
-            (
-                "read",
-                False,
-                each.shared_load_requests,
-                each.shared_load_wavefronts,
-                each.shared_load_bank_conflicts,
-            ),
-            (
-                "write",
-                True,
-                each.shared_store_requests,
-                each.shared_store_wavefronts,
-                each.shared_store_bank_conflicts,
-            ),
-        ):
-            if conflicts and requests:
-                yield _conflict(measured, number, verb, store, wavefronts / requests, severity)
-                if severity == "warning":
-                    return
+    found = []
+    for number, each in measured.profile.lines.items():
+        reads = (each.shared_load_requests, each.shared_load_wavefronts)
+        writes = (each.shared_store_requests, each.shared_store_wavefronts)
+        found += [
+            (conflicts, number, store, wavefronts / requests)
+            for store, conflicts, (requests, wavefronts) in (
+                (False, each.shared_load_bank_conflicts, reads),
+                (True, each.shared_store_bank_conflicts, writes),
+            )
+            if conflicts and requests
+        ]
+    found.sort(key=lambda each: (-each[0], each[1]))
+    for _, number, store, turns in found if severity == "error" else found[:1]:
+        verb = "write" if store else "read"
+        yield _conflict(measured, number, verb, store, turns, severity)
 
 
 def _conflict(

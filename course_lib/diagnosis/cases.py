@@ -18,7 +18,7 @@ from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
 from course_lib.diagnosis.scan import RUN, diagnose_scan, run_sums
 from course_lib.diagnosis.slips import Geometry, Slip
-from course_lib.diagnosis.trail import Trail, mapping_slip
+from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
 from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
 
 Array = np.ndarray
@@ -34,6 +34,10 @@ FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000}
 # How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
 LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
+# The draws that hold exact zeros: one launch with each kind of poison.
+DRAWS_WITH_ZEROS = (2, 3)
+SHARE_OF_ZEROS = 1 / 16
+FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
 LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
 
 
@@ -140,6 +144,10 @@ class Problem:
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         """What should come out, in float64, and how far float32 may be off."""
         raise NotImplementedError
+
+    def has_answer(self, *inputs: Array) -> bool:
+        """Whether these inputs have a finite answer, as sums and products always do."""
+        return True
 
     def label(self, shape: Shape) -> str:
         return f"{shape[0]} x {shape[1]}"
@@ -381,10 +389,12 @@ class Attention(Problem):
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Where scores are large, every second query looks away from the first key; so a query with
-        that key alone has only scores far below zero, whatever the seed."""
+        that key alone has only scores far below zero, whatever the seed. Every fourth looks at it,
+        and has a score far above."""
         Q, K, V = super().operands(shape, rng)
         if shape[2] > 1:
             Q[1::2] = Q[1::2] / 8 - K[0]
+            Q[::4] = Q[::4] / 8 + K[0]
         return Q * np.float32(shape[2]), K, V
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -465,13 +475,13 @@ SCAN = Scan(
     "y = running sums of x, run by run",
     ((100,), (63,), (65,), (190,)),
     diagnose_scan,
-    lambda trail, sizes: None,  # blocks that write elsewhere show in the numbers
+    lambda trail, sizes: run_mapping_slip(trail, RUN, "y", "element"),
 )
 ATTENTION = Attention(
     "O = softmax(Q Kᵀ / √32) V",
     ((9, 33, 1), (7, 20, 1), (5, 1, 60), (20, 40, 60), (19, 70, 1)),
     diagnose_attention,
-    lambda trail, sizes: None,  # a block that writes elsewhere shows in the numbers
+    lambda trail, sizes: run_mapping_slip(trail, ROWS, "O", "row"),
 )
 PROBLEMS: dict[str, Problem] = {
     "mat_add": SUM,
@@ -537,6 +547,21 @@ def exact_side(launch: Launch, tile: int, seed: int) -> int:
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
+    """The inputs of a launch. Some draws hold exact zeros, where the formula allows them."""
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
-    return draw(case.shape, rng)
+    inputs = draw(case.shape, rng)
+    if case.allowed or case.draw not in DRAWS_WITH_ZEROS:
+        return inputs
+    rng = np.random.default_rng((seed, case.draw, 96))
+    holed = tuple(_with_zeros(each, rng) for each in inputs)
+    return holed if problem.has_answer(*holed) else inputs
+
+
+def _with_zeros(array: Array, rng: np.random.Generator) -> Array:
+    """A copy in which some elements are exactly 0; one at least, if there are more than a few."""
+    if np.size(array) < FEW_ELEMENTS:
+        return array
+    zeros = rng.random(array.shape) < SHARE_OF_ZEROS
+    zeros.reshape(-1)[rng.integers(array.size)] = True
+    return np.where(zeros, np.float32(0), array)

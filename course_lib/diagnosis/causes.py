@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.locate import bound_line
 from course_lib.diagnosis.source import (
     THREAD,
     Source,
+    bound_line,
     indices_of,
     loop_names,
     names_in,
@@ -36,6 +36,7 @@ DISORDER = (
     "timeout",
 )
 NARROW = {"int8", "uint8", "int16", "uint16"}
+GROWS = {"blockIdx", "grid", "gridsize", "gridDim", "shape", "size"}  # with the arrays' sizes
 FLOAT64 = {"float64", "double"}
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
@@ -121,8 +122,23 @@ def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: as
             loop = (own or loops)[-1]
             message = f"The loop runs past the end of the tile: {each.message}"
             hint = "For which value does the loop over the tile run last?"
-            return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
+            line = bound_line(source, loop)
+            return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
     return each
+
+
+def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[Finding]:
+    """Of the accesses outside an array that the kernel makes itself the first one; a write first.
+
+    Where an array is too small, or filled with the wrong index, all the others only follow.
+    """
+    outside = [
+        each for each in faults if each.cell in own and each.code in (*OUTSIDE, "wrong-loop-bound")
+    ]
+    first: dict[str, Finding] = {}
+    for each in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+        first.setdefault(each.cell, each)
+    return [each for each in faults if each not in outside or each is first[each.cell]]
 
 
 def _outside_in_loop(
@@ -134,6 +150,11 @@ def _outside_in_loop(
     if inside:
         return _wrong_check(each, inside[0])
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
+        if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
+            message = f"Several steps at a time run past the end: {each.message}"
+            hint = "For which k does the loop run last, and how many steps are left then?"
+            line = bound_line(source, loops[-1])
+            return finding("wrong-loop-bound", message, line, hint)
         message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
         hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
         return replace(each, code="wrong-index", message=message, hint=hint)
@@ -145,6 +166,19 @@ def _outside_in_loop(
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
+
+
+def _in_strides(loop: ast.For | ast.While) -> bool:
+    """Does a loop count in steps larger than one?"""
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
+        step = loop.iter.args[2] if len(loop.iter.args) == 3 else None
+        return step is not None and not (isinstance(step, ast.Constant) and step.value == 1)
+    return any(
+        isinstance(part, ast.AugAssign)
+        and names_in(part.target) & names_in(loop.test)
+        and not (isinstance(part.value, ast.Constant) and part.value.value == 1)
+        for part in (ast.walk(loop) if isinstance(loop, ast.While) else ())
+    )
 
 
 def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
@@ -240,10 +274,14 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
 
     Of barriers that not all threads reach, the first is to blame: once the threads of a block are
     apart, they miss the later ones as well. Of cells that are overwritten too early, the line
-    that still reads them names the race.
+    that still reads them names the race. Two races that are told in the same words are one.
     """
     seen: dict[tuple[str, int | None], Finding] = {}
+    told: set[str] = set()
     for each in findings:
+        if each.message in told and each.code.startswith("race-"):
+            continue
+        told.add(each.message)
         line = each.line
         if each.code == "barrier-divergence":
             line = None
@@ -253,15 +291,74 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
-def narrow_index(source: Source) -> Finding | None:
-    """The finding for an index that is kept in a type of 8 or 16 bits."""
+def largest_of(kind: str) -> int:
+    """The largest number of an integer type, by its name."""
+    bits = int(kind.removeprefix("u").removeprefix("int"))
+    return (1 << (bits if kind.startswith("u") else bits - 1)) - 1
+
+
+def narrow_index(source: Source, shortest: int) -> Finding | None:
+    """The finding for an index in 8 or 16 bits that ends below the length `shortest`."""
     for node in source.walk():
         if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
             kind = sorted(names_in(node.func) & NARROW)[0]
+            if largest_of(kind) >= shortest:
+                continue
             message = f"An index kept as {kind} wraps around where the array is longer than that."
             hint = f"Which is the largest number that {kind} can hold?"
             return finding("index-overflow", message, node.lineno, hint)
     return None
+
+
+def index_may_wrap(source: Source) -> Finding | None:
+    """A warning about an index of 8 or 16 bits that is as large as the arrays are."""
+    for node in source.walk():
+        if not isinstance(node, ast.Call) or not names_in(node.func) & NARROW or not node.args:
+            continue
+        if not (source.everything_behind(node.args[0]) & GROWS or _counts_to_a_size(source, node)):
+            continue
+        if _is_an_index(source, node):
+            kind = sorted(names_in(node.func) & NARROW)[0]
+            message = (
+                f"This index is kept as {kind}, whose largest number is {largest_of(kind):,}: it "
+                "wraps around in an array that is longer."
+            )
+            hint = "How long may the arrays be, and which type holds every index into them?"
+            return finding("index-overflow", message, node.lineno, hint, "warning")
+    return None
+
+
+def _counts_to_a_size(source: Source, cast: ast.Call) -> bool:
+    """Does a cast give the variable its value that a loop compares with a size?"""
+    names = _names_given(source, cast)
+    return any(
+        isinstance(loop, ast.While)
+        and names & names_in(loop.test)
+        and source.tests_a_size(loop.test)
+        for loop in source.loops()
+    )
+
+
+def _is_an_index(source: Source, cast: ast.Call) -> bool:
+    """Is a cast, or the variable that it sets, part of an index into an array that is passed in?"""
+    names = _names_given(source, cast)
+    slots = [
+        access.slice
+        for array in source.parameters
+        for store in (False, True)
+        for access in source.accesses(array, store)
+    ]
+    return any(
+        names & source.origins(slot) or any(part is cast for part in ast.walk(slot))
+        for slot in slots
+    )
+
+
+def _names_given(source: Source, cast: ast.Call) -> set[str]:
+    """The variables that a cast's statement sets."""
+    statement = source.statement(cast)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return {part.id for each in targets for part in ast.walk(each) if isinstance(part, ast.Name)}
 
 
 def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
@@ -313,7 +410,10 @@ def explain_float64(each: Finding, source: Source) -> Finding:
     if origin is None:
         return replace(each, severity="error")
     message = f"This makes line {each.line} compute in float64; the exercise asks for float32."
-    return replace(each, severity="error", message=message, line=origin)
+    hint = each.hint
+    if source.makes_array(source.at_line(origin)):
+        hint = "Which type do the elements of this array have, and which type do A's have?"
+    return replace(each, severity="error", message=message, line=origin, hint=hint)
 
 
 def is_float64(value: ast.expr | None) -> bool:

@@ -19,6 +19,7 @@ from course_lib.diagnosis.cases import (
     make_cases,
     make_inputs,
 )
+from course_lib.diagnosis.divergence import explain_divergence
 from course_lib.diagnosis.fresh_shapes import Shape
 from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.holds import what_holds
@@ -42,7 +43,8 @@ from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.findings import Finding, finding
 
-RACES = ("race-", "barrier-divergence")
+APART = "barrier-divergence"
+RACES = ("race-", APART)
 SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
@@ -249,7 +251,7 @@ class Examination:
         )
         *operands, letter = self.exercise.parameters
         outcome = Outcome(
-            before, expected, output, tolerance, sizes, case.poison, letter, " and ".join(operands)
+            before, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
         )
         return Trial(case, outcome, profile, kept)
 
@@ -298,9 +300,14 @@ class Examination:
             if case.again and all(trial.right for trial in trials):
                 continue
             trials.append(self.run(case))
-            if _is_hopeless(trials[-1]):
+            if _is_hopeless(trials[-1]) or (_all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
         return self.conclude(trials)
+
+    def stores_in_a_loop(self) -> bool:
+        """Does a loop stand around a store of the output? Then each launch may take long."""
+        stores = self.source.accesses(self.names[-1], store=True)
+        return not stores or any(map(self.source.loops_around, stores))
 
     def refuse_giants(self, first: Shape) -> None:
         """Refuse tiles so large that a problem with two of them is none for an emulator.
@@ -365,11 +372,13 @@ class Examination:
         """Put together what all launches showed."""
         limit, warnings = self.limit_of(trials)
         first = self.faults_of(trials[0])
-        later = [each for trial in trials[1:] for each in self.faults_of(trial)]
+        # What is seen where the numbers are wrong makes the better example.
+        telling = sorted(trials[1:], key=lambda trial: trial.right)
+        later = [each for trial in telling for each in self.faults_of(trial)]
         # The smallest launch shows best which barrier is missed first; of other faults, the
         # larger ones make better examples.
-        apart = [each for each in first if each.code == "barrier-divergence"]
-        faults = [*apart, *later, *first]
+        apart = [each for each in first if each.code == APART]
+        faults = causes.one_for_each_array([*apart, *later, *first], self.source.own_arrays())
         numbers_right = all(map(_right_but_for_races, trials)) and _exact(trials) is not None
         if all(trial.right for trial in trials):
             faults = [causes.allow_unused(each, self.names) for each in faults]
@@ -394,6 +403,9 @@ class Examination:
             if not any(each.severity == "error" for each in costs):
                 costs += self.costs_at_edges(trials)
             found += costs
+        narrow = causes.index_may_wrap(self.source) if works else None
+        if narrow and not any(each.code == narrow.code for each in found):
+            found.append(narrow)
         held = what_holds(self.exercise, found, trials, self.problem, numbers_right)
         report = make_report(
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
@@ -446,7 +458,9 @@ class Examination:
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
                 each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
-            if each.code in SHOWN_WITH_SIZES and not trial.case.exact:
+            if each.code == APART:
+                each = explain_divergence(each, self.source)
+            if each.code == APART or (each.code in SHOWN_WITH_SIZES and not trial.case.exact):
                 message = f"{each.message} Seen on {trial.case.label(self.problem)}."
                 each = replace(each, message=message)
             found.append(each)
@@ -466,6 +480,8 @@ class Examination:
         if exact is None:
             return None
         trail = self.trail(exact.case)
+        if trail.writes.size > 1 == np.count_nonzero(trail.writes):
+            return None  # everybody writes one element; that two of them meet says it best
         mapping = self.problem.mapping(trail, exact.outcome.sizes)
         alone = list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
         if alone and not mapping:
@@ -481,10 +497,9 @@ class Examination:
             same = self.independent_of_input(trials)
             if same:
                 return same
-        if all(max(trial.case.shape) > 255 for trial in wrong):
-            narrow = causes.narrow_index(self.source)
-            if narrow:
-                return narrow
+        narrow = causes.narrow_index(self.source, min(max(trial.case.shape) for trial in wrong))
+        if narrow:
+            return narrow
         for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
             slip = self.problem.diagnose(trial.outcome)
             if slip and slip.place == ("steps", "tiles"):
@@ -632,14 +647,23 @@ def _telling(trial: Trial) -> tuple[bool, int]:
 def _is_hopeless(trial: Trial) -> bool:
     """Would more launches only cost time?
 
-    So it is with a loop without end, with all threads on the one element, and, where a launch is
-    long, with wrong numbers from outside a tile.
+    So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
+    tile.
     """
     codes = {each.code for each in trial.errors}
-    alone = trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
-    everyone = alone and "race-write-after-write" in codes and trial.outcome.got.size == 1
-    beside = trial.case.exact and not alone and not trial.right and _leaves_tiles(trial)
-    return "timeout" in codes or everyone or beside
+    beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
+    return "timeout" in codes or beside
+
+
+def _all_meet(trial: Trial) -> bool:
+    """Do all threads write the one element that there is?"""
+    codes = {each.code for each in trial.errors}
+    return _alone(trial) and "race-write-after-write" in codes and trial.outcome.got.size == 1
+
+
+def _alone(trial: Trial) -> bool:
+    """Does a thread compute one element only?"""
+    return trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
 
 
 def _leaves_arrays(trial: Trial) -> bool:

@@ -30,6 +30,7 @@ from course_lib.diagnosis.cases import (
 )
 from course_lib.diagnosis.numbers import (
     added_to_old,
+    at_zeros,
     first_slip,
     not_finite,
     not_written,
@@ -37,7 +38,7 @@ from course_lib.diagnosis.numbers import (
 )
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry, Slip
-from course_lib.diagnosis.trail import Trail, mapping_slip
+from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
 from course_lib.entries import axes as _axes
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
@@ -121,6 +122,10 @@ class DescribedProblem(Problem):
         largest = float(np.abs(expected).max(initial=0.0))
         own = ROUNDINGS * EPSILON * (np.abs(expected) + largest / 16)
         return expected, 2 * moved + own + 1e-30
+
+    def has_answer(self, *inputs: Array) -> bool:
+        """A formula of its own may divide by an input, or take its logarithm."""
+        return all(bool(np.isfinite(each).all()) for each in self.answer(*inputs))
 
     def label(self, shape: Shape) -> str:
         return ", ".join(
@@ -230,6 +235,8 @@ def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
 
 
 def _mapping(output: str, trail: Trail, sizes: Geometry) -> Slip | None:
+    if trail.writes.ndim == 1:
+        return run_mapping_slip(trail, sizes.tile_columns, output, "element")
     slip = mapping_slip(trail, sizes)
     return replace(slip, message=slip.message.replace(" C ", f" {output} ")) if slip else None
 
@@ -238,6 +245,7 @@ def _diagnose(exercise: Exercise, outcome: Outcome) -> Slip | None:
     """The slip that explains wrong numbers, or None."""
     tests = (
         not_written,
+        at_zeros,
         added_to_old,
         partial(_displaced, exercise),
         partial(_other_operands, exercise),

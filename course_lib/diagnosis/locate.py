@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.locate_register import (
     adding_loop_line,
+    depends_on,
+    is_number,
     owner_line,
     part_line,
     same_tile_line,
@@ -24,10 +26,24 @@ from course_lib.diagnosis.locate_scan import (
     exclusive_line,
     last_addition_line,
     reading_line,
+    shuffle_line,
+    stride_change_line,
     stride_line,
 )
 from course_lib.diagnosis.slips import Slip
-from course_lib.diagnosis.source import THREAD, Source, indices_of, names_in, root_name
+from course_lib.diagnosis.source import (
+    BLOCK,
+    THREAD,
+    Source,
+    bound_line,
+    indices_of,
+    loop_names,
+    loop_start_line,
+    names_in,
+    outside,
+    part_of,
+    root_name,
+)
 from course_lib.diagnosis.trail import Trail
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
@@ -75,6 +91,7 @@ def locate(
         "part": _part,
         "tiles": _tiles,
         "attention": _attention,
+        "zero": _zero,
     }
     if kind not in finders:
         return Place(None)
@@ -90,14 +107,36 @@ def _load(
     array = details[0] if details else names[0]
     slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
     accesses = source.accesses(array, store=False)
+    if "both" in details:
+        line = _common_step_line(source, names)
+        if line:
+            return Place(line)
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
             line = index_line(source, access, slots[0], names[-1])
             if line:
                 return Place(line)
         return Place(access.lineno)
+    handed = source.handed_over(array)
+    if handed:
+        return Place(handed[0].lineno)
     lines = trail.load_lines.get(array, ()) or trail.store_lines.get(array, ())
     return Place(lines[0] if lines else None)
+
+
+def _common_step_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where a variable is set, in the loop over the tiles, that the loads of both operands use."""
+    loads = [source.accesses(name, store=False)[:1] for name in names[:2]]
+    if not all(loads):
+        return None
+    common = set.intersection(*({*source.origins(load.slice)} for (load,) in loads))
+    tiles = source.loops_around(loads[0][0])[:1]
+    for name in sorted(common):
+        for statement in source.assignments(name):
+            changing = set().union(*map(loop_names, tiles)) - {name}
+            if source.loops_around(statement)[:1] == tiles and names_in(statement) & changing:
+                return statement.lineno
+    return None
 
 
 def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
@@ -146,14 +185,25 @@ def _store(
     if "missing" in details:
         conditions = source.guards(store) if "edge" in details else source.conditions(store)
         for test, line in conditions:
-            return Place(line, "wrong-bounds-check" if source.tests_a_size(test) else "")
+            checks = source.tests_a_size(test) and _orders(test, source)
+            return Place(line, "wrong-bounds-check" if checks else "")
+    axis = 1 if "column" in details else 0
+    if "missing offset" in details:
+        return Place(missing_offset_line(source, store, axis, names))
     if "index" in details:
-        axis = 1 if "column" in details else 0
         return Place(_own_index_line(source, store, axis, names[0]))
     if "mapping" in details:
-        axis = 1 if "column" in details else 0
         return Place(mapping_line(source, store, axis, names))
     return Place(store.lineno)
+
+
+def _orders(test: ast.expr, source: Source) -> bool:
+    """Does a test ask which of two numbers is the larger one? Equality checks no bounds."""
+    if isinstance(test, ast.Name):
+        before = source.last_assignment(test)
+        return before is None or _orders(before.value, source)
+    operators = [op for part in ast.walk(test) for op in getattr(part, "ops", ())]
+    return not all(isinstance(op, (ast.Eq, ast.NotEq)) for op in operators)
 
 
 def _own_index_line(source: Source, store: ast.Subscript, axis: int, loaded: str) -> int:
@@ -163,6 +213,29 @@ def _own_index_line(source: Source, store: ast.Subscript, axis: int, loaded: str
     shared = any(name in names_in(load.slice) for load in source.accesses(loaded, store=False))
     assigned = source.assignments(name)
     return store.lineno if shared or len(assigned) != 1 else assigned[0].lineno
+
+
+def _zero(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where an element decides by being zero or not: in a test, in `and` and `or`; else its use."""
+    arrays = {*names[:-1], *source.own_arrays()}
+    tests = [
+        node.test for node in source.walk() if isinstance(node, (ast.If, ast.IfExp, ast.While))
+    ]
+    chosen = [
+        value for node in source.walk() if isinstance(node, ast.BoolOp) for value in node.values
+    ]
+    for test in sorted((*tests, *chosen), key=lambda each: each.lineno):
+        if {part.id for part in outside(test) if isinstance(part, ast.Name)} & arrays or (
+            not source.tests_a_size(test) and source.everything_behind(test) & arrays
+        ):
+            return Place(test.lineno)
+    return (
+        _sum(slip, [], source, trail, names)
+        if source.additions()
+        else _store(slip, [], source, trail, names)
+    )
 
 
 def _scale(
@@ -175,6 +248,63 @@ def _scale(
             if isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
                 return Place(statement.lineno)
     return _sum(slip, details, source, trail, names)
+
+
+def missing_offset_line(
+    source: Source, store: ast.Subscript, axis: int, names: Sequence[str]
+) -> int:
+    """Where an index that has nothing of the block's number is worked out.
+
+    That is where a variable that should hold the offset is set to a number, or the line of the
+    index variable that loads use as well. Where the loads know their block, the store does not.
+    """
+    slots = indices_of(store)
+    index = slots[min(axis, len(slots) - 1)]
+    if depends_on(source, index, BLOCK):
+        number = _numbering(source, index)
+        if isinstance(number, ast.Name) and number is not index:
+            return source.assignments(number.id)[0].lineno
+        return mapping_line(source, store, axis, names)
+    for name in sorted(names_in(index)):
+        assigned = source.assignments(name)
+        value = part_of(assigned[0], name) if len(assigned) == 1 else None
+        if isinstance(value, ast.Constant):
+            return assigned[0].lineno
+    if not isinstance(index, ast.Name) or len(source.assignments(index.id)) != 1:
+        return store.lineno
+    assigned = source.assignments(index.id)[0]
+    loads = [load for name in names[:-1] for load in source.accesses(name, store=False)]
+    direct = any(
+        isinstance(slot, ast.Name) and slot.id == index.id
+        for load in loads
+        for slot in indices_of(load)
+    )
+    known = any(depends_on(source, load.slice, BLOCK) for load in loads)
+    value = part_of(assigned, index.id)
+    if direct or not known or value is None or not is_number(value):
+        return assigned.lineno
+    return store.lineno
+
+
+def _numbering(source: Source, index: ast.expr) -> ast.expr:
+    """The variable behind an index in which a thread of the grid has its number, if there is one.
+
+    For `row = i // N` with `i = cuda.grid(1)` that is i.
+    """
+    value = index
+    while isinstance(value, ast.Name) and len(assigned := source.assignments(value.id)) == 1:
+        inner = part_of(assigned[0], value.id)
+        if inner is None or names_in(inner) & (BLOCK | THREAD):
+            return value
+        behind = [
+            part
+            for part in ast.walk(inner)
+            if isinstance(part, ast.Name) and depends_on(source, part, BLOCK)
+        ]
+        if len(behind) != 1:
+            return index
+        value = behind[0]
+    return index
 
 
 def mapping_line(source: Source, store: ast.Subscript, axis: int, names: Sequence[str]) -> int:
@@ -200,6 +330,10 @@ def _steps(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
+    if "rest" in details:
+        place = _rest_place(source, names)
+        if place is not None:
+            return place
     steps = list(slip.steps)
     a, b = trail.loaded.get(names[0]), trail.loaded.get(names[1])
     if a is not None and b is not None and steps and max(steps) < a.shape[1]:
@@ -211,6 +345,23 @@ def _steps(
         if not no_a and not no_b:
             return Place(_loop_line(source, inner=True, names=names))
     return Place(_loop_line(source, inner="inner" in details, names=names))
+
+
+def _rest_place(source: Source, names: Sequence[str]) -> Place | None:
+    """Where the steps that are left over are visited: the last of several loops that add.
+
+    A loop of its own over elements of A and B begins at the wrong one; with tiles, it is the load.
+    """
+    additions = sorted(source.additions(), key=lambda each: each.lineno)
+    loops = [around[-1] for each in additions if (around := source.loops_around(each))]
+    if not loops or loops[-1] is loops[0] or loops[-1].lineno == loops[0].lineno:
+        return None
+    last = loops[-1]
+    within = list(ast.walk(last))
+    loads = source.accesses(names[0], store=False)
+    if any(load in within for load in loads):
+        return Place(loop_start_line(source, last, after=loops[0].end_lineno or 0))
+    return Place(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
 
 
 def _loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
@@ -230,25 +381,6 @@ def _loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
     if not loops:
         return None
     return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
-
-
-def bound_line(source: Source, loop: ast.For | ast.While) -> int:
-    """The line of a loop, or of the variable that holds its bound."""
-    if isinstance(loop, ast.For):
-        bounds = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
-    else:
-        bounds = [
-            part
-            for test in ast.walk(loop.test)
-            if isinstance(test, ast.Compare)
-            for part in test.comparators
-        ]
-    for bound in bounds:
-        if isinstance(bound, ast.Name) and isinstance(
-            source.value_of(bound.id), (ast.BinOp, ast.Call)
-        ):
-            return source.assignments(bound.id)[0].lineno
-    return loop.lineno
 
 
 def _sum(
@@ -331,7 +463,9 @@ def _is_next(index: ast.expr) -> bool:
 def _stride(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
-    return Place(stride_line(source))
+    return Place(
+        (stride_change_line(source) if "change" in details else None) or stride_line(source)
+    )
 
 
 def _adds(
@@ -342,6 +476,8 @@ def _adds(
         return Place(reading_line(source) or _sum(slip, details, source, trail, names).line)
     if "last" in details:
         return Place(last_addition_line(source))
+    if "shuffle" in details:
+        return Place(shuffle_line(source))
     if "how" in details:
         return Place(combining_line(source))
     line = adding_test_line(source)
@@ -447,4 +583,32 @@ def _attention(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """A step between the two products of attention."""
+    if details[0] == "loop":
+        load = _load_that_stays(source, names[1])
+        if load:
+            return Place(load, "wrong-index")
     return Place(step_line(source, details[0], names))
+
+
+def _load_that_stays(source: Source, array: str) -> int | None:
+    """A load within the loop over tiles whose row is the same in every round of that loop."""
+    for access in source.accesses(array, store=False):
+        loops = source.loops_around(access)
+        if loops and not source.origins(indices_of(access)[0]) & _changing(source, loops[0]):
+            return access.lineno
+    return None
+
+
+def _changing(source: Source, loop: ast.For | ast.While) -> set[str]:
+    """The variables that a loop sets or changes, its own among them."""
+    names = set(loop_names(loop))
+    for node in ast.walk(loop):
+        if isinstance(node, (ast.Name)) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    inner = {
+        name
+        for node in ast.walk(loop)
+        if isinstance(node, ast.For) and node is not loop
+        for name in loop_names(node)
+    }
+    return names - inner

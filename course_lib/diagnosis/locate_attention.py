@@ -5,9 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from course_lib.diagnosis.source import Source, names_in, root_name
+from course_lib.diagnosis.source import (
+    Source,
+    bound_line,
+    loop_start_line,
+    names_in,
+    root_name,
+)
 
 EXPONENTIALS = {"exp", "exp2", "pow"}
+MAXIMA = {"max", "fmax", "maximum"}
 
 
 def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
@@ -17,12 +24,17 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
         "exp": exponential_line,
         "weigh": weighing_line,
         "mask": mask_line,
+        "mask value": mask_value_line,
         "loop": tiles_line,
         "out": weighing_line,
         "total": total_line,
         "factor": factor_line,
         "max": maximum_line,
         "old maximum": old_maximum_line,
+        "first maximum": first_maximum_line,
+        "first total": first_total_line,
+        "first out": first_out_line,
+        "reduction": reduction_line,
         "products": products_line,
         "store": store_line,
         "divide": division_line,
@@ -91,11 +103,17 @@ def scale_line(source: Source, names: Sequence[str]) -> int | None:
     return products[0].lineno
 
 
-def _exponentials(source: Source) -> list[ast.Call]:
+def _exponentials(source: Source) -> list[ast.Call | ast.BinOp]:
+    """Calls of an exponential function, and powers whose exponent is no bare number."""
     found = [
         node
         for node in source.walk()
-        if isinstance(node, ast.Call) and names_in(node.func) & EXPONENTIALS
+        if (isinstance(node, ast.Call) and names_in(node.func) & EXPONENTIALS)
+        or (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and not isinstance(node.right, ast.Constant)
+        )
     ]
     return sorted(found, key=lambda node: node.lineno)
 
@@ -141,7 +159,8 @@ def factor_line(source: Source, names: Sequence[str]) -> int | None:
         if score is not None and statement.lineno == score:
             scored.add(root_name(_target(statement)))
     for call in _exponentials(source):
-        words = names_in(call.args[0]) if call.args else set()
+        exponent = call.right if isinstance(call, ast.BinOp) else (call.args or [call.func])[-1]
+        words = names_in(exponent)
         subscripted = any(isinstance(part, ast.Subscript) for part in ast.walk(call))
         if not subscripted and not words & scored:
             return call.lineno
@@ -174,9 +193,84 @@ def maximum_line(source: Source, names: Sequence[str]) -> int | None:
     lines = [
         node.lineno
         for node in source.walk()
-        if isinstance(node, ast.Call) and names_in(node.func) & {"max", "fmax", "maximum"}
+        if isinstance(node, ast.Call) and names_in(node.func) & MAXIMA
     ]
     return min(lines, default=exponential_line(source, names))
+
+
+def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the running maximum gets its first value: before the loop over the tiles, if there."""
+    loop = tiles_line(source, names) or 0
+    compared = {
+        name
+        for node in source.walk()
+        if isinstance(node, ast.Call) and names_in(node.func) & MAXIMA
+        for each in node.args
+        if (name := root_name(each))
+    }
+    kept = {
+        name
+        for statement in _statements(source)
+        if isinstance(statement, ast.Assign) and root_name(statement.value) in compared
+        for target in statement.targets
+        if (name := root_name(target))
+    }
+    starts = [
+        statement.lineno
+        for statement in _statements(source)
+        if isinstance(statement, ast.Assign)
+        and not source.makes_array(statement)
+        and _names_set(statement) & (compared | kept)
+        and not names_in(statement.value) & MAXIMA
+    ]
+    before = [line for line in starts if line < loop]
+    return (before or starts or [maximum_line(source, names)])[0]
+
+
+def reduction_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the lanes' distances begin by which a maximum is handed on."""
+    for call in sorted(_calls_of(source, MAXIMA), key=lambda node: node.lineno):
+        loops = source.loops_around(call)
+        if any(name.startswith("shfl") for name in names_in(call)) and loops:
+            return loop_start_line(source, loops[-1])
+    return maximum_line(source, names)
+
+
+def _calls_of(source: Source, functions: set[str]) -> list[ast.Call]:
+    return [
+        node
+        for node in source.walk()
+        if isinstance(node, ast.Call) and names_in(node.func) & functions
+    ]
+
+
+def first_total_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the sum of the weights is set anew within the loop over the tiles."""
+    return _restart_line(source, total_line(source, names), names)
+
+
+def first_out_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the output is set anew within the loop over the tiles."""
+    return _restart_line(source, weighing_line(source, names), names)
+
+
+def _restart_line(source: Source, growing: int | None, names: Sequence[str]) -> int | None:
+    """Where what grows on a line is set to something else; else that line."""
+    grows = source.at_line(growing or 0)
+    if not isinstance(grows, (ast.Assign, ast.AugAssign)):
+        return growing
+    name = root_name(_target(grows))
+    starts = [each for each in source.starts(name) if source.loops_around(each)] if name else []
+    return starts[0].lineno if starts else growing
+
+
+def _names_set(statement: ast.Assign) -> set[str]:
+    return {
+        part.id
+        for target in statement.targets
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name) and root_name(target) in (part.id, None)
+    }
 
 
 def products_line(source: Source, names: Sequence[str]) -> int | None:
@@ -190,6 +284,17 @@ def products_line(source: Source, names: Sequence[str]) -> int | None:
 
 def mask_line(source: Source, names: Sequence[str]) -> int | None:
     """The test that keeps keys past the end out; without one, where scores become weights."""
+    mask = _mask(source, names)
+    return mask.test.lineno if mask else exponential_line(source, names)
+
+
+def mask_value_line(source: Source, names: Sequence[str]) -> int | None:
+    """The same, or the line on which that test gives such keys a number."""
+    mask = _mask(source, names)
+    return _value_line(mask) if mask else exponential_line(source, names)
+
+
+def _mask(source: Source, names: Sequence[str]) -> ast.If | ast.IfExp | None:
     for node in sorted(_tests(source), key=lambda node: node.test.lineno):
         parts = list(ast.walk(node))
         moves = any(
@@ -201,8 +306,19 @@ def mask_line(source: Source, names: Sequence[str]) -> int | None:
         leaves = any(isinstance(part, ast.Return) for part in parts)
         of_a_tile = bool(source.loops_around(node)) and source.tests_a_size(node.test)
         if of_a_tile and not moves and not leaves:
-            return node.test.lineno
-    return exponential_line(source, names)
+            return node
+    return None
+
+
+def _value_line(node: ast.If | ast.IfExp) -> int:
+    """Of a test that gives keys past the end a number, the line of the number."""
+    if isinstance(node, ast.If) and len(node.body) == 1 and not node.orelse:
+        given = node.body[0]
+        if isinstance(given, ast.Assign) and not any(
+            isinstance(part, (ast.Subscript, ast.BinOp)) for part in ast.walk(given.value)
+        ):
+            return given.lineno
+    return node.test.lineno
 
 
 def _tests(source: Source) -> list[ast.If | ast.IfExp]:
@@ -213,9 +329,7 @@ def tiles_line(source: Source, names: Sequence[str]) -> int | None:
     """The loop over the tiles of keys."""
     for access in source.accesses(names[1], store=False):
         loops = source.loops_around(access)
-        if loops:
-            return loops[0].lineno
-        return access.lineno
+        return bound_line(source, loops[0]) if loops else access.lineno
     return None
 
 

@@ -12,6 +12,7 @@ from course_lib.diagnosis.source import (
     indices_of,
     loop_names,
     names_in,
+    part_of,
     root_name,
 )
 from course_lib.diagnosis.trail import Trail
@@ -106,7 +107,7 @@ def _worked_out(source: Source, index: ast.AST, numbers: set[str]) -> list[tuple
         value = part_of(assigned[0], name) if len(assigned) == 1 else None
         if value is None:
             continue
-        if not _is_number(value) and _depends(source, value, numbers):
+        if not is_number(value) and depends_on(source, value, numbers):
             found.append((name, assigned[0].lineno))
         waiting += sorted(_variables(value) - set(waiting))
     return found
@@ -117,7 +118,7 @@ def _variables(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _depends(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
+def depends_on(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
     """Do thread or block numbers take part in a value, perhaps by way of variables?"""
     if names_in(value) & numbers:
         return True
@@ -126,25 +127,14 @@ def _depends(source: Source, value: ast.expr, numbers: set[str], depth: int = 4)
         for name in _variables(value)
         if len(assigned := source.assignments(name)) == 1
     ]
-    return depth > 0 and any(_depends(source, part, numbers, depth - 1) for part in parts if part)
+    return depth > 0 and any(depends_on(source, part, numbers, depth - 1) for part in parts if part)
 
 
-def _is_number(value: ast.expr) -> bool:
+def is_number(value: ast.expr) -> bool:
     """Is it `cuda.threadIdx.x` and nothing else, perhaps in another type?"""
     if isinstance(value, ast.Call) and len(value.args) == 1:
         value = value.args[0]
     return isinstance(value, ast.Attribute)
-
-
-def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
-    """What a statement gives a variable: for `y, x = a, b` and "x", that is b."""
-    value = getattr(statement, "value", None)
-    for target in statement.targets if isinstance(statement, ast.Assign) else []:
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            for each, part in zip(target.elts, value.elts, strict=False):
-                if isinstance(each, ast.Name) and each.id == name:
-                    return part
-    return value
 
 
 def _tile_reads(source: Source, operand: str = "") -> list[ast.Subscript]:

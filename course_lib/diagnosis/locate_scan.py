@@ -14,6 +14,20 @@ def stride_line(source: Source) -> int | None:
     return loops[-1].lineno if loops else (steps[-1].lineno if steps else None)
 
 
+def stride_change_line(source: Source) -> int | None:
+    """Where the stride gets its next value, in a loop that does not count it itself."""
+    steps = tile_additions(source) or other_additions(source)
+    for loop in reversed(source.loops_around(steps[0])) if steps else ():
+        changing = source.loop_variables(loop.body[0]) if isinstance(loop, ast.While) else set()
+        for name in sorted(changing or names_in(steps[0])):
+            for statement in source.assignments(name):
+                again = name in names_in(getattr(statement, "value", None) or statement)
+                changes = isinstance(statement, ast.AugAssign) or again
+                if statement is not steps[0] and changes and statement in ast.walk(loop):
+                    return statement.lineno
+    return None
+
+
 def adding_test_line(source: Source) -> int | None:
     """The test that decides which threads add."""
     for statement in tile_additions(source):
@@ -58,6 +72,17 @@ def other_additions(source: Source) -> list[ast.AugAssign]:
 def last_addition_line(source: Source) -> int | None:
     """Where a variable grows for the last time."""
     return max((node.lineno for node in other_additions(source)), default=None)
+
+
+def shuffle_line(source: Source) -> int | None:
+    """Where lanes exchange numbers."""
+    lines = [
+        node.lineno
+        for node in source.walk()
+        if isinstance(node, ast.Call)
+        and any(name.startswith("shfl") for name in names_in(node.func))
+    ]
+    return min(lines, default=reading_line(source))
 
 
 def copying_line(source: Source, x: str, y: str) -> int | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from course_lib.diagnosis.outcome import Outcome, where
+from course_lib.diagnosis.outcome import Outcome, by_how_much, where, zero_place
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
 
@@ -24,6 +24,7 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
     """The slip that explains a wrong matrix product, or None."""
     tests: tuple[Callable[[Outcome], Slip | None], ...] = (
         not_written,
+        at_zeros,
         added_to_old,
         zero,
         moved,
@@ -43,6 +44,7 @@ def diagnose_add(outcome: Outcome) -> Slip | None:
     """The slip that explains a wrong sum of two matrices, or None."""
     tests = (
         not_written,
+        at_zeros,
         added_to_old,
         moved,
         whole_numbers,
@@ -83,14 +85,29 @@ def not_written(outcome: Outcome) -> Slip | None:
             "the launch."
         )
         return Slip(
-            "incomplete-output", message, "Does any thread get as far as the store?", ("store",)
+            "incomplete-output",
+            message,
+            "Does any thread get as far as the store?",
+            ("store", "missing"),
         )
     sizes, C = outcome.sizes, outcome.output
-    place = where(untouched, sizes)
+    zeros = zero_place(outcome, untouched)
+    place = str(zeros) if zeros else where(untouched, sizes)
     message = f"What was written is right, but a part of {C} was never written: {place}."
     edge = ("edge",) if place.startswith("the last") else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
+
+
+def at_zeros(outcome: Outcome) -> Slip | None:
+    """Right, but for the elements to which an exact zero of an input belongs."""
+    place = zero_place(outcome, ~outcome.right)
+    if place is None:
+        return None
+    message = f"Right but {place}."
+    hint = f"What does each line make of an element of {place.letter} that is exactly 0?"
+    values = f"{by_how_much(outcome)}."
+    return Slip("wrong-formula", message, hint, ("zero", place.letter), values=values)
 
 
 def added_to_old(outcome: Outcome) -> Slip | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 from course_lib.diagnosis.slips import Geometry
 
 Array = np.ndarray
+MOST_ZEROS = 0.8  # of the elements that go with zeros: the others are right by chance
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Outcome:
         sizes: the problem and the tiles.
         poison: what the output held before the launch.
         output: the letter that the exercise has for the output.
-        operands: those that it has for the inputs, as a phrase: "A and B".
+        letters: those that it has for the inputs, in order.
     """
 
     inputs: tuple[Array, ...]
@@ -34,7 +36,7 @@ class Outcome:
     sizes: Geometry
     poison: float
     output: str = "C"
-    operands: str = "A and B"
+    letters: tuple[str, ...] = ("A", "B")
 
     @property
     def A(self) -> Array:
@@ -45,6 +47,11 @@ class Outcome:
     def B(self) -> Array:
         """The last input."""
         return self.inputs[-1]
+
+    @property
+    def operands(self) -> str:
+        """The inputs, as a phrase: "A and B"."""
+        return " and ".join(self.letters)
 
     @cached_property
     def right(self) -> Array:
@@ -95,6 +102,50 @@ def where(mask: Array, sizes: Geometry) -> str:
     if bands and not blocks.startswith(("block", "every")):
         return f"{_lines(full_rows, 'row')} and {_lines(full_columns, 'column')}"
     return blocks or _box(mask) or _scattered(mask, count)
+
+
+@dataclass(frozen=True)
+class ZeroPlace:
+    """Elements of the output that belong to zeros of an input.
+
+    Attributes:
+        letter: the input.
+        part: which elements: "elements" at the zeros, or the "rows" or "columns" that hold one.
+    """
+
+    letter: str
+    part: str
+
+    def __str__(self) -> str:
+        if self.part == "elements":
+            return f"where {self.letter} is exactly 0"
+        return f"in the {self.part} for which {self.letter} holds an exact 0"
+
+
+def zero_place(outcome: Outcome, mask: Array) -> ZeroPlace | None:
+    """The zeros that a mask of some output elements goes with, if it does."""
+    for letter, array in zip(outcome.letters, outcome.inputs, strict=False):
+        for part, zeros in _zeros_of(np.asarray(array), mask.shape):
+            near = np.broadcast_to(zeros, mask.shape)
+            some = near.any() and not near.all()
+            if some and not mask[~near].any() and mask[near].mean() > MOST_ZEROS:
+                return ZeroPlace(letter, part)
+    return None
+
+
+def _zeros_of(array: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
+    """Which elements of an output of this shape go with zeros of an input, in which way."""
+    zeros = array == 0
+    if zeros.shape == shape:
+        yield "elements", zeros
+    if zeros.ndim != 2 or len(shape) != 2:
+        return
+    if zeros.shape == shape[::-1]:
+        yield "elements", zeros.T
+    if zeros.shape[0] == shape[0]:
+        yield "rows", zeros.any(axis=1)[:, None]
+    if zeros.shape[1] == shape[1]:
+        yield "columns", zeros.any(axis=0)[None]
 
 
 def _at(mask: Array) -> str:

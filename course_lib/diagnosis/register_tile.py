@@ -291,6 +291,8 @@ def register_mapping(trail: Trail, sizes: Geometry) -> Slip | None:
     slip = mapping_slip(trail, sizes)
     if slip is None:
         return _threads_meet(trail, sizes)
+    if "missing offset" in slip.place:
+        return slip
     noun = slip.place[-1]
     who = "thread" if slip == shape_slip(trail, sizes) else "block"
     if who == "thread":

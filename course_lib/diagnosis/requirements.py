@@ -6,6 +6,7 @@ an uneven one, with room for what the edges need, so that no detour is taken the
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
 
@@ -22,6 +23,7 @@ WARP = 32
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 ROOM = 1.1
 ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
+FEW_VISITS = 3  # of a thread to one element of the output; more of them are a running result
 REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
 
@@ -37,6 +39,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += _barriers(measured)
     found += _one_thread_works(measured)
     found += _atomics(measured)
+    found += _kept_in_the_output(exercise, measured)
     return found
 
 
@@ -117,7 +120,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     elif not measured.profile.shared_load_requests:
         names = " and ".join(array.name for array in arrays)
         message = f"{names} {'is' if len(arrays) == 1 else 'are'} filled, but never read."
-        yield finding("not-used", message, arrays[0].line, hint, "error")
+        line = _line_of_operands(measured) or arrays[0].line
+        yield finding("not-used", message, line, hint, "error")
     elif _passes_shared_memory_by(measured):
         read = measured.profile.shared_load_bytes // FLOAT_BYTES
         message = (
@@ -125,6 +129,15 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             "from global memory: every thread fetches its operands from there."
         )
         yield finding("not-used", message, arrays[0].line, hint, "error")
+
+
+def _line_of_operands(measured: Measured) -> int | None:
+    """Where the sum takes its operands from global memory, if it does."""
+    inputs = set(measured.names[:-1])
+    for statement in measured.source.additions():
+        if inputs & {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}:
+            return statement.lineno
+    return None
 
 
 def _passes_shared_memory_by(measured: Measured) -> bool:
@@ -284,6 +297,31 @@ def _one_thread_works(measured: Measured) -> Iterator[Finding]:
     )
     hint = "Which sums could two threads work out at the same time?"
     yield finding("serial-work", message, busiest, hint, "warning")
+
+
+def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """A running result that goes to global memory and back, again and again."""
+    name, letter = measured.names[-1], exercise.output
+    traffic = measured.profile.arrays[name]
+    elements = math.prod(traffic.shape)
+    if traffic.stored_elements < FEW_VISITS * elements:
+        return
+    written, read = (
+        count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
+    )
+    loops = [each for each in measured.source.accesses(name, True) if _turns(measured.source, each)]
+    line = loops[-1].lineno if loops else _first_line(measured.source, name, store=True)
+    read_too = f" and read {read:.4g} times" if read >= 1 else ""
+    message = (
+        f"Each element of {letter} is written {written:.4g} times{read_too}: the running result "
+        "goes to global memory again and again."
+    )
+    hint = "Where else could a thread keep a number that nobody but itself needs until the end?"
+    yield finding("excess-global-traffic", message, line, hint, "warning")
+
+
+def _turns(source: Source, access: ast.AST) -> bool:
+    return bool(source.loops_around(access))
 
 
 def _atomics(measured: Measured) -> Iterator[Finding]:

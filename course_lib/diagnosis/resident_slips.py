@@ -36,7 +36,8 @@ class Rules:
     Attributes:
         left_out: limits that are not looked at.
         rounded_up: limits whose last division rounds up.
-        warps: how a block's threads become warps: "up", "down", or "not at all".
+        warps: how a block's threads become warps: "up", "down", "down to one" at least, or "not at
+            all".
         registers: what is rounded up to the unit: "warp", "block", "nothing", or "threads" where
             registers are counted by thread and never by warp.
         partitions: does each sub-partition round for itself?
@@ -65,6 +66,7 @@ class Rules:
         warps = {
             "up": -(-right.threads // sm.warp_size),
             "down": right.threads // sm.warp_size,
+            "down to one": max(1, right.threads // sm.warp_size),
             "not at all": right.threads / sm.warp_size,
         }[self.warps]
         if not warps:
@@ -183,6 +185,10 @@ _SLIPS: tuple[ResidentSlip, ...] = (
     ),
     ResidentSlip(
         _set(warps="down"), "the warps of a block are rounded down", "warps", ("threads",),
+        hint="33 threads need two warps.",
+    ),
+    ResidentSlip(
+        _set(warps="down to one"), "the warps of a block are rounded down", "warps", ("threads",),
         hint="33 threads need two warps.",
     ),
     ResidentSlip(

@@ -217,6 +217,9 @@ def _with_slip(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. How many elements does y[63] sum after each of them?"
     for message, strides in _wrong_strides():
         yield Candidate(Steps(strides).of(x), "wrong-loop-bound", message, hint, ("stride",))
+    for message, strides in _strides_that_grow_otherwise():
+        place = ("stride", "change")
+        yield Candidate(Steps(strides).of(x), "wrong-loop-bound", message, hint, place)
     text = "Every sum but the first of a run lacks the first element of the run."
     hint = "Which is the first thread that has an element `stride` places before its own?"
     yield Candidate(Steps(guard=1).of(x), "wrong-bounds-check", text, hint, ("adds",))
@@ -240,6 +243,14 @@ def _by_warps_with_slip(x: Array) -> Iterator[Candidate]:
     hint = "Which cell holds the sum of the first warp?"
     place = ("adds", "last")
     yield Candidate(_own_total_twice(x), "accumulator-error", text, hint, place)
+    text = (
+        "The second warp adds its own sums once more: a shuffle by 32 reaches no lane of another "
+        "warp, and gives back a lane's own number."
+    )
+    across = "Which lanes does a shuffle reach, and how does the second warp learn of the first?"
+    for doubles in (False, True):
+        values = _shuffled_across(x, doubles)
+        yield Candidate(values, "wrong-index", text, across, ("adds", "shuffle"))
     text = "A lane without a partner adds its own number: that is what a shuffle gives it."
     hint = "What does the shuffle return in lane 0, where there is no lane before?"
     yield Candidate(_without_lane_test(x), "missing-mask", text, hint, ("adds", "how"))
@@ -249,6 +260,15 @@ def _without_lane_test(x: Array) -> Array:
     """A scan by shuffles in which all lanes add, whether they have a partner or not."""
     warps = by_run(Steps(STRIDES[:-1], doubles=True, run=WARP).of(by_run(x).reshape(-1)), WARP)
     warps[1::2] += warps[::2, -1:]
+    return warps.reshape(-1)[: len(x)]
+
+
+def _shuffled_across(x: Array, doubles: bool) -> Array:
+    """A scan by shuffles with a last stride of 32; `doubles`: in the second warp all lanes add."""
+    padded = by_run(x).reshape(-1)
+    warps = by_run(Steps(STRIDES[:-1], run=WARP).of(padded), WARP)
+    second = by_run(Steps(STRIDES[:-1], doubles=doubles, run=WARP).of(padded), WARP)
+    warps[1::2] = 2 * second[1::2]
     return warps.reshape(-1)[: len(x)]
 
 
@@ -270,6 +290,12 @@ def _wrong_strides() -> Iterator[tuple[str, tuple[int, ...]]]:
         first = STRIDES[count]
         missing = "1" if count == 1 else f"1 to {STRIDES[count - 1]}"
         yield f"The strides start at {first}: those of {missing} are missing.", STRIDES[count:]
+    for times in range(2, RUN):
+        yield f"The stride stays 1 in all {times} steps.", (1,) * times
+
+
+def _strides_that_grow_otherwise() -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Series of strides that do not double, with what to say about them."""
     grows = "The strides have to double, so that each one continues where the sums end"
     for last in range(3, RUN):
         yield f"{grows}; here they are 1, 2, 3, … {last}.", tuple(range(1, last + 1))
@@ -277,8 +303,6 @@ def _wrong_strides() -> Iterator[tuple[str, tuple[int, ...]]]:
         yield f"{grows}; here they are 2, 4, 6, … {last}.", tuple(range(2, last + 1, 2))
     for series in ((1, 3, 9, 27), (1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)):
         yield f"{grows}; here they are {', '.join(map(str, series))}.", series
-    for times in range(2, RUN):
-        yield f"The stride stays 1 in all {times} steps.", (1,) * times
 
 
 # --- the right sums of the wrong elements ---------------------------------------------------------

@@ -303,9 +303,9 @@ def _explains(
     i, j = np.indices(got.shape)
     point = Point(i, j, sizes)
     sums = np.sum(take(A, *a.indices(point)) * take(B, *b.indices(point)), axis=-1)
-    with np.errstate(invalid="ignore"):
-        right = np.abs(sums - got) <= 2 * tolerance
-    return bool(np.mean(right[known]) > 0.9)
+    expected = np.sum(take(A, point.i, point.k) * take(B, point.k, point.j), axis=-1)
+    wrong = known & _differs(expected, got, tolerance)
+    return _same(sums, got, tolerance, known) and _same(sums, got, tolerance, wrong)
 
 
 def _as_slip(choices: Sequence[Choice]) -> Slip:
@@ -336,6 +336,7 @@ def moved_slip(
     i, j = np.indices(got.shape)
     flat = Geometry(sizes.rows, sizes.columns, 1, sizes.tile_rows, sizes.tile_columns)
     point = Point(i, j, flat)
+    wrong = known & _differs(expected, got, tolerance)
     few = tuple(np.array(pick_samples(known, sizes, FEW), int).reshape(-1, 2).T)
     sample = Point(*few, flat)
     names = [name for name, symbol in OUTER.items() if not symbol.tiled and name != "k"]
@@ -344,7 +345,7 @@ def moved_slip(
         if not _same(values, got[few], tolerance[few], known[few], 0.5):
             continue
         values = take(expected, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
-        if _same(values, got, tolerance, known):
+        if _same(values, got, tolerance, known) and _same(values, got, tolerance, wrong):
             return _moved_message(rows, columns, everywhere)
     return None
 
@@ -357,6 +358,11 @@ def _by_cost(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     return iter(
         sorted(pairs, key=lambda p: 0 if p == ("j", "i") else (p[0] != "i") + (p[1] != "j"))
     )
+
+
+def _differs(expected: Array, got: Array, tolerance: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return ~(np.abs(expected - got) <= 2 * tolerance)
 
 
 def _same(values: Array, got: Array, tolerance: Array, known: Array, share: float = 0.9) -> bool:

@@ -87,6 +87,38 @@ class Source:
                 names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         return names
 
+    def handed_over(self, array: str) -> list[ast.Call]:
+        """The calls of device functions that are given an array."""
+        functions = {function.name for function in self.functions}
+        return sorted(
+            (
+                node
+                for node in self.walk()
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in functions
+                and any(isinstance(each, ast.Name) and each.id == array for each in node.args)
+            ),
+            key=lambda node: node.lineno,
+        )
+
+    def own_arrays(self) -> set[str]:
+        """The variables that hold shared or local arrays."""
+        return {
+            target.id
+            for node in self.walk()
+            if isinstance(node, ast.Assign) and self.makes_array(node)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    def makes_array(self, statement: ast.stmt | None) -> bool:
+        """Does a statement make a shared or a local array?"""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            return False
+        names = names_in(statement.value.func)
+        return "array" in names and bool(names & {"shared", "local"})
+
     def parameters_and_tiles(self) -> list[str]:
         """The names of all arrays that are passed in or shared."""
         return [*self.parameters, *sorted(self.shared_names())]
@@ -154,6 +186,22 @@ class Source:
                     names |= self.origins(value, depth - 1)
         return names
 
+    def everything_behind(self, expression: ast.AST) -> set[str]:
+        """Every name that an expression may depend on, through all that sets its variables."""
+        found: set[str] = set()
+        waiting: list[ast.AST] = [expression]
+        for node in waiting:  # grows on the way
+            new = names_in(node) - found
+            found |= new
+            for name in sorted(new):
+                waiting += [part_of(each, name) or each for each in self.assignments(name)]
+                waiting += [
+                    loop.iter
+                    for loop in self.loops()
+                    if isinstance(loop, ast.For) and name in names_in(loop.target)
+                ]
+        return found
+
     # --- control flow -----------------------------------------------------------------------
 
     def loops(self) -> list[ast.For | ast.While]:
@@ -192,7 +240,8 @@ class Source:
         for test, line in self.conditions(node):
             if self.tests_a_size(test):
                 named = self.last_assignment(test) if isinstance(test, ast.Name) else None
-                found.append((test, named.lineno if named else line))
+                once = named is not None and self._tests_of(named) == 1
+                found.append((test, named.lineno if named and once else line))
         return found
 
     def heads_a_loop(self, node: ast.AST) -> bool:
@@ -212,6 +261,14 @@ class Source:
             part is node or (isinstance(part, ast.Name) and part.id in given)
             for head in heads
             for part in ast.walk(head)
+        )
+
+    def _tests_of(self, assignment: ast.Assign) -> int:
+        """How many tests consist of the variable that an assignment sets."""
+        tests = (node.test for node in self.walk() if isinstance(node, (ast.If, ast.IfExp)))
+        return sum(
+            isinstance(test, ast.Name) and self.last_assignment(test) is assignment
+            for test in tests
         )
 
     def tests_a_size(self, test: ast.expr) -> bool:
@@ -341,6 +398,17 @@ def _multiplies(node: ast.AST) -> bool:
     return elements or not names_in(node) & {"threadIdx", "blockIdx"}
 
 
+def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a statement gives a variable: for `y, x = a, b` and "x", that is b."""
+    value = getattr(statement, "value", None)
+    for target in statement.targets if isinstance(statement, ast.Assign) else []:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for each, part in zip(target.elts, value.elts, strict=False):
+                if isinstance(each, ast.Name) and each.id == name:
+                    return part
+    return value
+
+
 def names_in(node: ast.AST) -> set[str]:
     """Every variable and attribute name in a piece of the tree."""
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
@@ -362,3 +430,36 @@ def loop_names(loop: ast.For | ast.While) -> set[str]:
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
     """The index expressions: two for `A[y, x]`, and for `A[y][x]` those of the last."""
     return access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
+
+
+def bound_line(source: Source, loop: ast.For | ast.While) -> int:
+    """The line of a loop, or of the variable that holds its bound."""
+    if isinstance(loop, ast.For):
+        bounds = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+    else:
+        bounds = [
+            part
+            for test in ast.walk(loop.test)
+            if isinstance(test, ast.Compare)
+            for part in test.comparators
+        ]
+    for bound in bounds:
+        if isinstance(bound, ast.Name) and isinstance(
+            source.value_of(bound.id), (ast.BinOp, ast.Call)
+        ):
+            return source.assignments(bound.id)[0].lineno
+    return loop.lineno
+
+
+def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:
+    """Where a loop gets its first number: of a `while`, the last line before it, behind `after`."""
+    if isinstance(loop, ast.While):
+        starts = [
+            statement.lineno
+            for name in sorted(source.loop_variables(loop.body[0]))
+            for statement in source.assignments(name)
+            if after < statement.lineno < loop.lineno
+        ]
+        if starts:
+            return max(starts)
+    return bound_line(source, loop)

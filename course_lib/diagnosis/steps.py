@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.diagnosis.slips import INNER, Geometry, Point, Slip
 
 Array = np.ndarray
+SHARED_STEPS = ("t+kk", "start", "t")  # wrong steps that no loop bound can bring about
 
 
 def step_weights(outcome: Outcome) -> Array | None:
@@ -38,7 +39,41 @@ def steps_wrong(outcome: Outcome) -> Slip | None:
     sizes = outcome.sizes
     if (weights == 0).sum() + (weights == 1).sum() == len(weights):
         return _left_out(weights == 0, sizes)
-    return _counted_often(weights, sizes)
+    return _other_steps(weights, sizes) or _rest_again(weights) or _counted_often(weights, sizes)
+
+
+def _other_steps(weights: Array, sizes: Geometry) -> Slip | None:
+    """Both loads take the same wrong step: an index into the tiles, and no sum, explains it."""
+    if sizes.tile_steps is None or sizes.tiles < 2:
+        return None
+    padded = replace(sizes, steps=sizes.tiles * sizes.step_tile)
+    point = Point(0, 0, padded)
+    for name in SHARED_STEPS:
+        steps = INNER[name].value(point).reshape(-1)
+        inside = steps[(steps >= 0) & (steps < sizes.steps)]
+        if np.array_equal(np.bincount(inside, minlength=sizes.steps), weights):
+            message = f"The numbers fit if the step of both loads is {INNER[name].text}."
+            hint = "Which step does thread (0, 0) load for the second tile, and which should it?"
+            return Slip("wrong-index", message, hint, ("load", "A", "column", "both"))
+    return None
+
+
+def _rest_again(weights: Array) -> Slip | None:
+    """What is left behind the last whole group of steps is taken from the beginning again."""
+    rest = int((weights == 0).sum())
+    if not 0 < rest <= len(weights) // 2:
+        return None
+    again = np.ones(len(weights))
+    again[:rest], again[len(weights) - rest :] = 2, 0
+    if not np.array_equal(weights, again):
+        return None
+    message = (
+        f"The last {_steps(rest)} of k {'is' if rest == 1 else 'are'} left out, and the first "
+        f"{_steps(rest)} count{'s' * (rest == 1)} twice: what is left over at the end begins at 0 "
+        "again."
+    )
+    hint = "Which step of k is the first that is left over at the end?"
+    return Slip("wrong-loop-bound", message, hint, ("steps", "rest"))
 
 
 def _left_out(missing: Array, sizes: Geometry) -> Slip:
@@ -78,7 +113,8 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
         message = f"Right except {inner} of every tile, which is left out of the sum."
         return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
     if len(kept) <= len(gone):
-        message = f"Only {_span(kept, K)} of k take part in the sum."
+        verb = "takes" if len(kept) == 1 else "take"
+        message = f"Only {_span(kept, K)} of k {verb} part in the sum."
         return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
     which = _span(gone, K)
     message = f"Right except {which} of k, which {'is' if len(gone) == 1 else 'are'} left out."
@@ -147,7 +183,8 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
     stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
     if tiled and filled and sizes.tiles > 1 and np.array_equal(often, stale):
         message = (
-            f"{_span(often, len(weights)).capitalize()} of k count twice: where the last tile has "
+            f"{_span(often, len(weights)).capitalize()} of k "
+            f"{'counts' if len(often) == 1 else 'count'} twice: where the last tile has "
             "no element, the value of the tile before it is still there."
         )
         hint = "What should a thread put into the tile when it stands outside of A or B?"
@@ -173,6 +210,8 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
         message = f"The steps of k do not count alike: they enter the sum {shown}, … times."
         return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
-    message = f"{_span(often, len(weights)).capitalize()} of k enter the sum more than once."
-    hint = "How often does the loop pass each step of k?"
-    return Slip("wrong-loop-bound", message, hint, ("steps",), tuple(map(int, often)))
+    verb = "enters" if len(often) == 1 else "enter"
+    message = f"{_span(often, len(weights)).capitalize()} of k {verb} the sum more than once."
+    hint = "How often does each loop pass each step of k?"
+    place = ("steps", "rest") if np.array_equal(often, np.arange(len(often))) else ("steps",)
+    return Slip("wrong-loop-bound", message, hint, place, tuple(map(int, often)))

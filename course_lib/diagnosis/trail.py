@@ -132,11 +132,14 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
                     f"The {noun} of C grows with the block's {wrong}, but the launch counts "
                     f"{noun}s in {axis}."
                 )
+            elif moved == 0 and not _stay(trail, axis, noun):
+                continue  # some line writes at a fixed place, another one moves with the block
             elif moved == 0:
                 text = (
                     f"All blocks in {axis} write the same {noun}s: the offset of the block is "
                     "missing."
                 )
+                return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
             else:
                 text = (
                     f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
@@ -144,6 +147,32 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
                 )
             return Slip("wrong-index", text, hint, ("store", "mapping", noun))
     return shape_slip(trail, sizes)
+
+
+def _stay(trail: Trail, axis: str, noun: str) -> bool:
+    """Does the next block along an axis of the grid write the same rows, or columns?"""
+    place = 0 if noun == "row" else 1
+    here, there = (0, 0), (1, 0) if axis == "x" else (0, 1)
+    return all(each[here][place] == each[there][place] for each in (trail.corners, trail.ends))
+
+
+def run_mapping_slip(trail: Trail, run: int, output: str, noun: str) -> Slip | None:
+    """Do blocks that lie in a row write where they should, `run` rows or elements to a block?"""
+    first, second = trail.corners.get((0, 0)), trail.corners.get((1, 0))
+    if first is None or second is None or _whole(trail):
+        return None
+    moved = second[0] - first[0]
+    hint = "What distinguishes thread 0 of block 1 from thread 0 of block 0?"
+    if moved == 0 and _stay(trail, "x", "row"):
+        text = f"All blocks write the same {noun}s of {output}: the offset of the block is missing."
+        return Slip("wrong-index", text, hint, ("store", "missing offset", "row"))
+    if moved in (0, run):
+        return None
+    text = (
+        f"From one block to the next the first {noun} of {output} that is written grows by "
+        f"{moved}, but {_count(run, noun)} belong to a block."
+    )
+    return Slip("wrong-index", text, hint, ("store", "mapping", "row"))
 
 
 def shape_slip(trail: Trail, sizes: Geometry) -> Slip | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from course_lib.diagnosis.numbers import (
     added_to_old,
+    at_zeros,
     first_slip,
     not_finite,
     not_written,
@@ -98,6 +99,7 @@ def diagnose_transpose(outcome: Outcome) -> Slip | None:
         return None
     tests = (
         not_written,
+        at_zeros,
         added_to_old,
         all_zero,
         moved,
@@ -230,6 +232,7 @@ def transpose_mapping(trail: Trail, sizes: Geometry) -> Slip | None:
             continue
         if moved_by == 0:
             message = f"All blocks in {axis} write the same {noun}s of B: an offset is missing."
+            return Slip("wrong-index", message, hint, ("store", "missing offset", noun))
         else:
             message = (
                 f"From one block to the next in {axis} the {noun} of B grows by {moved_by}, but a "

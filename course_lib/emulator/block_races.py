@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Access
 from course_lib.emulator.races import MAX_REPORTED, Race, code_of
-from course_lib.emulator.touched import Touched, conflicts_of_lines, touched_by
+from course_lib.emulator.touched import (
+    Touched,
+    conflicts_of_lines,
+    touched_by,
+    updated_by_several,
+)
 
 
 class BlockRaces:
@@ -47,9 +53,14 @@ class BlockRaces:
     def races(self) -> list[Race]:
         """The first conflict of each two lines, in the program's order."""
         return [
-            self._race(*conflict)
+            replace(
+                self._race(first, second, cell, *blocks),
+                updates=updated_by_several(of_array, first, second, cell),
+            )
             for of_array in self._touched.values()
-            for conflict in conflicts_of_lines(of_array.values(), self._releases)
+            for first, second, cell, *blocks in conflicts_of_lines(
+                of_array.values(), self._releases
+            )
         ][:MAX_REPORTED]
 
     def _releases(self, first: int, second: int) -> list[dict[int, int]]:

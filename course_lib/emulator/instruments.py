@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
     from course_lib.emulator.run import Run
 
 
+@dataclass(eq=False)
+class _Unwritten:
+    """The lanes that read, on one line, cells of an array that nobody had written.
+
+    Both are flat: `lanes` says which, `cells` of each of them the first such cell.
+    """
+
+    allocation: Allocation
+    lanes: np.ndarray
+    cells: np.ndarray
+
+
 class Part:
     """The instruments of one space: passes on what the machine tells."""
 
@@ -30,6 +43,8 @@ class Part:
         self.races = RaceDetector(space, run.written) if run.options.races else None
         self.limits = run.limits
         self._everyone = Mask(space)
+        self._unwritten: dict[tuple[int, str], _Unwritten] = {}
+        self._spoiled = np.zeros(0, bool)
 
     def statement(self, line: int, mask: Mask) -> None:
         if self.meter:
@@ -49,6 +64,8 @@ class Part:
     def access(self, access: Access) -> None:
         if self.meter:
             self.meter.access(access)
+        if self._unwritten:
+            self._note_spoiled(access)
         if self.races:
             self.races.record(access)
             several = max(self.run.launch.grid) > 1
@@ -75,11 +92,38 @@ class Part:
         self, allocation: Allocation, cell: Value, bad: Mask, line: int
     ) -> np.generic | None:
         """Note it; what is to be read instead, in a launch that tries that out."""
-        lane, number = self._first(bad, cell)
-        found = self.reporter.uninitialised(allocation, number, lane, line, self.space)
-        self.run.note(found)
+        key = (line, allocation.name)
+        cells = np.broadcast_to(cell, self.space.shape).reshape(-1)
+        lanes = bad.full_array.reshape(-1)
+        known = self._unwritten.get(key)
+        if known is None:
+            self._unwritten[key] = _Unwritten(allocation, lanes.copy(), cells.copy())
+        else:
+            new = lanes & ~known.lanes
+            known.cells[new] = cells[new]
+            known.lanes |= new
         instead = self.run.instead
         return instead.value(allocation.name, line, allocation.dtype) if instead else None
+
+    def _note_spoiled(self, access: Access) -> None:
+        """Remember which lanes store not-a-number to global memory."""
+        allocation = access.allocation
+        if access.kind != "store" or allocation.space != "global" or allocation.dtype.kind != "f":
+            return
+        lanes = np.flatnonzero(access.mask.full_array)
+        cells = np.broadcast_to(access.cell, self.space.shape).reshape(-1)[lanes]
+        if not self._spoiled.size:
+            self._spoiled = np.zeros(self.space.size, bool)
+        self._spoiled[lanes[np.isnan(allocation.storage[cells])]] = True
+
+    def _note_unwritten(self) -> None:
+        """Report the reads of cells that nobody wrote, by a lane whose result they spoil."""
+        for (line, _), read in self._unwritten.items():
+            telling = read.lanes & self._spoiled if self._spoiled.size else read.lanes
+            lane = int(np.argmax(telling if telling.any() else read.lanes))
+            cell = int(read.cells[lane])
+            found = self.reporter.uninitialised(read.allocation, cell, lane, line, self.space)
+            self.run.note(found)
 
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
         key = (line, allocation.name)
@@ -100,6 +144,23 @@ class Part:
         start = block * self.space.block_size
         missing = start + absent if absent < self.space.block_size else -1
         self.run.note(self.reporter.broken_warp(name, start + here, missing, line, self.space))
+
+    def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
+        """Lanes call what lanes of their warp should call as well; both as rows of warps."""
+        row = int(np.argmax(absent.any(axis=2).reshape(-1)))
+        here, missing = (self._lane_of(rows, row) for rows in (active, absent))
+        self.run.note(self.reporter.left_out(name, here, missing, line, self.space))
+
+    def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None:
+        """Lanes, as rows of warps, that their own mask does not name."""
+        lane = self._lane_of(lanes, int(np.argmax(lanes.any(axis=2).reshape(-1))))
+        self.run.note(self.reporter.unnamed(name, lane, line, self.space))
+
+    def _lane_of(self, rows: np.ndarray, row: int) -> int:
+        """The first lane of one row of warps."""
+        block, warp = divmod(row, self.space.warps_per_block)
+        first = block * self.space.block_size + warp * WARP_SIZE
+        return first + int(np.argmax(rows.reshape(-1, WARP_SIZE)[row]))
 
     def too_early(
         self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
@@ -213,6 +274,7 @@ class Part:
             # Races between warps first: they are the clearer example of a missing barrier.
             for race in sorted(self.races.races, key=lambda race: race.same_warp):
                 self.run.note(self.reporter.race(race))
+        self._note_unwritten()
         for view in memory.shared.values():
             allocation = view.allocation
             size = allocation.cells * allocation.dtype.itemsize

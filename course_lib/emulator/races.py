@@ -10,14 +10,20 @@ lanes plays no part, so running them in lockstep cannot hide a race.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.memory import Access, Allocation
-from course_lib.emulator.touched import KINDS, Touched, conflicts_of_lines, touched_by
+from course_lib.emulator.touched import (
+    KINDS,
+    Touched,
+    conflicts_of_lines,
+    touched_by,
+    updated_by_several,
+)
 
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
 # that a long stretch without a barrier cannot fill the memory.
@@ -33,7 +39,8 @@ _NOBODY = np.iinfo(np.int64).max
 class Race:
     """Two accesses to one cell that nothing orders.
 
-    `first` and `second` are in program order; threads and blocks are (x, y, z).
+    `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
+    threads read the cell, change it and write it back, all on the one line.
     """
 
     code: str
@@ -49,6 +56,7 @@ class Race:
     second_thread: tuple[int, int, int]
     second_block: tuple[int, int, int]
     same_warp: bool
+    updates: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +118,7 @@ class RaceDetector:
         for of_array in folded.values():
             for first, second, cell, one, other in conflicts_of_lines(of_array.values()):
                 race = self._race_of_lines(first, second, cell, one, other)
+                race = replace(race, updates=updated_by_several(of_array, first, second, cell))
                 mark = (race.code, race.array, race.first_line, race.second_line)
                 if mark not in self._seen and len(self.races) < MAX_REPORTED:
                     self._seen.add(mark)
@@ -230,6 +239,7 @@ class RaceDetector:
             if len(place)
         )
         chosen = {id(entry.access): of for entry, of in zip(group, lanes, strict=True)}
+        updating = _updating_lines(touched, chosen)
         for number, (first, places) in enumerate(touched):
             for second, others in touched[number:]:
                 if first.kind == second.kind and first.kind in ("load", "atomic"):
@@ -237,7 +247,9 @@ class RaceDetector:
                 a, b = chosen[id(first)], chosen[id(second)]
                 pair = _two_threads(a, places, b, others)
                 if pair is not None:
-                    yield self._race(first, a, pair[0], second, b, pair[1])
+                    race = self._race(first, a, pair[0], second, b, pair[1])
+                    updates = first.line == second.line and first.line in updating
+                    yield replace(race, updates=updates)
 
     def _race(self, first: Access, a: _Lanes, i: int, second: Access, b: _Lanes, j: int) -> Race:
         block_a, thread_a = self.space.describe(int(a.lane[i]))
@@ -410,6 +422,22 @@ def _few_of_each_line(
             of_line.append((access, places))
     few = [each for of_line in kept.values() for each in of_line]
     return sorted(few, key=lambda each: each[0].order)
+
+
+def _updating_lines(
+    touched: Iterable[tuple[Access, np.ndarray]], lanes: Mapping[int, _Lanes]
+) -> set[int]:
+    """The lines on which several threads read a cell and write it back, in one turn of a loop."""
+    threads: dict[tuple[str, int, tuple[int, ...]], set[int]] = {}
+    for access, places in touched:
+        turn = threads.setdefault((access.kind, access.line, access.order[:-1]), set())
+        turn.update(lanes[id(access)].thread[places].tolist())
+    return {
+        line
+        for kind, line, turn in threads
+        if kind == "load"
+        and len(threads[kind, line, turn] & threads.get(("store", line, turn), set())) > 1
+    }
 
 
 def _line(entry: _Entry) -> tuple[str, int]:

@@ -84,7 +84,7 @@ class Reporter:
             code,
             f"{who} {verb} {allocation.name} at index {fault.index}{axis}, but {reach}.",
             line,
-            "Which test should stop this thread here, where the element does not exist?",
+            _hint_outside(allocation, fault),
             threads=(thread,),
             cell=allocation.name,
         )
@@ -137,6 +137,30 @@ class Reporter:
             line,
             "No branch on a thread's own index may stand around it.",
             threads=threads,
+        )
+
+    def left_out(self, name: str, here: int, absent: int, line: int, space: LaneSpace) -> Finding:
+        """A shuffle or a vote whose mask names a thread that does not take part."""
+        who, thread = self.who(space, here)
+        other, other_thread = self.who(space, absent)
+        return finding(
+            "barrier-divergence",
+            f"{who} calls {name} with a mask that names {other} as well, but {other} does not get "
+            "there: what comes out is undefined.",
+            line,
+            f"Which threads does the mask name, and do all of them come to this {name}?",
+            threads=(thread, other_thread),
+        )
+
+    def unnamed(self, name: str, lane: int, line: int, space: LaneSpace) -> Finding:
+        """A shuffle or a vote by a thread that its own mask does not name."""
+        who, thread = self.who(space, lane)
+        return finding(
+            "barrier-divergence",
+            f"{who} calls {name} with a mask that does not name it: what comes out is undefined.",
+            line,
+            "A mask has one bit for each lane of the warp. Which lanes come to this line?",
+            threads=(thread,),
         )
 
     def too_early(
@@ -290,7 +314,28 @@ class Reporter:
         return finding("timeout", message, loop.line, hint)
 
 
+def _hint_outside(allocation: Allocation, fault: Fault) -> str:
+    """What to look at: the kernel's own arrays have the size that it gave them."""
+    if allocation.space not in ("shared", "local"):
+        return "Which test should stop this thread here, where the element does not exist?"
+    made = f" in line {allocation.line}" if allocation.line else ""
+    axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
+    return (
+        f"{allocation.name} is made{made} with {fault.length} elements{axis}: how many does this "
+        "index need? Is the array too small, or does the index run too far?"
+    )
+
+
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
+    if race.updates:
+        message = (
+            f"{first} and {second} both read {race.cell}, change it and write it back at line "
+            f"{race.first_line}; nothing orders them, so what one of them adds can be lost."
+        )
+        return message, (
+            "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
+            "does in three?"
+        )
     if race.space == "global" and race.first_block != race.second_block:
         lacking = "blocks of one launch run in any order"
         hint = "Let each element be written by one block only, or use an atomic operation."

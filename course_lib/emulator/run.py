@@ -77,7 +77,7 @@ class Run:
             raise rejection(
                 "invalid-launch",
                 f"{self.kernel.name} takes {len(names)} arguments ({', '.join(names)}), "
-                f"but {len(arguments)} were passed.",
+                f"but {len(arguments)} {'was' if len(arguments) == 1 else 'were'} passed.",
                 self.kernel.tree,
             )
         pairs = list(zip(names, arguments, strict=True))
@@ -106,7 +106,7 @@ class Run:
             self.limits.begin()
         self.instead: Instead | None = None
         views = _views_in(self.values)
-        self.has_float64_data = any(view.allocation.dtype == T.FLOAT64 for view in views)
+        self.array_types = {str(view.allocation.dtype) for view in views}
         if self.meter:
             for view in _views_in(self.values):
                 shape = tuple(int(length) for length in view.shape)
@@ -255,13 +255,18 @@ class Run:
             steps=steps,
         )
 
+    def _of_the_arrays(self) -> str:
+        if len(self.array_types) == 1:
+            return f"the arrays are {next(iter(self.array_types))}"
+        return "none of the arrays is"
+
     def _float64_findings(self) -> list[Finding]:
-        if self.meter is None or self.has_float64_data:
+        if self.meter is None or str(T.FLOAT64) in self.array_types:
             return []
         return [
             finding(
                 "float64-arithmetic",
-                "This line computes in float64 although the arrays are float32.",
+                f"This line computes in float64 although {self._of_the_arrays()}.",
                 line,
                 "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
             )

@@ -5,7 +5,7 @@ A table keeps the lowest and the highest number only: if they differ, two touche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -43,6 +43,17 @@ def touched_by(of_array: dict[tuple[str, int], Touched], access: Access) -> Touc
     if key not in of_array:
         of_array[key] = Touched(access)
     return of_array[key]
+
+
+def updated_by_several(
+    of_array: Mapping[tuple[str, int], Touched], first: Touched, second: Touched, cell: int
+) -> bool:
+    """Whether two read a cell and write it back on the line of both accesses."""
+    loads, stores = (of_array.get((kind, first.line)) for kind in ("load", "store"))
+    if first.line != second.line or loads is None or stores is None:
+        return False
+    ends = [(int(each.lowest[cell]), int(each.highest[cell])) for each in (loads, stores)]
+    return ends[0] == ends[1] and ends[0][0] < ends[0][1]
 
 
 class Touched:

@@ -45,6 +45,31 @@ def _active_rows(machine: Machine) -> np.ndarray:
     return machine.space.warps_of(machine.active.full_array, False)
 
 
+def _meeting_rows(machine: Machine, node: ast.Call, mask: Value) -> np.ndarray:
+    """The lanes that take part; those that the mask names and that do not are reported.
+
+    A lane that has returned from the kernel need not come any more.
+    """
+    active = _active_rows(machine)
+    name = ast.unparse(node.func).rsplit(".", 1)[-1]
+    masks = _rows(machine, mask).astype(np.int64).astype(np.uint64)
+    unnamed = active & ((masks & _LANE_BITS) == 0)
+    if unnamed.any():
+        machine.instruments.unnamed(name, unnamed, machine.line)
+    if machine.active.array is None:
+        return active
+    frame = machine.frame
+    while frame.parent is not None:
+        frame = frame.parent
+    if machine.active is not frame.live:
+        named = np.bitwise_or.reduce(np.where(active, masks, np.uint64(0)), axis=2, keepdims=True)
+        live = machine.space.warps_of(frame.live.full_array, False)
+        absent = ((named & _LANE_BITS) != 0) & live & ~active
+        if absent.any():
+            machine.instruments.left_out(name, active, absent, machine.line)
+    return active
+
+
 # -- shuffles -----------------------------------------------------------------------------------
 
 
@@ -67,7 +92,7 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         wanted = source(lane, _rows(machine, values[2]).astype(np.int64))
         inside = (wanted >= 0) & (wanted < WARP_SIZE)
         wanted = np.where(inside, wanted, lane)
-        given = np.where(_active_rows(machine), rows, poison(dtype))
+        given = np.where(_meeting_rows(machine, node, values[0]), rows, poison(dtype))
         return machine.space.from_warps(np.take_along_axis(given, wanted, axis=2))
 
     return Intrinsic(_shuffle_typing, run)
@@ -90,7 +115,7 @@ def _vote(decide: Callable[[np.ndarray, np.ndarray], np.ndarray], result: np.dty
         return Typed(result)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        active = _active_rows(machine)
+        active = _meeting_rows(machine, node, values[0])
         yes = _rows(machine, machine.truth(values[1]), False) & active
         verdict = np.broadcast_to(decide(active, yes)[:, :, None], active.shape)
         return machine.space.from_warps(verdict.astype(result))
@@ -131,20 +156,22 @@ INTRINSICS["numba.cuda.activemask"] = Intrinsic(_activemask_typing, _activemask)
 INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_below)
 
 
-def _equal_lanes(machine: Machine, value: Value) -> tuple[np.ndarray, np.ndarray]:
+def _equal_lanes(
+    machine: Machine, node: ast.Call, values: list[Any]
+) -> tuple[np.ndarray, np.ndarray]:
     """Which lanes take part, and for each lane which of them hold the same value."""
-    rows, active = _rows(machine, value), _active_rows(machine)
+    rows, active = _rows(machine, values[1]), _meeting_rows(machine, node, values[0])
     same = rows[:, :, :, None] == rows[:, :, None, :]
     return active, same & active[:, :, None, :]
 
 
 def _match_any(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    _, same = _equal_lanes(machine, values[1])
+    _, same = _equal_lanes(machine, node, values)
     return machine.space.from_warps(_bits(same))
 
 
 def _match_all(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
-    active, same = _equal_lanes(machine, values[1])
+    active, same = _equal_lanes(machine, node, values)
     agreed = (same == active[:, :, None, :]).all(axis=3)
     bits = np.where(agreed, _bits(active)[:, :, None], np.int32(0))
     return machine.space.from_warps(bits), machine.space.from_warps(agreed)

@@ -64,7 +64,10 @@ def test_two_slips_are_recognised_together():
         found = explain(numbers, cases)
         assert found, [slip.says for slip in pair]
         assert len(found) <= 2
-        assert answers(found, cases) == pytest.approx(numbers)
+        # Where nothing limits an answer, it may be any large number.
+        limited = [place for place, n in enumerate(numbers) if n != resident_slips.UNLIMITED]
+        explained = answers(found, cases)
+        assert [explained[i] for i in limited] == pytest.approx([numbers[i] for i in limited])
 
 
 def test_the_same_seed_tries_the_same_launches():

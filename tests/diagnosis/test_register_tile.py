@@ -87,7 +87,7 @@ def test_threads_that_meet_are_told() -> None:
 
 
 def test_blocks_that_miss_their_place_are_told() -> None:
-    assert mapping_of(ROW % TILE, COLUMN).startswith("owner block row")
+    assert mapping_of(ROW % TILE, COLUMN).startswith("store missing offset row")
 
 
 KERNEL = """

@@ -32,7 +32,7 @@ def attention(Q, K, V, O):
         for k in range(32):
             score += sQ[ty, k] * sK[tx, k]
         score *= SCALE
-        if first + tx < keys:
+        if first + tx < keys:  # <- barrier-divergence
             weights[ty, tx] = score
             cuda.syncthreads()  # <- barrier-divergence
         else:

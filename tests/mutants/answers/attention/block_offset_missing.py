@@ -14,7 +14,7 @@ def attention(Q, K, V, O):
     sV = cuda.shared.array((TILE, 32), float32)
     weights = cuda.shared.array((16, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row = ty
+    row = ty  # <- wrong-index
     queries, keys = Q.shape[0], K.shape[0]
 
     sQ[ty, tx] = Q[row, tx] if row < queries else float32(0)

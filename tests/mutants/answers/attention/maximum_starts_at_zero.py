@@ -18,7 +18,7 @@ def attention(Q, K, V, O):
     queries, keys = Q.shape[0], K.shape[0]
 
     sQ[ty, tx] = Q[row, tx] if row < queries else float32(0)
-    top = float32(0)
+    top = float32(0)  # <- numerical-overflow
     total = float32(0)
     out = float32(0)
     for first in range(0, keys, TILE):

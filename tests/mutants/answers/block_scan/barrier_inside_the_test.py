@@ -17,7 +17,7 @@ def block_scan(x, y):
     stride = 1
     while stride < RUN:
         before = float32(0)
-        if t >= stride:
+        if t >= stride:  # <- barrier-divergence
             before = s[t - stride]
             cuda.syncthreads()  # <- barrier-divergence
         s[t] += before

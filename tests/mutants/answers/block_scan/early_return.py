@@ -9,7 +9,7 @@ def block_scan(x, y):
     t = cuda.threadIdx.x
     i = cuda.blockIdx.x * RUN + t
     n = x.shape[0]
-    if i >= n:
+    if i >= n:  # <- barrier-divergence
         return
     s[t] = x[i]
     cuda.syncthreads()  # <- barrier-divergence

@@ -24,4 +24,4 @@ def block_scan(x, y):
         cuda.syncthreads()
         stride *= 2
     if i < n:
-        y[t] = s[t]  # <- race-write-after-write
+        y[t] = s[t]  # <- race-write-after-write, wrong-index

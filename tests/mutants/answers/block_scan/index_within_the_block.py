@@ -7,7 +7,7 @@ RUN = 64
 def block_scan(x, y):
     s = cuda.shared.array(RUN, float32)
     t = cuda.threadIdx.x
-    i = t
+    i = t  # <- wrong-index
     n = x.shape[0]
     if i < n:
         s[t] = x[i]

@@ -22,6 +22,6 @@ def block_scan(x, y):
         cuda.syncthreads()
         s[t] += before
         cuda.syncthreads()
-        stride *= stride
+        stride *= stride  # <- wrong-loop-bound
     if i < n:
         y[i] = s[t]

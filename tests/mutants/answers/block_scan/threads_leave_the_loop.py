@@ -16,7 +16,7 @@ def block_scan(x, y):
     cuda.syncthreads()
     stride = 1
     while stride < RUN:
-        if t < stride:
+        if t < stride:  # <- barrier-divergence
             break
         before = s[t - stride]
         cuda.syncthreads()  # <- barrier-divergence

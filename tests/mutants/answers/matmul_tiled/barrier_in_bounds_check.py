@@ -24,7 +24,7 @@ def matmul_tiled(A, B, C):
             sB[ty, tx] = B[t * TILE + ty, col]
         else:
             sB[ty, tx] = 0
-        if row < M and col < N:
+        if row < M and col < N:  # <- barrier-divergence
             cuda.syncthreads()  # <- barrier-divergence
             for k in range(TILE):
                 acc += sA[ty, k] * sB[k, tx]

@@ -20,7 +20,7 @@ def matmul_tiled(A, B, C):
             sA[ty, tx] = A[row, t * TILE + tx]
         else:
             sA[ty, tx] = 0
-        if t * TILE + ty < K and col < N:
+        if t * TILE + ty < K and col < N:  # <- barrier-divergence
             sB[ty, tx] = B[t * TILE + ty, col]
             cuda.syncthreads()  # <- barrier-divergence
         else:

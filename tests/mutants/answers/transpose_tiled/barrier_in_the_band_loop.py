@@ -15,7 +15,7 @@ def transpose_tiled(A, B):
     left = cuda.blockIdx.x * TILE
     top = cuda.blockIdx.y * TILE
     for i in range(0, TILE, ROWS):
-        if top + ty + i < M and left + tx < N:
+        if top + ty + i < M and left + tx < N:  # <- barrier-divergence
             tile[ty + i, tx] = A[top + ty + i, left + tx]
             cuda.syncthreads()  # <- barrier-divergence
     for i in range(0, TILE, ROWS):

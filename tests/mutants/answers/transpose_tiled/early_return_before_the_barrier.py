@@ -12,7 +12,7 @@ def transpose_tiled(A, B):
     M, N = A.shape
     row = cuda.blockIdx.y * TILE + ty
     col = cuda.blockIdx.x * TILE + tx
-    if row >= M or col >= N:
+    if row >= M or col >= N:  # <- barrier-divergence
         return
     tile[ty, tx] = A[row, col]
     cuda.syncthreads()  # <- barrier-divergence

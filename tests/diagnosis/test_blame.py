@@ -1,0 +1,232 @@
+"""The blame falls on the cause, in a true sentence, with a hint that leads to the change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import course_lib
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis import cases
+from course_lib.diagnosis.cases import Case, make_inputs
+from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.report import Report
+from course_lib.diagnosis.slips import Geometry
+
+HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
+
+
+def judged(exercise: str, body: str) -> Report:
+    signature = ", ".join(EXERCISES[exercise].parameters)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return course_lib.examine_source(exercise, f"{HEAD}def {exercise}({signature}):\n{lines}")
+
+
+def outcome(
+    A: np.ndarray, B: np.ndarray, got: np.ndarray, right: np.ndarray, tile: int | None = None
+) -> Outcome:
+    sizes = Geometry(*right.shape, A.shape[1], 16, 16, tile)
+    room = np.full(right.shape, 1e-3)
+    return Outcome((A, B), right, got.astype(np.float32), room, sizes, -7.25e3)
+
+
+def matrices(*shapes: tuple[int, int]) -> list[np.ndarray]:
+    rng = np.random.default_rng(5)
+    return [rng.uniform(-2, 2, shape).astype(np.float32) for shape in shapes]
+
+
+# --- which steps of k ---------------------------------------------------------------------------
+
+
+def by_steps(steps: list[int], tile: int | None, K: int = 48) -> object:
+    """The slip of a product in which exactly these steps are added up."""
+    A, B = matrices((48, K), (K, 48))
+    got = A[:, steps].astype(np.float64) @ B[steps]
+    return diagnose_matmul(outcome(A, B, got, A.astype(np.float64) @ B, tile))
+
+
+def test_both_tile_offsets_without_their_factor_are_a_wrong_index() -> None:
+    steps = [t + k for t in range(3) for k in range(16)]
+    slip = by_steps(steps, 16)
+    assert (slip.code, slip.place) == ("wrong-index", ("load", "A", "column", "both"))
+
+
+@pytest.mark.parametrize("rest", [1, 3])
+def test_a_rest_that_begins_at_0_again_is_told_so(rest: int) -> None:
+    slip = by_steps([*range(45 - rest), *range(rest)], None, K=45)
+    assert (slip.code, slip.place) == ("wrong-loop-bound", ("steps", "rest"))
+    assert "begins at 0 again" in slip.message
+
+
+def test_one_step_is_singular() -> None:
+    assert "Only the first step of k takes part" in by_steps([0], None).message
+
+
+# --- exact zeros --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exercise", [each for each in EXERCISES.values() if each.kind == "kernel"])
+def test_some_launches_hold_exact_zeros(exercise: object) -> None:
+    problem = problem_of(exercise)
+    listed = cases.make_cases(problem, problem.exact(64), seed=3)
+    inputs = [make_inputs(problem, case, 3) for case in listed]
+    for number in range(len(inputs[0])):
+        assert any((each[number] == 0).any() for each in inputs)
+    assert not any((each == 0).any() for each in inputs[1]), "the exact launch has none"
+
+
+def test_a_formula_that_has_no_answer_at_zero_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(EXERCISES["mat_add"])
+    monkeypatch.setattr(type(problem), "has_answer", lambda self, *inputs: False)
+    inputs = make_inputs(problem, Case((9, 9, 0), draw=cases.DRAWS_WITH_ZEROS[0]), 0)
+    assert not any((each == 0).any() for each in inputs)
+
+
+def test_wrong_only_where_an_input_is_zero() -> None:
+    A, B = matrices((40, 37), (40, 37))
+    A[::7, ::5] = 0
+    right = A.astype(np.float64) + B
+    slip = diagnose_add(outcome(A, B, np.where(A == 0, 0, right), right))
+    assert slip.code == "wrong-formula"
+    assert "where A is exactly 0" in slip.message
+
+
+# --- the offset of the block comes before the races that it brings ------------------------------
+
+
+def test_a_scan_without_the_offset_of_the_block() -> None:
+    report = judged(
+        "block_scan",
+        """s = cuda.shared.array(64, float32)
+t = cuda.threadIdx.x
+i = t
+s[t] = x[i] if i < x.size else float32(0)
+cuda.syncthreads()
+total = float32(0)
+for k in range(t + 1):
+    total += s[k]
+if i < x.size:
+    y[i] = total""",
+    )
+    first = report.errors[0]
+    assert (first.code, first.line) == ("wrong-index", 8)
+    assert "offset of the block is missing" in first.message
+    assert not any("race" in each.code for each in report.errors)
+
+
+# --- barriers -----------------------------------------------------------------------------------
+
+
+def test_a_missed_barrier_names_branch_barrier_and_launch() -> None:
+    report = judged(
+        "transpose_tiled",
+        """tile = cuda.shared.array((32, 33), float32)
+tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+left, top = cuda.blockIdx.x * 32, cuda.blockIdx.y * 32
+M, N = A.shape
+if top + ty < M and left + tx < N:
+    tile[ty, tx] = A[top + ty, left + tx]
+    cuda.syncthreads()
+if left + ty < N and top + tx < M:
+    B[left + ty, top + tx] = tile[tx, ty]""",
+    )
+    first = report.errors[0]
+    assert (first.code, first.line) == ("barrier-divergence", 10)
+    for part in ("line 12", "Line 10 sends them different ways", "Seen on A of 1 x 1"):
+        assert part in first.message
+
+
+# --- arrays of the kernel's own -----------------------------------------------------------------
+
+
+def test_an_array_that_is_too_small_is_told_once_by_its_write() -> None:
+    report = judged(
+        "block_scan",
+        """s = cuda.shared.array(48, float32)
+t = cuda.threadIdx.x
+i = cuda.grid(1)
+s[t] = x[i] if i < x.size else float32(0)
+cuda.syncthreads()
+total = float32(0)
+for k in range(t + 1):
+    total += s[k]
+if i < x.size:
+    y[i] = total""",
+    )
+    outside = [each for each in report.errors if each.cell == "s"]
+    assert [(each.code, each.line) for each in outside] == [("out-of-bounds-write", 9)]
+    assert "48 elements" in outside[0].hint
+
+
+# --- what is right, and yet ---------------------------------------------------------------------
+
+ADD = """col, row = cuda.grid(2)
+{more}
+if row < C.shape[0] and col < C.shape[1]:
+    C[row, col] = A[row, col] + B[row, col]"""
+
+
+@pytest.mark.parametrize(
+    ("more", "warned"),
+    [
+        ("row = int16(row)", True),
+        ("row = int16(cuda.blockIdx.y * 16 + cuda.threadIdx.y)", True),
+        ("lane = int8(cuda.threadIdx.x)", False),
+        ("row = cuda.blockIdx.y * 16 + int8(cuda.threadIdx.y)", False),
+    ],
+)
+def test_a_narrow_index_is_warned_of_where_it_grows(more: str, warned: bool) -> None:
+    report = judged("mat_add", ADD.format(more=more))
+    assert report.passed
+    assert [each.code for each in report.warnings] == ["index-overflow"] * warned
+
+
+def test_a_sum_kept_in_the_output_is_counted() -> None:
+    report = judged(
+        "matmul_coalesced",
+        """col, row = cuda.grid(2)
+if row < C.shape[0] and col < C.shape[1]:
+    C[row, col] = 0
+    for k in range(A.shape[1]):
+        C[row, col] += A[row, k] * B[k, col]""",
+    )
+    assert report.passed
+    (warning,) = report.warnings
+    assert (warning.code, warning.line) == ("excess-global-traffic", 10)
+    assert "is written 49 times and read 48 times" in warning.message
+
+
+def test_the_worst_bank_conflict_comes_first() -> None:
+    report = judged(
+        "transpose_tiled",
+        """tile = cuda.shared.array((32, 32), float32)
+pairs = cuda.shared.array(2048, float32)
+tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+left, top = cuda.blockIdx.x * 32, cuda.blockIdx.y * 32
+pairs[2 * tx] = 0
+if top + ty < A.shape[0] and left + tx < A.shape[1]:
+    tile[ty, tx] = A[top + ty, left + tx]
+cuda.syncthreads()
+if left + ty < B.shape[0] and top + tx < B.shape[1]:
+    B[left + ty, top + tx] = tile[tx, ty]""",
+    )
+    conflicts = [each.line for each in report.findings if each.code == "bank-conflict"]
+    assert conflicts == [15, 10]
+
+
+def test_the_hint_for_a_float64_array_asks_for_its_type() -> None:
+    report = judged(
+        "mat_add",
+        """col, row = cuda.grid(2)
+total = cuda.local.array(1, np.float64)
+if row < C.shape[0] and col < C.shape[1]:
+    total[0] = A[row, col]
+    total[0] += B[row, col]
+    C[row, col] = total[0]""",
+    )
+    found = next(each for each in report.errors if each.code == "float64-arithmetic")
+    assert found.line == 7
+    assert "type do the elements of this array have" in found.hint
+    assert "Python float" not in found.hint

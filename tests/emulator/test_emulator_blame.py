@@ -1,0 +1,208 @@
+"""What the machine noticed is told as what it is: which cell, which threads, what to look at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from course_lib.emulator import KernelRejected, Profile, emulate, load_program
+from course_lib.findings import Finding
+
+HEAD = "import numpy as np\nfrom numba import cuda, float32, float64\n\n@cuda.jit\n"
+
+
+def launch(text: str, *arrays: np.ndarray, block: object = 32, grid: object = 1) -> Profile:
+    kernel = load_program(HEAD + text).kernel("k")
+    names = kernel.parameters
+    return emulate(kernel, outputs=(names[-1],))[grid, block](*arrays)
+
+
+def only(profile: Profile, code: str) -> Finding:
+    found = [each for each in profile.findings if each.code == code]
+    assert len(found) == 1, profile.findings
+    return found[0]
+
+
+def zeros(n: int = 32, dtype: type = np.float32) -> np.ndarray:
+    return np.zeros(n, dtype)
+
+
+# --- updates ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("update", ["s[d[t]] += 1", "s[d[t]] = s[d[t]] + 1"])
+def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str) -> None:
+    text = f"""def k(d, y):
+    s = cuda.shared.array(4, float32)
+    t = cuda.threadIdx.x
+    if t < 4:
+        s[t] = 0
+    cuda.syncthreads()
+    {update}
+    cuda.syncthreads()
+    y[t] = s[t % 4]
+"""
+    profile = launch(text, np.arange(32) % 4, zeros())
+    races = [each for each in profile.findings if each.code.startswith("race-")]
+    assert races and len({each.message for each in races}) == 1
+    assert all("cuda.atomic.add" in each.hint for each in races)
+    assert "lost" in races[0].message
+
+
+def test_an_update_by_several_blocks_names_atomics() -> None:
+    text = "def k(d, y):\n    y[d[cuda.grid(1)]] += 1\n"
+    profile = launch(text, np.arange(64) % 2, zeros(2), block=1, grid=64)
+    races = [each for each in profile.findings if each.code.startswith("race-")]
+    assert races and all("cuda.atomic.add" in each.hint for each in races)
+
+
+def test_a_missing_barrier_is_no_update() -> None:
+    text = """def k(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    cuda.syncthreads()
+    if t >= 1:
+        s[t] += s[t - 1]
+    cuda.syncthreads()
+    y[t] = s[t]
+"""
+    races = launch(text, zeros(), zeros()).findings
+    assert races
+    assert not any("atomic" in each.hint for each in races)
+
+
+def test_a_tree_without_barriers_is_no_update() -> None:
+    text = """def k(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = x[t]
+    cuda.syncthreads()
+    step = 1
+    while step < 32:
+        if 2 * step * t < 32:
+            s[2 * step * t] += s[2 * step * t + step]
+        step *= 2
+    y[t] = s[0]
+"""
+    races = launch(text, zeros(), zeros()).findings
+    assert races
+    assert not any("atomic" in each.hint for each in races)
+
+
+# --- cells that nobody wrote --------------------------------------------------------------------
+
+
+def test_the_cell_that_is_quoted_reaches_the_output() -> None:
+    text = """def k(x, y):
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    if t % 2:
+        s[t] = x[t]
+    cuda.syncthreads()
+    value = s[t]
+    if t == 6:
+        y[t] = value
+"""
+    found = only(launch(text, zeros(), zeros()), "uninitialised-read")
+    assert (found.cell, found.threads) == ("s[6]", ((6, 0, 0),))
+
+
+# --- arrays that the kernel makes itself --------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", ["shared", "local"])
+def test_outside_an_array_of_its_own_the_size_is_the_question(space: str) -> None:
+    text = f"""def k(y):
+    s = cuda.{space}.array(8, float32)
+    t = cuda.threadIdx.x
+    s[t] = 1
+    y[t] = 2
+"""
+    found = only(launch(text, zeros()), "out-of-bounds-write")
+    assert "made in line 6 with 8 elements" in found.hint
+    assert "Which test" not in found.hint
+
+
+def test_outside_an_argument_the_test_is_the_question() -> None:
+    found = only(
+        launch("def k(y):\n    y[cuda.threadIdx.x] = 1\n", zeros(8)), "out-of-bounds-write"
+    )
+    assert "Which test should stop this thread" in found.hint
+
+
+# --- warps --------------------------------------------------------------------------------------
+
+IN_A_BRANCH = """def k(x, y):
+    t = cuda.threadIdx.x
+    v = x[t]
+    if t >= 4:
+        {call}
+    y[t] = v
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "v += cuda.shfl_up_sync(0xFFFFFFFF, v, 1)",
+        "v += cuda.shfl_sync(-1, v, 5)",
+        "v += cuda.ballot_sync(0xFFFFFFFF, v > 0)",
+        "v += cuda.match_any_sync(0xFFFFFFFF, t)",
+        "v += 1 if cuda.any_sync(0xFFFFFFFF, v > 0) else 0",
+    ],
+)
+def test_a_shuffle_or_vote_in_a_branch_misses_threads_that_its_mask_names(call: str) -> None:
+    found = only(launch(IN_A_BRANCH.format(call=call), zeros(), zeros()), "barrier-divergence")
+    assert (found.line, found.threads) == (9, ((4, 0, 0), (0, 0, 0)))
+    assert "mask" in found.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IN_A_BRANCH.format(call="v += cuda.shfl_sync(0xFFFFFFF0, v, 5)"),
+        IN_A_BRANCH.format(call="v += cuda.ballot_sync(cuda.activemask(), v > 0)"),
+        IN_A_BRANCH.format(call="v += 1").replace("y[t] = v", "y[t] = cuda.shfl_sync(-1, v, 5)"),
+        # Threads that have ended need not come any more.
+        "def k(x, y):\n    t = cuda.threadIdx.x\n    if t > 20:\n        return\n"
+        "    y[t] = cuda.shfl_sync(-1, x[t], 5)\n",
+    ],
+)
+def test_no_alarm_where_all_whom_the_mask_names_take_part(text: str) -> None:
+    found = launch(text, zeros(), zeros()).findings
+    assert not [each for each in found if each.code == "barrier-divergence"]
+
+
+def test_no_alarm_for_a_block_of_half_a_warp() -> None:
+    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = cuda.shfl_sync(-1, x[t], 5)\n"
+    assert not launch(text, zeros(), zeros(), block=16).findings
+
+
+def test_a_mask_that_leaves_its_own_thread_out() -> None:
+    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = cuda.shfl_sync(0xFFFF, x[t], 5)\n"
+    found = only(launch(text, zeros(), zeros()), "barrier-divergence")
+    assert found.threads == ((16, 0, 0),)
+
+
+# --- types and grammar --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "phrase"),
+    [
+        ((np.float32, np.float32), "although the arrays are float32"),
+        ((np.uint8, np.uint8), "although the arrays are uint8"),
+        ((np.uint8, np.float32), "although none of the arrays is"),
+    ],
+)
+def test_float64_is_set_against_the_arrays_that_there_are(dtypes: tuple, phrase: str) -> None:
+    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = x[t] * 0.5\n"
+    arrays = [zeros(dtype=each) for each in dtypes]
+    assert phrase in only(launch(text, *arrays), "float64-arithmetic").message
+
+
+@pytest.mark.parametrize(("count", "verb"), [(1, "was"), (2, "were")])
+def test_how_many_arguments_were_passed(count: int, verb: str) -> None:
+    with pytest.raises(KernelRejected, match=f"but {count} {verb} passed"):
+        launch("def k(x, y, z):\n    z[0] = 1\n", *[zeros()] * count)

@@ -1,0 +1,21 @@
+# EXERCISE block_scan
+from numba import cuda, float32
+
+RUN = 64
+
+
+@cuda.jit
+def block_scan(x, y):
+    s = cuda.shared.array(RUN, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = x[i] if i < x.size else float32(0)
+    cuda.syncthreads()
+    d = 1
+    while d < RUN:
+        if t >= d:
+            s[t] += s[t - d]  # <- race-write-after-read, race-read-after-write
+        cuda.syncthreads()
+        d *= 2
+    if i < x.size:
+        y[i] = s[t]

@@ -1,0 +1,22 @@
+# EXERCISE block_scan
+from numba import cuda, float32
+
+RUN = 64
+
+
+@cuda.jit
+def block_scan(x, y):
+    s = cuda.shared.array(RUN, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    s[t] = x[i] if i < x.size else float32(0)
+    cuda.syncthreads()
+    d = 1
+    while d < RUN:
+        before = s[t - d] if t >= d else float32(0)
+        cuda.syncthreads()
+        s[t] += before
+        cuda.syncthreads()
+        d += 2  # <- wrong-loop-bound, wrong-index, wrong-formula, accumulator-error
+    if i < x.size:
+        y[i] = s[t]

@@ -1,0 +1,12 @@
+# EXERCISE mat_add
+from numba import cuda
+
+
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        a = A[y, x]
+        b = B[y, x]
+        if a and b:  # <- incomplete-output, wrong-formula, wrong-bounds-check
+            C[y, x] = a + b

@@ -1,0 +1,43 @@
+# EXERCISE matmul_2d
+from numba import cuda, float32
+
+BM, BN, BK = 64, 64, 8
+TM, TN = 4, 4
+THREADS = 256
+
+
+@cuda.jit
+def matmul_2d(A, B, C):
+    sA = cuda.shared.array((BM, BK), float32)
+    sB = cuda.shared.array((BK, BN), float32)
+    sums = cuda.local.array((TM, TN), float32)
+    a = cuda.local.array(TM, float32)
+    b = cuda.local.array(TN, float32)
+    tid = cuda.threadIdx.x
+    top, left = cuda.blockIdx.y * BM, cuda.blockIdx.x * BN
+    M, N = C.shape
+    K = A.shape[1]
+    y, x = tid // 16 * TM, tid % 16 * TN
+    for i in range(TM):
+        for j in range(TN):
+            sums[i, j] = float32(0)
+    for start in range(0, K, BK):
+        for cell in range(tid, 512, THREADS):
+            r, c = cell // BK, cell % BK
+            sA[r, c] = A[top + r, start + c] if top + r < M and start + c < K else float32(0)
+            r, c = cell // BN, cell % BN
+            sB[r, c] = B[start + r, left + c] if start + r < K and left + c < N else float32(0)
+        cuda.syncthreads()
+        for k in range(BK):
+            for i in range(TM):
+                a[i] = sA[y + i, k]
+            for j in range(TN):
+                b[j] = sB[k, x + j]
+            for i in range(TM):
+                for j in range(TN):
+                    sums[i, j] += a[i] * b[j]
+        cuda.syncthreads()
+    if top + y < M and left + x < N:  # <- wrong-bounds-check, out-of-bounds-write
+        for i in range(TM):
+            for j in range(TN):
+                C[top + y + i, left + x + j] = sums[i, j]  # <- out-of-bounds-write, wrong-bounds-check

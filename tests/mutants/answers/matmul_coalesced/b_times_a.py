@@ -1,0 +1,12 @@
+# EXERCISE matmul_coalesced
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += B[row, k] * A[k, col]  # <- wrong-index, wrong-formula
+        C[row, col] = total

@@ -1,0 +1,14 @@
+# EXERCISE matmul_coalesced
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    col, row = cuda.grid(2)
+    K = A.shape[1]
+    if row < C.shape[0] and col < C.shape[1]:
+        total = float32(0)
+        for k in range(K):
+            total += A[row, k] * B[k, col]
+            if k == K:  # <- incomplete-output, wrong-bounds-check, missing-answer
+                C[row, col] = total

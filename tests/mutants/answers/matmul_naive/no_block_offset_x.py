@@ -1,0 +1,15 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col = cuda.threadIdx.x  # <- wrong-index
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    M, K = A.shape
+    N = B.shape[1]
+    if row < M and col < N:
+        acc = np.float32(0)
+        for k in range(K):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc

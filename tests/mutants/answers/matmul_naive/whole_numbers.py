@@ -1,0 +1,13 @@
+# EXERCISE matmul_naive
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        total = 0
+        for k in range(A.shape[1]):
+            total += int(A[row, k] * B[k, col])  # <- integer-arithmetic
+        C[row, col] = total

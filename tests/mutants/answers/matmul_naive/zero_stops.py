@@ -1,0 +1,16 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    M, K = A.shape
+    N = B.shape[1]
+    if row < M and col < N:
+        acc = np.float32(0)
+        for k in range(K):
+            if A[row, k] == 0:  # <- wrong-loop-bound, wrong-formula, wrong-result
+                break  # <- wrong-loop-bound, wrong-formula, wrong-result
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc

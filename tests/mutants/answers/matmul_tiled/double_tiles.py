@@ -1,0 +1,24 @@
+# EXERCISE matmul_tiled
+import numpy as np
+from numba import cuda
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), np.float64)  # <- float64-arithmetic
+    sB = cuda.shared.array((TILE, TILE), np.float64)  # <- float64-arithmetic
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    acc = np.float32(0)
+    for t in range((A.shape[1] + TILE - 1) // TILE):
+        p, q = t * TILE + tx, t * TILE + ty
+        sA[ty, tx] = A[row, p] if row < A.shape[0] and p < A.shape[1] else np.float32(0)
+        sB[ty, tx] = B[q, col] if q < B.shape[0] and col < B.shape[1] else np.float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]  # <- float64-arithmetic
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc

@@ -1,0 +1,22 @@
+# EXERCISE matmul_tiled
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    acc = float32(0)
+    for t in range((A.shape[1] + TILE - 1) // TILE):
+        sA[ty, tx] = A[row, t * TILE + tx]  # <- out-of-bounds-read, wrong-bounds-check
+        sB[ty, tx] = B[t * TILE + ty, col]  # <- out-of-bounds-read, wrong-bounds-check
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc
