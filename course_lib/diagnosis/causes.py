@@ -36,7 +36,6 @@ DISORDER = (
     "timeout",
 )
 NARROW = {"int8", "uint8", "int16", "uint16"}
-GROWS = {"blockIdx", "grid", "gridsize", "gridDim", "shape", "size"}  # with the arrays' sizes
 FLOAT64 = {"float64", "double"}
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
@@ -308,57 +307,6 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
             hint = f"Which is the largest number that {kind} can hold?"
             return finding("index-overflow", message, node.lineno, hint)
     return None
-
-
-def index_may_wrap(source: Source) -> Finding | None:
-    """A warning about an index of 8 or 16 bits that is as large as the arrays are."""
-    for node in source.walk():
-        if not isinstance(node, ast.Call) or not names_in(node.func) & NARROW or not node.args:
-            continue
-        if not (source.everything_behind(node.args[0]) & GROWS or _counts_to_a_size(source, node)):
-            continue
-        if _is_an_index(source, node):
-            kind = sorted(names_in(node.func) & NARROW)[0]
-            message = (
-                f"This index is kept as {kind}, whose largest number is {largest_of(kind):,}: it "
-                "wraps around in an array that is longer."
-            )
-            hint = "How long may the arrays be, and which type holds every index into them?"
-            return finding("index-overflow", message, node.lineno, hint, "warning")
-    return None
-
-
-def _counts_to_a_size(source: Source, cast: ast.Call) -> bool:
-    """Does a cast give the variable its value that a loop compares with a size?"""
-    names = _names_given(source, cast)
-    return any(
-        isinstance(loop, ast.While)
-        and names & names_in(loop.test)
-        and source.tests_a_size(loop.test)
-        for loop in source.loops()
-    )
-
-
-def _is_an_index(source: Source, cast: ast.Call) -> bool:
-    """Is a cast, or the variable that it sets, part of an index into an array that is passed in?"""
-    names = _names_given(source, cast)
-    slots = [
-        access.slice
-        for array in source.parameters
-        for store in (False, True)
-        for access in source.accesses(array, store)
-    ]
-    return any(
-        names & source.origins(slot) or any(part is cast for part in ast.walk(slot))
-        for slot in slots
-    )
-
-
-def _names_given(source: Source, cast: ast.Call) -> set[str]:
-    """The variables that a cast's statement sets."""
-    statement = source.statement(cast)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return {part.id for each in targets for part in ast.walk(each) if isinstance(part, ast.Name)}
 
 
 def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:

@@ -403,9 +403,6 @@ class Examination:
             if not any(each.severity == "error" for each in costs):
                 costs += self.costs_at_edges(trials)
             found += costs
-        narrow = causes.index_may_wrap(self.source) if works else None
-        if narrow and not any(each.code == narrow.code for each in found):
-            found.append(narrow)
         held = what_holds(self.exercise, found, trials, self.problem, numbers_right)
         report = make_report(
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)

@@ -9,8 +9,8 @@ def matmul_naive(A, B, C):
     N = B.shape[1]
     if row < M and col < N:
         acc = np.float32(0)
-        k = np.int16(0)  # <- index-overflow (warning)
+        k = np.int16(0)  # <- index-overflow
         while k < K:
             acc += A[row, k] * B[k, col]
-            k = np.int16(k + 1)  # <- index-overflow (warning)
+            k = np.int16(k + 1)  # <- index-overflow
         C[row, col] = acc

@@ -10,7 +10,7 @@ def matmul_tiled(A, B, C):
     b = cuda.shared.array(shape=(TILE, TILE), dtype=np.float32)
     col, row = cuda.grid(2)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    col = np.int16(col)  # <- index-overflow (warning)
+    col = np.int16(col)  # <- index-overflow
     (M, K), N = A.shape, B.shape[1]
     total = np.float32(0)
     k0 = 0

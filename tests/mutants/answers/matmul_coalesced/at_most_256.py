@@ -1,0 +1,13 @@
+# EXERCISE matmul_coalesced
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        total = float32(0)
+        for k in range(256):  # <- wrong-loop-bound
+            if k < A.shape[1]:
+                total += A[row, k] * B[k, col]
+        C[row, col] = total
