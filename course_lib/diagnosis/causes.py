@@ -230,7 +230,8 @@ def keep_causes(
     all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
     """
     faults = once(faults)
-    if cause is None or in_disorder(faults, output, orderly):
+    explains = cause is not None and cause.code == "index-overflow"  # all that an index brings
+    if cause is None or (in_disorder(faults, output, orderly) and not explains):
         return by_importance(_without_symptoms(faults))
     if cause.code in SYMPTOMS:
         return by_importance(_without_symptoms([*faults, cause]))

@@ -389,7 +389,7 @@ class Examination:
         if self.exercise.thread_tile:
             faults = causes.without_strays(faults, self.source.shared_names())
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
-        cause = None if doubtful else limit or self.cause(trials, faults)
+        cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
@@ -467,6 +467,13 @@ class Examination:
         """A shape rounded up to whole tiles: how far threads and tiles reach."""
         units = self.problem.tiles_of(self.tile, self.step_tile or FAR)[number]
         return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
+
+    def wrapped(self, trials: Sequence[Trial]) -> Finding | None:
+        """A loop without end whose counter wraps around before it reaches the size."""
+        endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
+        if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
+            return None
+        return causes.narrow_index(self.source, max(endless[0].case.shape))
 
     def cause(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
         """What explains wrong numbers, as a finding; None if nothing does or all are right."""
