@@ -57,11 +57,14 @@ def what_holds(
         numbers_right: the numbers are right but for what races do to them.
     """
     errors = {each.code for each in found if each.severity == "error"}
-    seen = errors | {each.code for launch in launches for each in launch.profile.findings}
+    faults = [each for launch in launches for each in launch.profile.findings]
+    seen = errors | {each.code for each in faults}
+    # An index that is negative on purpose leaves no array, and is warned of.
+    seen_errors = errors | {each.code for each in faults if each.severity == "error"}
     if "timeout" in seen:
         return []
     held = _right_where(launches, problem, numbers_right)
-    if not seen & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index"}:
+    if not seen_errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index"}:
         held.append("no thread leaves an array")
     if not any(code.startswith("race") or code == "barrier-divergence" for code in seen):
         held.append("no races")

@@ -15,6 +15,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from course_lib.curriculum import Exercise
 from course_lib.devices import device, occupancy
 from course_lib.diagnosis.report import Report, make_report
@@ -114,7 +116,7 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
         return
     for name in exercise.parameters:
         value = numbers.values[name]
-        if not isinstance(value, int) or isinstance(value, bool):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
             message = f"{name} is {value!r}; the size of a tile is a whole number."
             hint = "A division with // stays whole."
             yield finding("compile-error", message, numbers.line(name), hint)

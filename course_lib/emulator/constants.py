@@ -130,8 +130,12 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
             if isinstance(items, tuple) and isinstance(place, int):
                 return _apply(operator.getitem, items, place)
             raise NotConstant("only a tuple can be indexed here")
-        case ast.Call(func=function, args=arguments, keywords=[]):
-            return _call(evaluate_constant(function, names), arguments, names)
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            called = evaluate_constant(function, names)
+            if isinstance(called, Reference) and called.path == "numpy.array":
+                return _array(arguments, keywords, names)
+            if not keywords:
+                return _call(called, arguments, names)
     raise NotConstant(f"{type(node).__name__} is not worked out in a constant")
 
 
@@ -162,6 +166,36 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
         if function.path in _FUNCTIONS:
             return _apply(_FUNCTIONS[function.path], *values)
     raise NotConstant("only casts and functions of math are worked out in a constant")
+
+
+def _array(
+    arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
+) -> np.ndarray:
+    """`np.array([1, 2, 4], dtype=np.int32)`: numbers side by side, or rows of them."""
+    by_name = {each.arg: each.value for each in keywords}
+    kind = arguments[1] if len(arguments) == 2 else by_name.pop("dtype", None)
+    if by_name or not 1 <= len(arguments) <= 2:
+        raise NotConstant("np.array takes numbers and a dtype here")
+    rows = _rows(arguments[0], names)
+    reference = None if kind is None else _evaluate(kind, names)
+    dtype = getattr(reference, "dtype", None)
+    if kind is not None and dtype is None:
+        raise NotConstant("only a dtype such as np.float32 is known here")
+    made = _apply(np.array, rows, dtype)
+    if made.dtype.kind not in "biuf":
+        raise NotConstant("an array of numbers is needed here")
+    return made
+
+
+def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """A list of numbers, or of equally long lists of them."""
+    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) <= MAX_TUPLE_ITEMS:
+        rows = [_rows(each, names) for each in node.elts]
+        if sum(np.size(each) for each in rows) <= MAX_TUPLE_ITEMS:
+            return rows
+        raise NotConstant("the array is too large")
+    value = evaluate_constant(node, names)
+    return list(map(_number, value)) if isinstance(value, tuple) else _number(value)
 
 
 def _number(value: Any) -> Any:

@@ -274,7 +274,18 @@ class ExpressionTyper:
         if T.is_scalar(owner.type) and node.attr in _NUMBAS_NUMBER_ATTRIBUTES:
             hint = _OF_A_NUMBER.get(node.attr, "The number itself does the same.")
             raise rejection("unsupported", _unknown_attribute("a number", node), node, hint)
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
+            return self.dtype_attribute(node, owner.type.value)
         raise rejection("compile-error", f"{owner.type} has no attribute .{node.attr}.", node)
+
+    def dtype_attribute(self, node: ast.Attribute, dtype: np.dtype) -> Typed:
+        """`C.dtype.type`, which casts; other facts about a type are Numba's alone."""
+        if node.attr == "type":
+            return Typed(T.Static(Reference(f"numpy.{dtype.name}")))
+        if node.attr in ("kind", "itemsize"):
+            hint = f"It is known beforehand: this is {dtype}."
+            raise rejection("unsupported", _unknown_attribute("a dtype", node), node, hint)
+        raise rejection("compile-error", f"{dtype} has no attribute .{node.attr}.", node)
 
     def enum_attribute(self, node: ast.Attribute, owner: enum.EnumMeta | enum.Enum) -> Typed:
         """A member of an enumeration, or the number behind one."""
@@ -564,12 +575,16 @@ class ExpressionTyper:
         return Typed(part if part.ndim else part.dtype)
 
     def note_from_end(self, node: ast.Subscript) -> None:
-        """Remember which indices are negative as they stand there, on purpose."""
+        """Remember on which axes indices are negative as they stand there, on purpose."""
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        known = [self.typing.constants.get(item) for item in items]
-        negative = tuple(int(each) for each in known if isinstance(each, np.integer) and each < 0)
+        axis, negative = 0, []
+        for item in items:
+            known, kind = self.typing.constants.get(item), self.typing.types.get(item)
+            if isinstance(known, np.integer) and known < 0:
+                negative.append(axis)
+            axis += len(kind.items) if isinstance(kind, T.TupleType) else 1
         if negative:
-            self.typing.special[node] = negative
+            self.typing.special[node] = tuple(negative)
 
     def index_axes(self, index: ast.expr, env: Environment) -> list[str]:
         """For each axis that is indexed: "index" for a number, "slice" for a slice."""

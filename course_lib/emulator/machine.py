@@ -771,14 +771,12 @@ class Machine:
         self, node: ast.Subscript, view: ArrayView, items: list, kind: str
     ) -> list[Any]:
         """The index of `.flat`; or indices, those negative on purpose counted from the end."""
-        on_purpose = self.typing.special[node]
-        if on_purpose is None:  # an index of .flat never counts from the end
+        axes_on_purpose = self.typing.special[node]
+        if axes_on_purpose is None:  # an index of .flat never counts from the end
             return [items[0].astype(np.uint64)]
         counted = list(items)
-        for axis, item in enumerate(items):
-            length = view.shape[axis] if axis < len(view.shape) else np.int64(0)
-            if isinstance(item, slice) or item not in on_purpose:
-                continue
+        for axis in axes_on_purpose:
+            item, length = items[axis], view.shape[axis]
             if -int(item) <= np.min(length):
                 counted[axis] = length + np.int64(item)
                 first = int(np.argmax(self.active.full_array))

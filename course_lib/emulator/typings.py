@@ -26,7 +26,7 @@ class Typing:
         calls: what each call calls.
         layouts: the shape of every shared or local array.
         uncertain: names that some path reaches without a value.
-        special: subscripts with indices that are negative on purpose, and these indices; None for
+        special: subscripts with indices that are negative on purpose, and on which axes; None for
             a subscript of `.flat`.
         parts: subscripts that are parts of arrays to be written.
         shapes: the operands of comparisons of tuples that are the shape of an array.

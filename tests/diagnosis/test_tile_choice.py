@@ -92,3 +92,10 @@ def test_points_follow_the_conditions():
     assert earned(TM=1, TN=1) == {"right": 0, "resident": 0, "intensity": 0}
     assert earned(BM=64, BN=64, TM=4, TN=4) == {"right": 4, "resident": 3, "intensity": 0}
     assert earned(BK=128) == {"right": 4, "resident": 0, "intensity": 3}
+
+
+def test_numbers_of_numpy_are_whole_numbers_too():
+    """`BM = np.int32(128)` is 128 wherever a kernel uses it."""
+    text = "\n".join(f"{name} = np.int32({value})" for name, value in CLASSIC.items())
+    report = course_lib.examine_source("pick_a_tile", f"import numpy as np\n{text}\n")
+    assert report.passed

@@ -1,0 +1,80 @@
+"""What stands around a kernel as text means what Python would make of it, without running it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, run, run_clean
+
+from course_lib.emulator import KernelRejected, load_program
+
+ARRAYS = {
+    "a list": "np.array([1, 2, 4])",
+    "a tuple": "np.array((1, 2, 4))",
+    "with a dtype by name": "np.array([1, 2, 4], dtype=np.int32)",
+    "with a dtype by place": "np.array([1.5, 2, 4], np.float32)",
+    "rows": "np.array([[1, 2], [3, 4]])",
+    "worked out": "np.array([2 ** k, 3 * 2], dtype=np.float64)",
+}
+
+
+@pytest.mark.parametrize("text", ARRAYS.values(), ids=ARRAYS)
+def test_arrays_of_numbers(text: str) -> None:
+    program = as_program("out[0] = TABLE.size", before=f"k = 3\nTABLE = {text}")
+    found = load_program(program).kernel("kernel").namespace["TABLE"]
+    expected = eval(text, {"np": np, "k": 3})
+    assert found.dtype == expected.dtype
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.array([[1, 2], [3]])",
+        "np.array([1, 2], dtype=thing)",
+        "np.array()",
+        "np.array([10 ** 30])",
+        "np.array([1, 2], copy=False)",
+        f"np.array([{'0, ' * 1001}])",
+    ],
+)
+def test_other_arrays_are_no_constants(text: str) -> None:
+    body = "out[0] = TABLE[0]"
+    with pytest.raises(KernelRejected) as refused:
+        run(body, 1, 1, np.zeros(1), before=f"TABLE = {text}")
+    assert refused.value.findings[0].code == "unsupported"
+
+
+def test_a_table_is_read_in_a_kernel() -> None:
+    out = np.zeros(3, np.int32)
+    body = "out[cuda.grid(1)] = cuda.const.array_like(TABLE)[cuda.grid(1)]"
+    run_clean(body, 1, 3, out, before="TABLE = np.array([5, 6, 7], dtype=np.int32)")
+    assert out.tolist() == [5, 6, 7]
+
+
+def test_the_type_of_an_array_casts() -> None:
+    out = np.zeros(1, np.float32)
+    profile = run_clean("out[0] = out.dtype.type(1) / out.dtype.type(3)", 1, 1, out)
+    assert out[0] == np.float32(1) / np.float32(3)
+    assert not profile.float64_flops
+
+
+class TestAnIndexFromTheEnd:
+    """Written on purpose on one axis, while another index differs from thread to thread."""
+
+    @pytest.mark.parametrize("axes", ["[i, -1]", "[-1, i]", "[i, -2]", "[pair[0], -1]"])
+    def test_beside_any_other_index(self, axes: str) -> None:
+        data, out = np.arange(16.0).reshape(4, 4), np.zeros(4)
+        body = f"i = cuda.grid(1)\npair = (i, i)\nout[i] = data{axes}"
+        run_clean(body, 1, 4, data, out, parameters="data, out")
+        expected = [
+            data[(i, -1)] if axes == "[pair[0], -1]" else eval(f"data{axes}") for i in range(4)
+        ]
+        assert out.tolist() == expected
+
+    def test_the_same_number_worked_out_is_a_mistake(self) -> None:
+        body = "i = cuda.grid(1)\nk = i - 1\nout[i] = data[k, -1]"
+        data, out = np.arange(4.0).reshape(2, 2), np.zeros(1)
+        profile = run(body, 1, 1, data, out, parameters="data, out")
+        severities = {each.severity for each in profile.findings if each.code == "wrong-index"}
+        assert severities == {"error", "warning"}
