@@ -83,6 +83,8 @@ def _right_where(launches: Sequence[Launch], problem: Problem, numbers_right: bo
         return [f"{problem.formula} on all {len({each.case.shape for each in launches})} shapes"]
     if numbers_right:
         return [f"{problem.formula} as long as the warps run in step"]
-    if any(launch.case.exact for launch in right):
+    wrong = [launch.case for launch in launches if not launch.right]
+    only_beyond_a_size = all(case.along is not None or case.allowed for case in wrong)
+    if any(launch.case.exact for launch in right) and not only_beyond_a_size:
         return ["right where the blocks divide all sizes"]
     return [f"right on {len(right)} of {len(launches)} launches"] if right else []

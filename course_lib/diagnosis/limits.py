@@ -28,7 +28,7 @@ AXES = (None, 0, 1, 2)  # what goes with a size in a product of two
 FLAT = ("test", "choice", "wrap", "cast")  # sites where an index into a whole array may stand
 UNITS = range(1, 1025)  # how many indices a block or a turn may have
 # Of several limits that a launch met first, which one rather explains wrong numbers.
-TELLING = ("cast", "loop", "choice", "axis", "test", "wrap")
+TELLING = ("cast", "loop", "choice", "axis", "test", "wrap", "lanes")
 
 
 class Limits:
@@ -225,6 +225,9 @@ def _words(site: Site, source: Source) -> tuple[str, str, str]:
         case "axis":
             what = f"This array has room for {number} along one axis, whatever the sizes are."
             return "wrong-bounds-check", what, "What happens to the elements that have no room?"
+        case "lanes":
+            what = f"Here are {number} different indices, however large the sizes are."
+            return "wrong-index", what, f"Which thread takes element {number}, counted from 0?"
         case "cast":
             what = f"This type holds numbers below {number} only, and the index grows larger."
             return "index-overflow", what, "How large can the number be that is converted here?"

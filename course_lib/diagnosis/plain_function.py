@@ -32,8 +32,22 @@ STEPS_PER_CALL = 20_000
 STEPS = 1_000_000
 RANDOM_LAUNCHES = 240
 
+Call = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
+
+
+def _most_of_each(gpu: str) -> tuple[Call, ...]:
+    """As many threads, registers and shared bytes as one block may have, each beside little else:
+    an answer may be right up to some number of them."""
+    sm = device(gpu).sm
+    return (
+        (gpu, sm.threads_per_block, 16, 0),
+        (gpu, sm.warp_size, sm.registers_per_thread, 0),
+        (gpu, sm.warp_size, 16, sm.shared_per_block_bytes),
+    )
+
+
 # The launches of FACTS §2.3 and their like: each shows one rule in numbers for a pencil.
-EXAMPLES: tuple[tuple[str, int, int, int], ...] = (
+EXAMPLES: tuple[Call, ...] = (
     ("A6000", 1024, 37, 8192),
     ("A6000", 1024, 64, 8192),
     ("A6000", 1024, 65, 8192),
@@ -81,6 +95,7 @@ EXAMPLES: tuple[tuple[str, int, int, int], ...] = (
     ("A6000", 288, 200, 0),
     ("A6000", 64, 32, 101_376),
     ("A6000", 64, 32, 101_377),
+    *(call for gpu in sorted(DEVICES) for call in _most_of_each(gpu)),
 )
 # The numbers of a device that an answer may read.
 ATTRIBUTES = (*(each.name for each in dataclasses.fields(SmLimits)), "threads_per_sm")
@@ -125,9 +140,6 @@ def launches(seed: int) -> tuple[Occupancy, ...]:
 @cache
 def _examples() -> tuple[Occupancy, ...]:
     return tuple(occupancy(*each) for each in EXAMPLES)
-
-
-Call = tuple[str, int, int, int]
 
 
 def _bound_by_registers(drawn: random.Random) -> Call:

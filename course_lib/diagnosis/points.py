@@ -9,7 +9,7 @@ The rule, in the order in which it is applied:
    an empty kernel would be free of races.
 3. Every error costs the property that it is about. An error that is about no property, or about
    one that the exercise does not ask for, means that the answer is not right.
-4. A kernel whose numbers are wrong on uneven shapes is not right, and has not mastered the bounds.
+4. A kernel whose numbers are wrong on some shapes is not right, and has not mastered the bounds.
    What it shows on even ones (neighbours, reuse, barriers, float32) stays earned: it is worth what
    an honest answer is worth that has no edge handling, and no more.
 5. A race costs race-free and no more, as long as some order of the warps gives the right numbers.
@@ -102,8 +102,8 @@ def lost_properties(
     for each in errors:
         lost.setdefault(property_of(exercise, each.code), _named(each))
     if not numbers_right:
-        lost.setdefault("right", _UNEVEN)
-        lost.setdefault("bounds", _UNEVEN)
+        lost.setdefault("right", _SOME)
+        lost.setdefault("bounds", _SOME)
     if exercise.kind != "kernel" and "right" in lost:
         return dict.fromkeys(judged, f"nothing is earned by a wrong result: {lost['right']}")
     for each in findings:
@@ -122,7 +122,7 @@ _NOT_SHARED = {
     "race-free": "threads that share nothing have no race to avoid",
     "conflict-free": "without shared memory there are no banks to meet at",
 }
-_UNEVEN = "the numbers are wrong where the blocks do not divide the sizes"
+_SOME = "the numbers are wrong for some sizes"
 _NOWHERE = {
     "kernel": "nothing is earned before the numbers are right where the blocks divide the sizes",
     "function": "nothing is earned before the result is right",

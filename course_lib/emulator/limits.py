@@ -19,7 +19,7 @@ import numpy as np
 from course_lib.emulator.lanes import Mask, Value
 from course_lib.emulator.memory import Access, ArrayView
 
-Kind = Literal["test", "choice", "wrap", "loop", "axis", "cast"]
+Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]
 Path = tuple[int, ...]  # the lines of the calls around a site
 Range = tuple[float, float]  # least and greatest
 
@@ -32,6 +32,8 @@ _BOTH_WAYS = {
     ast.Eq: lambda low, high: low <= 0 <= high and low < high,
     ast.NotEq: lambda low, high: low <= 0 <= high and low < high,
 }
+# The same test with its sides exchanged.
+_EXCHANGED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,11 @@ class Site:
     """One place in the kernel, by one way of calls, where two values meet.
 
     Attributes:
-        kind: a test; min or max ("choice"); %, //, & or >> ("wrap"); a loop, with the turns that
-            had work of their own on the left and all its turns on the right; the axis of a shared
-            or local array, with one more than the index on the left; a cast to 8 or 16 bits.
+        kind: a test; min or max ("choice"); a test, min or max of as many indices as there are
+            lanes ("lanes"), with how many are asked for on the left and how many there are on the
+            right; %, //, & or >> ("wrap"); a loop, with the turns that had work of their own on the
+            left and all its turns on the right; the axis of a shared or local array, with one more
+            than the index on the left; a cast to 8 or 16 bits.
         line: where.
         node: the expression, or the loop; None for an axis.
         operator: of a test.
@@ -163,15 +167,41 @@ class LimitNotes:
             site = self._sites[kind, node, path] = Site(kind, node.lineno, node, operator)
         if site.is_open:
             self._note(site, left, right, mask)
+        if kind == "choice" or (kind == "test" and operator in _EXCHANGED):
+            inclusive = kind == "choice" or operator in (ast.LtE, ast.Gt)
+            if np.ndim(left) == 0 < np.ndim(right):
+                left, right = right, left
+                inclusive = kind == "choice" or _EXCHANGED[operator] in (ast.LtE, ast.Gt)
+            self._meet_lanes(node, path, left, right, mask, int(inclusive))
+
+    def _meet_lanes(
+        self, node: ast.expr, path: Path, index: Value, size: Value, mask: Mask, more: int
+    ) -> None:
+        """An index that may differ between lanes meets a size: are there lanes enough for it?
+
+        `more`: by how much the size is less than the number of lanes that is asked for.
+        """
+        if index.dtype.kind not in "iu" or np.ndim(index) == 0:
+            return
+        site = self._sites.get(("lanes", node, path))
+        if site is None:
+            site = self._sites["lanes", node, path] = Site("lanes", node.lineno, node)
+        if site.is_open:
+            (first, last), sizes = _extremes(index, mask), _extremes(size, mask)
+            if first != last and sizes[0] == sizes[1]:
+                asked, lanes = sizes[0] + more, last + 1
+                site.note(self.launch, _seen((asked, asked), (lanes, lanes)))
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """An element of a shared or local array is about to be accessed."""
         for axis, (index, length) in enumerate(zip(indices, view.shape, strict=False)):
-            key = (line, view.name, axis)
+            if np.ndim(length):
+                continue
+            key = (line, view.name, axis, int(length))  # a part has the name of its array
             site = self._sites.get(key)
             if site is None:
                 site = self._sites[key] = Site("axis", line)
-            if site.is_open and np.ndim(length) == 0:
+            if site.is_open:
                 # One more than the index, computed so that no narrow type overflows.
                 self._note(site, index, length, mask, more=1)
 

@@ -64,6 +64,13 @@ def as_dtype(value: Value, dtype: np.dtype) -> Value:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
+def _last_named(item: Any, length: Value) -> Value:
+    """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
+    if not isinstance(item, slice):
+        return item
+    return (length if item.stop is None else item.stop) - np.int64(1)
+
+
 # Looking through the cells of an array costs steps, too: one for so many.
 CELLS_PER_STEP = 1 << 15
 
@@ -97,6 +104,11 @@ class LoadStoreUnit:
         self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
     ) -> tuple[ArrayView, Mask]:
         """The part of an array that a partial index or a slice names, and the lanes inside."""
+        if view.allocation.space != "global":
+            last = [
+                _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
+            ]
+            self.instruments.index(view, last, active, line)
         offset, shape, strides = view.offset, [], []
         faults: list[Fault] = []
         mask = active
@@ -152,8 +164,7 @@ class LoadStoreUnit:
             The elements; the first axis counts them, the others are lanes.
         """
         allocation = view.allocation
-        cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
-        self.report_faults(faults, allocation, "load", line)
+        cell, mask = self.flat_cells(view, index, elements, active, line, "load")
         if mask.empty:
             return np.full(elements, poison(allocation.dtype))
         place = self._neighbours(allocation, cell, elements)
@@ -212,11 +223,20 @@ class LoadStoreUnit:
         self.observe("store", view, cell, mask, line, len(values))
 
     def flat_cells(
-        self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
+        self,
+        view: ArrayView,
+        index: Value,
+        elements: int,
+        active: Mask,
+        line: int,
+        kind: str = "store",
     ) -> tuple[Value, Mask]:
-        """Where a wide store goes, and the lanes for which it is allowed."""
+        """Where a wide access goes, and the lanes for which it is allowed."""
+        if view.allocation.space != "global":
+            last = index + np.int64(elements - 1)
+            self.instruments.index(view.flattened, [last], active, line)
         cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
-        self.report_faults(faults, view.allocation, "store", line)
+        self.report_faults(faults, view.allocation, kind, line)
         return cell, mask
 
     def write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import indent
 
+import numpy as np
 import pytest
 
 import course_lib
+from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.examination import Examination
+from course_lib.diagnosis.points import lost_properties
+from course_lib.emulator import emulate, load_program
+from course_lib.emulator.limits import LimitNotes
 
 NAIVE = """
 from numba import cuda, float32
@@ -215,3 +220,99 @@ def test_out_of_reach_is_said() -> None:
     report, shapes = examined(text)
     assert report.passed and shapes == []
     assert [each.code for each in report.warnings if str(1 << 22) in each.message] == [TEST]
+
+
+WIDER_THAN_LONG = {
+    "test": "if row < M and col < N: {store}",
+    "test, the other way round": "if M > row and N > col: {store}",
+    "left early": """if row >= M or col >= N:
+        return
+    {store}""",
+    "last index": "if row < M and col <= N - 1: {store}",
+    "least of two": "if row < M and col == min(col, N - 1): {store}",
+}
+
+
+@pytest.mark.parametrize("way", WIDER_THAN_LONG)
+def test_a_block_that_is_wider_than_any_long_launch(way: str) -> None:
+    """Every thread has its column as long as there are no more columns than threads."""
+    store = WIDER_THAN_LONG[way].format(store="C[row, col] = A[row, col] + B[row, col]")
+    text = f"""
+from numba import cuda
+
+@cuda.jit
+def mat_add(A, B, C):
+    col, row = cuda.threadIdx.x, cuda.blockIdx.y
+    M, N = A.shape
+    {store}
+"""
+    report = course_lib.examine_source("mat_add", text, block=(512, 1), debug=True)
+    assert not report.passed
+    right = text.replace("cuda.threadIdx.x", "cuda.grid(1)")
+    assert course_lib.examine_source("mat_add", right, block=(512, 1), debug=True).passed
+
+
+def room_sites(body: str) -> list[tuple[str, float | None]]:
+    """The limits that are left open after launches with two sizes, in a kernel with this body."""
+    lines = indent(body.strip("\n"), "    ")
+    program = load_program(f"""
+from numba import cuda, float32
+from course_lib.intrinsics import load4, store4
+
+@cuda.jit
+def kernel(x, y):
+    row = cuda.shared.array(512, float32, alignment=16)
+    table = cuda.shared.array((2, 512), float32)
+    n = x.size
+    y[0] = 0
+{lines}
+""")
+    notes = LimitNotes()
+    for size in (20, 40):
+        emulation = emulate(program.kernel("kernel"))
+        emulation.limits = notes
+        emulation[1, 1](np.ones(size, np.float32), np.zeros(size, np.float32))
+    return [(site.kind, site.number) for site in notes.sites if site.is_open and site.number]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i in range(0, n, 4): store4(row, i, (x[0], x[1], x[2], x[3]))",
+        """
+for i in range(512): row[i] = 1
+for i in range(0, n, 4): y[i] = load4(row, i)[0]
+""",
+        "row[:n] = 1",
+        "for i in range(n): table[:, i] = 1",
+    ],
+)
+def test_room_for_a_number_is_noted(body: str) -> None:
+    assert ("axis", 512) in room_sites(body)
+
+
+def test_elements_that_are_gone_through_are_turns() -> None:
+    body = """
+for i in range(512): row[i] = 0
+at = 0
+for each in row:
+    if at < n: y[0] += x[at] + each
+    at += 1
+"""
+    assert ("loop", 512) in room_sites(body)
+
+
+@pytest.mark.parametrize("limit", [100, 400])
+def test_no_more_is_said_than_was_seen(limit: int) -> None:
+    """Beyond a limit the numbers are wrong where the blocks divide the sizes as well."""
+    text = LIMITED["min in the range"].text.replace("{limit}", str(limit))
+    report = course_lib.examine_source("matmul_naive", text, debug=True)
+    lost = lost_properties(
+        EXERCISES["matmul_naive"],
+        report.findings,
+        report.numbers_right,
+        report.right_where_even,
+        report.shares,
+    )
+    assert lost and report.held
+    assert not [words for words in (*lost.values(), *report.held) if "divide" in words]

@@ -8,6 +8,7 @@ import random
 import pytest
 
 import course_lib
+from course_lib.devices import occupancy
 from course_lib.diagnosis import plain_function, resident_slips
 from course_lib.diagnosis.plain_function import EXAMPLES, launches
 from course_lib.diagnosis.resident_slips import Rules, all_slips, explain
@@ -53,6 +54,31 @@ def test_a_slip_is_recognised_by_its_numbers(seed):
         [found] = explain(answers([slip], cases), cases)
         assert found is slip or answers([found], cases) == answers([slip], cases)
         assert found is slip or "shared_reserved_bytes" in slip.says
+
+
+LIMITS = {
+    "threads": (64, 128, 256, 320, 512, 640),
+    "registers": (32, 40, 64, 96, 100, 128, 160, 168),
+    "shared_bytes": (1 << 10, 1 << 13, 1 << 14, 1 << 15, 48 << 10, 64 << 10, 96 << 10, 100_000),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("what", LIMITS)
+def test_an_answer_that_is_right_only_up_to_a_number_shows(what, seed):
+    """Wherever one of many other launches tells it from a right one, one of these does."""
+
+    def is_right_of(launch, limit):
+        if launch.blocks == 0:  # what is refused is another rule
+            return True
+        sizes = {name: getattr(launch, name) for name in LIMITS}
+        sizes[what] = min(sizes[what], limit)
+        return occupancy(launch.sm.name, **sizes).blocks == launch.blocks
+
+    others = [launch for other in range(100, 110) for launch in possible(other)]
+    for limit in LIMITS[what]:
+        assert not all(is_right_of(launch, limit) for launch in others)
+        assert not all(is_right_of(launch, limit) for launch in possible(seed)), limit
 
 
 def test_two_slips_are_recognised_together():
