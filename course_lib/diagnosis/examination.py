@@ -16,6 +16,7 @@ from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
     Problem,
+    expected_of,
     make_cases,
     make_inputs,
 )
@@ -218,7 +219,7 @@ class Examination:
     def run(self, case: Case, listen: bool = False) -> Trial:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
-        expected, tolerance = self.problem.answer(*inputs)
+        expected, tolerance = expected_of(self.problem, case, inputs)
         output = np.full(expected.shape, case.poison, np.float32)
         before = tuple(each.copy() for each in inputs)
         launch = self.launch(case)

@@ -185,6 +185,14 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
         assert str(number) in first.message, str(report)
 
 
+@pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
+def test_one_product_of_thousands_counts(limit: int) -> None:
+    """However long a sum is, its rounding does not hide that its last product is missing."""
+    text = LIMITED["min in the range"].text.replace("{limit}", str(limit))
+    report = course_lib.examine_source("matmul_naive", text, debug=True)
+    assert [(each.code, each.severity) for each in report.findings] == [(LOOP, "error")]
+
+
 def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[int, ...]]]:
     """The report, and the shapes of the launches beyond a limit."""
     shapes = []
