@@ -76,6 +76,7 @@ def test_one_shared_number_stages_no_tile(tile: int, seed: int) -> None:
     assert missed == ["shared-memory", "race-free", "reuse"]
 
 
+@pytest.mark.slow
 def test_a_show_is_worth_what_the_same_kernel_is_worth_without_it() -> None:
     for exercise in ("matmul_tiled", "attention"):
         show, none = (

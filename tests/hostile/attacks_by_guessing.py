@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attack import RIGHT, Attack, answer, function, kernel
 
-from course_lib.diagnosis.cases import PROBLEMS, Case, make_inputs
+from course_lib.diagnosis.cases import PROBLEMS, Case, long_cases, make_inputs
 from course_lib.diagnosis.plain_function import launches
 
 SUM = PROBLEMS["mat_add"]
@@ -21,7 +21,8 @@ def _only_if(test: str) -> str:
 
 
 def _known_shapes() -> str:
-    shapes = (SUM.tiny, SUM.wide, (48, 48, 0), *SUM.shapes)
+    long = (each.shape for each in long_cases(SUM, 0))
+    shapes = (SUM.tiny, (48, 48, 0), *SUM.shapes, *long)
     return " or ".join(f"(C.shape[0] == {M} and C.shape[1] == {N})" for M, N, _ in shapes)
 
 

@@ -24,7 +24,20 @@ AT_LEAST = {
 }
 
 
-@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+FAST_ONE_IN = 4  # of the answers; the others are in the set of `--all`
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            id=f"{path.parent.name}-{path.stem}",
+            marks=[pytest.mark.slow] if number % FAST_ONE_IN else [],
+        )
+        for number, path in enumerate(ANSWERS)
+    ],
+)
 def test_accepted(path: Path) -> None:
     report = course_lib.examine_source(path.parent.name, path.read_text(encoding="utf-8"))
     errors = [f"{each.code}: {each}" for each in report.findings if each.severity == "error"]
