@@ -374,8 +374,10 @@ def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     """Keys past the end that take part, with a score of zero."""
     keys = len(K)
     hint = "What weight does a key have that does not exist, and which score gives that weight?"
-    counts = {-keys % tile: "missing-mask" for tile in TILES[:4]} | {1: "wrong-bounds-check"}
-    for ghosts, code in counts.items():
+    counts = {-keys % tile: "missing-mask" for tile in TILES[:4]}
+    if 1 in counts:  # all that a tile lacks is one key: other sizes tell which of the two it is
+        counts = {}
+    for ghosts, code in {**counts, 1: "wrong-bounds-check"}.items() if counts else ():
         if not ghosts:
             continue
         plural = "s" if ghosts > 1 else ""

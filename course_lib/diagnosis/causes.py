@@ -302,7 +302,8 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
     for node in source.walk():
         if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
             kind = sorted(names_in(node.func) & NARROW)[0]
-            if largest_of(kind) >= shortest:
+            fixed = all(isinstance(each, ast.Constant) for each in node.args)  # k = int8(0)
+            if largest_of(kind) >= shortest or fixed:
                 continue
             message = f"An index kept as {kind} wraps around where the array is longer than that."
             hint = f"Which is the largest number that {kind} can hold?"

@@ -29,13 +29,19 @@ MOST_PLACES = 4  # that are looked at one by one
 
 @dataclass(frozen=True)
 class Instead:
-    """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1."""
+    """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1.
+
+    `zeros` are replaced as well, by 0: one value that spoils a result must not hide another.
+    """
 
     places: frozenset[Place]
     kind: str
+    zeros: frozenset[Place] = frozenset()
 
     def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None:
         """What stands for the unwritten values of `name` in this line; None for what always does"""
+        if (line, name) in self.zeros:
+            return dtype.type(0)
         if (line, name) not in self.places:
             return None
         if self.kind in ("0", "1"):
@@ -96,13 +102,25 @@ def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -
         return places
     if not 1 < len(places) <= MOST_PLACES:
         return set()
-    return {each for each in places if not _reaches(run, {each}, before, after)}
+    _restore(run, before)
+    try:
+        _repetition(run, Instead(frozenset(places), "0")).run_all()
+    except (BudgetExceeded, KernelRejected):
+        return set()
+    cleared = memories(run)
+    return {each for each in places if not _reaches(run, {each}, before, cleared, places - {each})}
 
 
-def _reaches(run: Run, places: Iterable[Place], before: Memories, after: Memories) -> bool:
+def _reaches(
+    run: Run,
+    places: Iterable[Place],
+    before: Memories,
+    after: Memories,
+    zeros: Iterable[Place] = (),
+) -> bool:
     for kind in ("high", "low", "0", "1"):
         _restore(run, before)
-        again = _repetition(run, Instead(frozenset(places), kind))
+        again = _repetition(run, Instead(frozenset(places), kind, frozenset(zeros)))
         try:
             again.run_all()
         except (BudgetExceeded, KernelRejected):

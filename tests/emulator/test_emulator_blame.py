@@ -206,3 +206,19 @@ def test_float64_is_set_against_the_arrays_that_there_are(dtypes: tuple, phrase:
 def test_how_many_arguments_were_passed(count: int, verb: str) -> None:
     with pytest.raises(KernelRejected, match=f"but {count} {verb} passed"):
         launch("def k(x, y, z):\n    z[0] = 1\n", *[zeros()] * count)
+
+
+def test_one_unwritten_value_that_spoils_a_result_does_not_hide_another() -> None:
+    text = """def k(x, y):
+    s = cuda.shared.array(32, float32)
+    r = cuda.shared.array(32, float32)
+    u = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    a = s[t]
+    b = r[t]
+    c = u[t]
+    y[t] = a + b
+"""
+    found = launch(text, zeros(), zeros()).findings
+    told = {each.cell[0]: each.severity for each in found if each.code == "uninitialised-read"}
+    assert told == {"s": "error", "r": "error", "u": "warning"}
