@@ -32,9 +32,9 @@ def matmul_1d(A, B, C):
             Bs[t // BN, t % BN] = 0
         cuda.syncthreads()
         for k in range(BK):
-            from_b = Bs[k, thread_col]  # <- uninitialised-read
+            from_b = Bs[k, thread_col]
             for i in range(TM):
-                acc[i] += As[thread_row * TM + i, k] * from_b  # <- uninitialised-read
+                acc[i] += As[thread_row * TM + i, k] * from_b
         cuda.syncthreads()
         k0 += BK
     col = col0 + thread_col
