@@ -278,7 +278,8 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     """
     seen: dict[tuple[str, int | None], Finding] = {}
     told: set[str] = set()
-    for each in findings:
+    # What is harmless in one launch may be an error in another one.
+    for each in sorted(findings, key=lambda each: each.severity != "error"):
         if each.message in told and each.code.startswith("race-"):
             continue
         told.add(each.message)

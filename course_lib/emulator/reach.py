@@ -31,17 +31,18 @@ MOST_PLACES = 4  # that are looked at one by one
 class Instead:
     """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1.
 
-    `zeros` are replaced as well, by 0: one value that spoils a result must not hide another.
+    `ones` are replaced as well, by 1: one value that spoils a result must not hide another, nor
+    must a factor of 0.
     """
 
     places: frozenset[Place]
     kind: str
-    zeros: frozenset[Place] = frozenset()
+    ones: frozenset[Place] = frozenset()
 
     def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None:
         """What stands for the unwritten values of `name` in this line; None for what always does"""
-        if (line, name) in self.zeros:
-            return dtype.type(0)
+        if (line, name) in self.ones:
+            return dtype.type(1)
         if (line, name) not in self.places:
             return None
         if self.kind in ("0", "1"):
@@ -104,7 +105,7 @@ def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -
         return set()
     _restore(run, before)
     try:
-        _repetition(run, Instead(frozenset(places), "0")).run_all()
+        _repetition(run, Instead(frozenset(places), "1")).run_all()
     except (BudgetExceeded, KernelRejected):
         return set()
     cleared = memories(run)
@@ -116,11 +117,11 @@ def _reaches(
     places: Iterable[Place],
     before: Memories,
     after: Memories,
-    zeros: Iterable[Place] = (),
+    ones: Iterable[Place] = (),
 ) -> bool:
     for kind in ("high", "low", "0", "1"):
         _restore(run, before)
-        again = _repetition(run, Instead(frozenset(places), kind, frozenset(zeros)))
+        again = _repetition(run, Instead(frozenset(places), kind, frozenset(ones)))
         try:
             again.run_all()
         except (BudgetExceeded, KernelRejected):

@@ -208,8 +208,9 @@ def test_how_many_arguments_were_passed(count: int, verb: str) -> None:
         launch("def k(x, y, z):\n    z[0] = 1\n", *[zeros()] * count)
 
 
-def test_one_unwritten_value_that_spoils_a_result_does_not_hide_another() -> None:
-    text = """def k(x, y):
+@pytest.mark.parametrize("sign", "+*")
+def test_one_unwritten_value_that_spoils_a_result_does_not_hide_another(sign: str) -> None:
+    text = f"""def k(x, y):
     s = cuda.shared.array(32, float32)
     r = cuda.shared.array(32, float32)
     u = cuda.shared.array(32, float32)
@@ -217,7 +218,7 @@ def test_one_unwritten_value_that_spoils_a_result_does_not_hide_another() -> Non
     a = s[t]
     b = r[t]
     c = u[t]
-    y[t] = a + b
+    y[t] = a {sign} b
 """
     found = launch(text, zeros(), zeros()).findings
     told = {each.cell[0]: each.severity for each in found if each.code == "uninitialised-read"}
