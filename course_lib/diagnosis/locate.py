@@ -264,7 +264,8 @@ def missing_offset_line(
         number = _numbering(source, index)
         if isinstance(number, ast.Name) and number is not index:
             return source.assignments(number.id)[0].lineno
-        return mapping_line(source, store, axis, names)
+        own = _own_index_line(source, store, axis, names[0])
+        return own if own != store.lineno else mapping_line(source, store, axis, names)
     for name in sorted(names_in(index)):
         assigned = source.assignments(name)
         value = part_of(assigned[0], name) if len(assigned) == 1 else None
