@@ -238,7 +238,7 @@ class Examination:
                 name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
             }
             maker = TrailMaker(shapes, self.names[-1], launch.grid)
-            emulation.listener = maker.hear
+            emulation.observers.append(maker)
         profile = emulation[launch.grid, launch.block](*inputs, output)
         self.spent[case] = profile.steps
         if case.exact or listen:

@@ -10,6 +10,7 @@ import numpy as np
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.emulator.memory import Access
 from course_lib.emulator.meter import mark
+from course_lib.emulator.observers import Observer
 
 FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
@@ -35,7 +36,7 @@ class Trail:
     writes: np.ndarray
 
 
-class TrailMaker:
+class TrailMaker(Observer):
     """Listens to the accesses of one launch, and keeps what a Trail says of them.
 
     Args:
@@ -59,8 +60,8 @@ class TrailMaker:
         self.high = np.full((high, wide, axes), -1)
         self.lanes_of_stores = 0
 
-    def hear(self, access: Access) -> None:
-        """Take note of an access, as the emulator tells of it."""
+    def access(self, access: Access) -> None:
+        """Take note of an access to global memory."""
         if access.allocation.space != "global" or access.array not in self.shapes:
             return
         if access.kind == "load":

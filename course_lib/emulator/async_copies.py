@@ -119,7 +119,7 @@ class AsyncCopies:
         for i, value in enumerate(copy.values):
             self._unit.write(access.allocation, access.cell + np.int64(i), mask, value)
         self._cells_of(access.allocation).set_line(access, 0)
-        self._unit.instruments.landed(access)
+        self._unit.observers.landed(access)
 
 
 def _common(one: Mask, other: Mask) -> Mask:

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Access
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.races import MAX_REPORTED, Race, code_of
 from course_lib.emulator.touched import (
     Touched,
@@ -18,7 +19,7 @@ from course_lib.emulator.touched import (
 )
 
 
-class BlockRaces:
+class BlockRaces(Observer):
     """Finds cells of global memory that two blocks touch in one launch, one of them writing.
 
     Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
@@ -29,20 +30,26 @@ class BlockRaces:
 
     Args:
         grid: the grid's size, (z, y, x).
+        written: the arrays that the kernel writes, by id; others need no record.
         fences: the lines that call `threadfence`.
     """
 
-    def __init__(self, grid: tuple[int, int, int], fences: Sequence[int] = ()) -> None:
+    def __init__(
+        self, grid: tuple[int, int, int], written: set[int], fences: Sequence[int] = ()
+    ) -> None:
         self.grid = grid
+        self.written = written
         self.fences = fences
         # For each line with an atomic operation, which blocks did it, and when.
         self._turns: dict[int, dict[int, int]] = {}
         self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
 
-    def record(self, access: Access, space: LaneSpace) -> None:
+    def access(self, access: Access) -> None:
         """Take note of an access to a global array that the kernel writes."""
+        if id(access.allocation) not in self.written:
+            return
         of_array = self._touched.setdefault(id(access.allocation), {})
-        cells, blocks = _cells_and_blocks(access, space)
+        cells, blocks = _cells_and_blocks(access, access.mask.space)
         touched_by(of_array, access).add(access, cells, blocks)
         if self.fences and access.kind == "atomic":
             turns = self._turns.setdefault(access.line, {})

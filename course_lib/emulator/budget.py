@@ -104,7 +104,3 @@ class StepCounter:
         self.left -= steps
         if self.left < 0:
             raise BudgetExceeded(line, "steps")
-
-    def stop(self) -> None:
-        """Let the next step be one too many."""
-        self.left = 0

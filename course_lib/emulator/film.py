@@ -14,13 +14,13 @@ import numpy as np
 
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.instruments import Part
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
-from course_lib.emulator.launch import Launch, emulate
-from course_lib.emulator.machine import Barrier, Frame, Machine
+from course_lib.emulator.launch import emulate
+from course_lib.emulator.machine import Frame
 from course_lib.emulator.memory import Access, Memory
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.profile import Profile
-from course_lib.emulator.run import LANES_AT_ONCE, Run
+from course_lib.emulator.run import LANES_AT_ONCE
 
 # A film of more statements is a kernel that does not end, or too long to watch.
 FILM_BUDGET = Budget(steps=4_000)
@@ -131,72 +131,45 @@ def film(
     Raises:
         KernelRejected: if the kernel cannot run, or the launch is too large for a film.
     """
-    launch = emulate(kernel, schedule=schedule, seed=seed, budget=FILM_BUDGET)[grid, block]
+    emulation = emulate(kernel, schedule=schedule, seed=seed, budget=FILM_BUDGET)
+    launch = emulation[grid, block]
     if int(np.prod(launch.grid)) * int(np.prod(launch.block)) > LANES_AT_ONCE // 16:
         raise rejection("unsupported", "A film is for small launches only.", None)
-    run = _FilmedRun(launch, arguments)
-    with np.errstate(all="ignore"):
-        profile = run.execute()
-    assert run.space is not None
-    return Film(profile, run.space, run.moments, run.final)
+    camera = _Camera()
+    emulation.observers.append(camera)
+    profile = launch(*arguments)
+    return Film(profile, camera.space, camera.moments, camera.final)
 
 
-class _FilmedRun(Run):
-    """A run in which a camera stands between every machine and its instruments."""
+class _Camera(Observer):
+    """Keeps every moment of a launch that is small enough to run in one go."""
 
-    def __init__(self, launch: Launch, arguments: tuple[Any, ...]) -> None:
-        super().__init__(launch, arguments)
+    space: LaneSpace
+    memory: Memory
+
+    def __init__(self) -> None:
         self.moments: list[Moment] = []
-        self.final: dict[str, Any] = {}
-        self.space: LaneSpace | None = None
+        self.final: Mapping[str, Any] = {}
 
-    def machine(
-        self, part: Part, memory: Memory, active: Mask, steps: Any, barrier: Barrier
-    ) -> Machine:
-        """A machine whose instruments and barrier pass through the camera."""
-        self.space = part.space
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self.space, self.memory = space, memory
 
-        def watched_barrier(machine: Machine, line: int) -> int:
-            lanes = _lanes(machine.active)
-            self.moments.append(Arrival(line, lanes))
-            interval = barrier(machine, line)
-            self.moments.append(Passing(line, lanes))
-            return interval
+    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
+        self.final = _kernel_frame(frame).variables
+        self.moments.append(Statement(line, _lanes(mask), dict(self.final)))
 
-        camera = _Camera(self, part, memory)
-        machine = super().machine(camera, memory, active, steps, watched_barrier)  # type: ignore[arg-type]
-        camera.machine = machine
-        return machine
+    def arrived(self, line: int, mask: Mask) -> None:
+        self.moments.append(Arrival(line, _lanes(mask)))
 
-
-class _Camera:
-    """Keeps what passes by on its way to the instruments of a part."""
-
-    machine: Machine
-
-    def __init__(self, run: _FilmedRun, part: Part, memory: Memory) -> None:
-        self.run = run
-        self.part = part
-        self.space = part.space
-        self.memory = memory
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.part, name)
-
-    def statement(self, line: int, mask: Mask) -> None:
-        variables = dict(_kernel_frame(self.machine.frame).variables)
-        self.run.moments.append(Statement(line, _lanes(mask), variables))
-        self.run.final = _kernel_frame(self.machine.frame).variables
-        self.part.statement(line, mask)
+    def passed(self, line: int, mask: Mask) -> None:
+        self.moments.append(Passing(line, _lanes(mask)))
 
     def access(self, access: Access) -> None:
-        self.run.moments.append(_touch(access, self.memory))
-        self.part.access(access)
+        self.moments.append(_touch(access, self.memory))
 
-    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None:
-        lanes = _lanes(self.machine.active)
-        self.run.moments.append(Arithmetic(line, lanes, count // max(1, len(lanes))))
-        self.part.flops(line, count, is_float64, is_data)
+    def flops(self, line: int, mask: Mask, count: int, is_float64: bool, is_data: bool) -> None:
+        lanes = _lanes(mask)
+        self.moments.append(Arithmetic(line, lanes, count // max(1, len(lanes))))
 
 
 def _kernel_frame(frame: Frame) -> Frame:

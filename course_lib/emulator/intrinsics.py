@@ -57,6 +57,18 @@ class Intrinsic:
 
 
 @dataclass(frozen=True)
+class Barrier(Intrinsic):
+    """A function in which the threads of a block wait for each other.
+
+    Attributes:
+        arrive: what a thread does before it waits, with the evaluated arguments. Behind the barrier
+            `run` is given what that returned, as the only argument.
+    """
+
+    arrive: Callable[[Machine, ast.Call, list[Any]], Any]
+
+
+@dataclass(frozen=True)
 class Cast:
     """A conversion such as `np.float32(x)`."""
 
@@ -242,19 +254,18 @@ def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _barrier(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    machine.barrier(node)
-
-
 def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.syncwarp(node)
 
 
 def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    """A fence orders what one thread does, and that is in order here; time does not pass."""
+    """A fence orders what one thread does, and that is in order here; time does not pass.
+
+    Nor does a barrier do more than make threads wait.
+    """
 
 
-INTRINSICS["numba.cuda.syncthreads"] = Intrinsic(_nothing(0, 0), _barrier)
+INTRINSICS["numba.cuda.syncthreads"] = Barrier(_nothing(0, 0), _ignore, _ignore)
 INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing(0, 1), _syncwarp)
 for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
     INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)

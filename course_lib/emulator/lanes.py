@@ -151,6 +151,11 @@ class Mask:
         rows = self.space.warps_of(self.array, False)
         return int(np.count_nonzero(rows.any(axis=2))) * self.space.repeats(self.array)
 
+    @cached_property
+    def lanes_by_block(self) -> np.ndarray:
+        """How many lanes of each block are active, in the blocks' order."""
+        return np.count_nonzero(self.full_array.reshape(self.space.block_count, -1), axis=1)
+
     @property
     def empty(self) -> bool:
         """Whether no lane is active."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.infer import infer
 from course_lib.emulator.limits import LimitNotes
-from course_lib.emulator.memory import Access
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.parse import Kernel, kernel_from
 from course_lib.emulator.profile import Profile
 from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
@@ -88,7 +88,7 @@ class Emulation:
         typings: what types the kernel was found to have, for arguments of each kind; emulations
             of one kernel may share them. Those of a decorated kernel do: what it was launched
             with before is not worked out again, with the values that global names had then.
-        listener: told of every access to memory, if there is one.
+        observers: told what happens in a launch, beside those that the options ask for.
         limits: notes of several launches where a number may act as a limit; a launch adds to them
             if it runs in lockstep.
     """
@@ -97,7 +97,7 @@ class Emulation:
         self.kernel = kernel
         self.options = options
         self.typings: Typings = {} if kernel.compiled is None else kernel.compiled
-        self.listener: Callable[[Access], None] | None = None
+        self.observers: list[Observer] = []
         self.limits: LimitNotes | None = None
 
     def __getitem__(self, configuration: Any) -> Launch:

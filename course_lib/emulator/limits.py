@@ -18,6 +18,7 @@ import numpy as np
 
 from course_lib.emulator.lanes import Mask, Value
 from course_lib.emulator.memory import Access, ArrayView
+from course_lib.emulator.observers import Observer
 
 Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]
 Path = tuple[int, ...]  # the lines of the calls around a site
@@ -126,7 +127,7 @@ class _OpenLoop:
         self.in_this_turn = {}
 
 
-class LimitNotes:
+class LimitNotes(Observer):
     """The sites of one kernel, over several launches in lockstep.
 
     Attributes:
@@ -143,7 +144,7 @@ class LimitNotes:
     def sites(self) -> Sequence[Site]:
         return tuple(self._sites.values())
 
-    def begin(self) -> None:
+    def next_launch(self) -> None:
         """A new launch begins."""
         self.launch += 1
         self._loops = []
@@ -151,7 +152,7 @@ class LimitNotes:
             if site.is_open:
                 site.close_if_no_side_is_fixed()
 
-    def meet(
+    def limit(
         self,
         kind: Kind,
         node: ast.expr,
@@ -159,7 +160,7 @@ class LimitNotes:
         left: Value,
         right: Value,
         mask: Mask,
-        operator: type[ast.cmpop] = ast.Lt,
+        operator: type[ast.cmpop],
     ) -> None:
         """Two values meet at an expression, in the lanes of a mask."""
         site = self._sites.get((kind, node, path))

@@ -1,14 +1,14 @@
 """The load/store unit: reads and writes elements for all active lanes, and checks each access.
 
 Every access is checked against the bounds of its array, against memory that nobody has written,
-and then told to the instruments, which count it and look for races.
+and then told to the observers, which count it and look for races.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,23 +25,11 @@ from course_lib.emulator.memory import (
     Memory,
     poison,
 )
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.wide_access import flat_cells
 
-
-class MemoryInstruments(Protocol):
-    """What the unit tells about a run."""
-
-    def access(self, access: Access) -> None: ...
-    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None: ...
-    def uninitialised(
-        self, allocation: Allocation, cell: Value, bad: Mask, line: int
-    ) -> np.generic | None: ...
-    def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None: ...
-    def too_early(
-        self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
-    ) -> None: ...
-    def landed(self, access: Access) -> None: ...
-    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None: ...
+if TYPE_CHECKING:
+    from course_lib.emulator.reach import Instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +69,27 @@ class LoadStoreUnit:
     Args:
         space: the lanes.
         memory: the shared and local memory of their blocks.
-        instruments: who is told about every access.
+        observers: who is told about every access.
         steps: what may be spent.
+        instead: what stands for values that nobody wrote, in a launch that tries that out.
 
     `interval` counts the barriers passed, `count` the accesses made; `moment` says in which turn of
     which loops, and in which calls, the lanes are.
     """
 
     def __init__(
-        self, space: LaneSpace, memory: Memory, instruments: MemoryInstruments, steps: StepCounter
+        self,
+        space: LaneSpace,
+        memory: Memory,
+        observers: Observer,
+        steps: StepCounter,
+        instead: Instead | None = None,
     ) -> None:
         self.space = space
         self.memory = memory
-        self.instruments = instruments
+        self.observers = observers
         self.steps = steps
+        self.instead = instead
         self.interval = 0
         self.count = 0
         self.moment: tuple[int, ...] = ()
@@ -108,7 +103,7 @@ class LoadStoreUnit:
             last = [
                 _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
             ]
-            self.instruments.index(view, last, active, line)
+            self.observers.index(view, last, active, line)
         offset, shape, strides = view.offset, [], []
         faults: list[Fault] = []
         mask = active
@@ -139,7 +134,7 @@ class LoadStoreUnit:
         """Read one element for each active lane."""
         allocation = view.allocation
         if allocation.space != "global":
-            self.instruments.index(view, indices, active, line)
+            self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "load", line)
@@ -202,7 +197,7 @@ class LoadStoreUnit:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
         allocation = view.allocation
         if allocation.space != "global":
-            self.instruments.index(view, indices, active, line)
+            self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "store", line)
@@ -234,7 +229,7 @@ class LoadStoreUnit:
         """Where a wide access goes, and the lanes for which it is allowed."""
         if view.allocation.space != "global":
             last = index + np.int64(elements - 1)
-            self.instruments.index(view.flattened, [last], active, line)
+            self.observers.index(view.flattened, [last], active, line)
         cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
         self.report_faults(faults, view.allocation, kind, line)
         return cell, mask
@@ -282,11 +277,19 @@ class LoadStoreUnit:
         if (found < 0).any():
             never = mask.where(found < 0)
             if not never.empty:
-                instead = self.instruments.uninitialised(allocation, cell, never, line)
-                unwritten = None if instead is None else (never, instead)
+                self.observers.uninitialised(allocation, cell, never, line)
+                unwritten = self._instead(allocation, never, line)
         if allocation.space == "shared":
             self._check_stale(allocation, cell, found, mask, line)
         return unwritten
+
+    def _instead(
+        self, allocation: Allocation, never: Mask, line: int
+    ) -> tuple[Mask, np.generic] | None:
+        if self.instead is None:
+            return None
+        value = self.instead.value(allocation.name, line, allocation.dtype)
+        return None if value is None else (never, value)
 
     def _check_stale(
         self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask, line: int
@@ -296,12 +299,12 @@ class LoadStoreUnit:
         if old.any():
             stale = mask.where(old)
             if not stale.empty:
-                self.instruments.stale(allocation, cell, stale, line)
+                self.observers.stale(allocation, cell, stale, line)
 
     def observe(
         self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
     ) -> Access:
-        """Tell the instruments of an access."""
+        """Tell the observers of an access."""
         allocation = view.allocation
         if allocation.copies is not None and allocation.copies.count:
             self._check_copies(kind, allocation, cell, mask, line, elements)
@@ -311,7 +314,7 @@ class LoadStoreUnit:
         access = Access(
             kind, view.name, allocation, cell, mask, line, order, self.interval, elements
         )
-        self.instruments.access(access)
+        self.observers.access(access)
         return access
 
     def _check_copies(
@@ -323,13 +326,13 @@ class LoadStoreUnit:
         if lines.any():
             bad = mask.where(lines != 0)
             if not bad.empty:
-                self.instruments.too_early(kind, allocation, cell, bad, line, lines)
+                self.observers.too_early(kind, allocation, cell, bad, line, lines)
 
     def report_faults(
         self, faults: Sequence[Fault], allocation: Allocation, kind: str, line: int
     ) -> None:
         for fault in faults:
-            self.instruments.fault(fault, allocation, kind, line)
+            self.observers.fault(fault, allocation, kind, line)
 
     def replace(
         self,
@@ -364,7 +367,7 @@ class LoadStoreUnit:
         """An atomic update: every active lane's takes place, one after the other."""
         allocation = view.allocation
         if allocation.space != "global":
-            self.instruments.index(view, indices, active, line)
+            self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
         if faults:
             self.report_faults(faults, allocation, "atomic", line)

@@ -2,15 +2,18 @@
 
 Control flow is a matter of masks: both sides of a divergent `if` are walked, each with its own
 lanes active. Expressions become NumPy operations on arrays of lanes. The machine computes and
-keeps order; what an access costs and whether it races is for the instruments that it calls.
+keeps order; what an access costs and whether it races is for its observers to say.
+
+Blocks of statements are generators: at a barrier they yield, and whoever drives the machine goes on
+with it when all have arrived. So several machines can take turns, without threads.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +27,6 @@ from course_lib.emulator.limits import Kind, Path
 from course_lib.emulator.load_store import (
     AtomicUpdate,
     LoadStoreUnit,
-    MemoryInstruments,
     as_dtype,
 )
 from course_lib.emulator.memory import (
@@ -36,43 +38,12 @@ from course_lib.emulator.memory import (
     poison,
 )
 from course_lib.emulator.names import Reference
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.typings import Typing
+from course_lib.emulator.waiting import Steps, settle
 
-
-class Instruments(MemoryInstruments, Protocol):
-    """What the machine tells about a run; see profile.py and launch.py."""
-
-    def statement(self, line: int, mask: Mask) -> None: ...
-    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None: ...
-    def branch(self, line: int, condition: Value, mask: Mask) -> None: ...
-    def syncwarp(self, mask: Mask) -> None: ...
-    def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
-    def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None: ...
-    def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None: ...
-    def undefined(self, name: str, bad: Mask, line: int, kind: np.dtype) -> np.generic: ...
-    def printed(self, texts: Sequence[str], more: int) -> None: ...
-    def limit(
-        self,
-        kind: Kind,
-        node: ast.expr,
-        path: Path,
-        left: Value,
-        right: Value,
-        mask: Mask,
-        operator: type[ast.cmpop],
-    ) -> None: ...
-    def enter_loop(self, node: ast.For | ast.While, path: Path) -> None: ...
-    def end_turn(self) -> None: ...
-    def leave_loop(self, turns: int) -> None: ...
-    def raised(self, what: str, mask: Mask, line: int) -> None: ...
-    def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None: ...
-    def not_below(self, tuples: str, passed: Mask, line: int) -> None: ...
-
-
-class Barrier(Protocol):
-    """What happens when the lanes of a machine arrive at a barrier; returns the new interval."""
-
-    def __call__(self, machine: Machine, line: int) -> int: ...
+if TYPE_CHECKING:
+    from course_lib.emulator.reach import Instead
 
 
 @dataclass
@@ -92,7 +63,8 @@ class Loop:
 class Frame:
     """One call of a function: its variables and the lanes that have not returned from it.
 
-    `path` are the lines of the calls that led here.
+    `path` are the lines of the calls that led here. `settled` holds the values of those parts of
+    the running statement that were worked out before a barrier in the midst of it (see waiting.py).
     """
 
     typing: Typing
@@ -104,6 +76,7 @@ class Frame:
     assigned_under: dict[str, Mask] = field(default_factory=dict)
     defined: dict[str, Mask] = field(default_factory=dict)
     path: Path = ()
+    settled: dict[ast.AST, Any] = field(default_factory=dict)
 
 
 class Machine:
@@ -115,10 +88,10 @@ class Machine:
         typing: the kernel and its types.
         arguments: the value of each parameter: a NumPy scalar, an ArrayView or a tuple.
         active: the lanes to run.
-        instruments: who is told what happens.
+        observers: who is told what happens.
         steps: what may be spent.
-        barrier: called when the active lanes arrive at a barrier.
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
+        instead: what stands for values that nobody wrote, in a launch that tries that out.
     """
 
     def __init__(
@@ -128,24 +101,24 @@ class Machine:
         typing: Typing,
         arguments: Sequence[Any],
         active: Mask,
-        instruments: Instruments,
+        observers: Observer,
         steps: StepCounter,
-        barrier: Barrier,
         budget: Budget,
         dynamic_shared_bytes: int = 0,
+        instead: Instead | None = None,
     ) -> None:
         self.space = space
         self.memory = memory
         self.active = active
-        self.instruments = instruments
+        self.observers = observers
         self.steps = steps
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
-        self.unit = LoadStoreUnit(space, memory, instruments, steps)
+        self.instead = instead
+        self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
         self._is_debugged = typing.kernel.is_debugged
-        self._barrier = barrier
         self._nobody = Mask.of(space, np.False_)
         self._ended = self._nobody
         self._step_cost = budget.cost_for(space.size)
@@ -163,14 +136,14 @@ class Machine:
         """The types of the function that is running."""
         return self.frame.typing
 
-    def run(self) -> None:
-        """Run the kernel to its end.
+    def run(self) -> Steps:
+        """Run the kernel to its end, with a pause at every barrier.
 
         Raises:
             BudgetExceeded: if the steps do not suffice.
         """
         try:
-            self.block(self.frame.typing.kernel.body)
+            yield from self.block(self.frame.typing.kernel.body)
         except BudgetExceeded as stop:
             stop.loop = self._loop_without_end()
             raise
@@ -191,16 +164,24 @@ class Machine:
 
     # -- statements -------------------------------------------------------------------------
 
-    def block(self, body: Sequence[ast.stmt]) -> None:
+    def block(self, body: Sequence[ast.stmt]) -> Steps:
         """Run statements for the active lanes until none is left active."""
         for statement in body:
             if self.active.empty:
                 return
             self.line = statement.lineno
             self.spend(statement)
-            self.instruments.statement(statement.lineno, self.active)
+            self.observers.statement(statement.lineno, self.active, self.frame)
             self._statement = statement
-            self._run_statement[type(statement)](statement)
+            kind = type(statement)
+            if kind in _WITH_BLOCKS:
+                yield from self._run_statement[kind](statement)
+            elif statement in self.frame.typing.waiting:
+                yield from settle(self, statement)
+                self._run_statement[kind](statement)
+                self.frame.settled.clear()
+            else:
+                self._run_statement[kind](statement)
 
     def spend(self, statement: ast.stmt) -> None:
         """Pay for a statement, or for one more turn of a loop."""
@@ -267,34 +248,42 @@ class Machine:
     def augmented_assign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
             view, indices = self.element(node.target, "load")
-            current = self.load(view, indices)
+            current = self._old_value(node.target, view, indices)
             self.store(view, indices, self.operate(node, current, self.evaluate(node.value)))
         else:
             current = self.evaluate(node.target)
             result = self.operate(node, current, self.evaluate(node.value))
             self.set_variable(node.target.id, result)  # type: ignore[attr-defined]
 
-    def if_statement(self, node: ast.If) -> None:
+    def _old_value(self, target: ast.Subscript, view: ArrayView, indices: list[Value]) -> Value:
+        """What `target += …` adds to: read before the right-hand side is worked out."""
+        settled = self.frame.settled
+        return settled[target] if target in settled else self.load(view, indices)
+
+    def if_statement(self, node: ast.If) -> Steps:
+        if node.test in self.typing.waiting:
+            yield from settle(self, node.test)
         condition = self.condition(node.test)
         before = self.active  # a call in the test may have ended some
         taken = before.where(condition)
         if taken is before or taken.lanes == before.lanes:
-            self.block(node.body)
+            yield from self.block(node.body)
         elif taken.empty:
-            self.block(node.orelse)
+            yield from self.block(node.orelse)
         else:
             other = before.without(taken)
             self.active = taken
-            self.block(node.body)
+            yield from self.block(node.body)
             after_body = self.active
             self.active = other
-            self.block(node.orelse)
+            yield from self.block(node.orelse)
             self.active = self.rejoin(before, [after_body, self.active])
 
     def condition(self, test: ast.expr) -> Value:
         """The truth of a test, counted as a branch."""
         truth = self.truth(self.evaluate(test))
-        self.instruments.branch(test.lineno, truth, self.active)
+        self.frame.settled.clear()
+        self.observers.branch(test.lineno, truth, self.active)
         return truth
 
     def truth(self, value: Value) -> Value:
@@ -312,45 +301,50 @@ class Machine:
             whole = whole.union(part)
         return whole
 
-    def while_statement(self, node: ast.While) -> None:
+    def while_statement(self, node: ast.While) -> Steps:
         before = self.active
         loop = self._open_loop(node)
         left: list[Mask] = []
         while not self.active.empty:
             self.spend(node)
             self.line = node.lineno
+            if node.test in self.typing.waiting:
+                yield from settle(self, node.test)
             condition = self.condition(node.test)
             staying = self.active.where(condition)
             if staying is not self.active:
                 left.append(self.active.without(staying))
             self.active = staying
-            self._one_round(node.body, loop)
-        self._leave_loop(before, left, loop)
+            yield from self._one_round(node.body, loop)
+        yield from self._leave_loop(before, left, loop)
 
     def _open_loop(self, node: ast.For | ast.While) -> Loop:
         loop = Loop(node)
         self.frame.loops.append(loop)
         self._open_loops.append(loop)
-        self.instruments.enter_loop(node, self.frame.path)
+        self.observers.enter_loop(node, self.frame.path)
         return loop
 
-    def for_statement(self, node: ast.For) -> None:
+    def for_statement(self, node: ast.For) -> Steps:
+        if node.iter in self.typing.waiting:
+            yield from settle(self, node.iter)
         iterated = self.evaluate(node.iter)
+        self.frame.settled.clear()
         before = self.active
         loop = self._open_loop(node)
         left: list[Mask] = []
         if isinstance(iterated, ArrayView):
-            self._for_elements(node, loop, iterated)
+            yield from self._for_elements(node, loop, iterated)
         elif isinstance(self.typing.types[node.iter], T.TupleType):
-            self._for_items(node, loop, iterated)
+            yield from self._for_items(node, loop, iterated)
         elif all(np.ndim(bound) == 0 for bound in iterated):
-            self._for_uniform(node, loop, *iterated)
+            yield from self._for_uniform(node, loop, *iterated)
         else:
-            self._for_lanes(node, loop, left, *iterated)
+            yield from self._for_lanes(node, loop, left, *iterated)
         left.append(self.active)
-        self._leave_loop(before, left, loop)
+        yield from self._leave_loop(before, left, loop)
 
-    def _for_elements(self, node: ast.For, loop: Loop, view: ArrayView) -> None:
+    def _for_elements(self, node: ast.For, loop: Loop, view: ArrayView) -> Steps:
         """A loop over a one-dimensional array: loads its elements one after the other."""
         length = view.shape[0]
         if np.ndim(length):
@@ -360,22 +354,22 @@ class Machine:
                 return
             self.spend(node)
             self.line = node.lineno
-            self.instruments.branch(node.lineno, np.True_, self.active)
+            self.observers.branch(node.lineno, np.True_, self.active)
             self.bind(node.target, self.load(view, [np.int64(index)]))
-            self._one_round(node.body, loop)
-        self.instruments.branch(node.lineno, np.False_, self.active)
+            yield from self._one_round(node.body, loop)
+        self.observers.branch(node.lineno, np.False_, self.active)
 
-    def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> None:
+    def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> Steps:
         loop.count = len(items)
         for item in items:
             if self.active.empty:
                 return
             self.bind(node.target, item)
-            self._one_round(node.body, loop)
+            yield from self._one_round(node.body, loop)
 
     def _for_uniform(
         self, node: ast.For, loop: Loop, start: Value, stop: Value, step: Value
-    ) -> None:
+    ) -> Steps:
         if step == 0:
             return
         number = start.dtype.type
@@ -386,14 +380,14 @@ class Machine:
                 return
             self.spend(node)
             self.line = node.lineno
-            self.instruments.branch(node.lineno, np.True_, self.active)
+            self.observers.branch(node.lineno, np.True_, self.active)
             self.bind(node.target, number(index))
-            self._one_round(node.body, loop)
-        self.instruments.branch(node.lineno, np.False_, self.active)
+            yield from self._one_round(node.body, loop)
+        self.observers.branch(node.lineno, np.False_, self.active)
 
     def _for_lanes(
         self, node: ast.For, loop: Loop, left: list[Mask], start: Value, stop: Value, step: Value
-    ) -> None:
+    ) -> Steps:
         """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
         index = start
         loop.count = int(np.max((stop - start + step - np.sign(step)) // step, initial=0))
@@ -401,7 +395,7 @@ class Machine:
             self.spend(node)
             self.line = node.lineno
             inside = np.where(step > 0, index < stop, (step < 0) & (index > stop))
-            self.instruments.branch(node.lineno, inside, self.active)
+            self.observers.branch(node.lineno, inside, self.active)
             staying = self.active.where(inside)
             if staying is not self.active:
                 left.append(self.active.without(staying))
@@ -409,30 +403,30 @@ class Machine:
             if self.active.empty:
                 return
             self.bind(node.target, index)
-            self._one_round(node.body, loop)
+            yield from self._one_round(node.body, loop)
             index = index + step
 
-    def _one_round(self, body: Sequence[ast.stmt], loop: Loop) -> None:
+    def _one_round(self, body: Sequence[ast.stmt], loop: Loop) -> Steps:
         """Run a loop's body once; lanes at `continue` take part in the next round."""
         before, outside = self.active, self.unit.moment
         loop.turns += 1
         self.unit.moment = (*outside, body[0].lineno, loop.turns)
-        self.block(body)
+        yield from self.block(body)
         self.unit.moment = outside
-        self.instruments.end_turn()
+        self.observers.end_turn()
         if loop.continued:
             self.active = self.rejoin(before, [self.active, *loop.continued])
             loop.continued = []
 
-    def _leave_loop(self, before: Mask, left: Sequence[Mask], loop: Loop) -> None:
+    def _leave_loop(self, before: Mask, left: Sequence[Mask], loop: Loop) -> Steps:
         node = loop.node
         self.frame.loops.pop()
         self._open_loops.pop()
         self._most_turns[node] = max(loop.turns, self._most_turns.get(node, 0))
-        self.instruments.leave_loop(max(loop.turns, loop.count))
+        self.observers.leave_loop(max(loop.turns, loop.count))
         self.active = self.rejoin(before, left)
         if node.orelse and not self.active.empty:
-            self.block(node.orelse)
+            yield from self.block(node.orelse)
         if loop.broken:
             self.active = self.rejoin(before, [self.active, *loop.broken])
 
@@ -471,7 +465,7 @@ class Machine:
     def _raise(self, what: str, failed: Mask, line: int) -> None:
         """Some lanes raise an exception: they end, and only under debug=True is it known why."""
         if self._is_debugged:
-            self.instruments.raised(what, failed, line)
+            self.observers.raised(what, failed, line)
         self.end(failed)
 
     def end(self, lanes: Mask) -> None:
@@ -484,9 +478,12 @@ class Machine:
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression for the active lanes; other lanes may hold anything."""
-        constant = self.frame.typing.constants.get(node)
+        frame = self.frame
+        constant = frame.typing.constants.get(node)
         if constant is not None:
             return self._array_constant(constant) if isinstance(constant, np.ndarray) else constant
+        if frame.settled and node in frame.settled:
+            return frame.settled[node]
         return self._evaluate[type(node)](node)
 
     def convert(self, value: Any, dtype: T.Type) -> Any:
@@ -536,9 +533,11 @@ class Machine:
         """The value of a variable for lanes that never set it."""
         if isinstance(kind, T.TupleType):
             return tuple(self._undefined(node, item, lanes) for item in kind.items)
-        number = kind if isinstance(kind, np.dtype) else T.FLOAT64
-        value = self.instruments.undefined(node.id, lanes, node.lineno, number)
-        return value if isinstance(kind, np.dtype) else None
+        self.observers.undefined(node.id, lanes, node.lineno)
+        if not isinstance(kind, np.dtype):
+            return None
+        value = self.instead.value(node.id, node.lineno, kind) if self.instead else None
+        return poison(kind) if value is None else value
 
     def _where_defined(self, frame: Frame, node: ast.Name, value: Any) -> Any:
         defined = frame.defined.get(node.id)
@@ -591,9 +590,8 @@ class Machine:
         dtype = self.typing.operands[node]
         if dtype.kind == "f":
             both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
-            self.instruments.flops(
-                node.lineno, self.active.lanes, dtype == T.FLOAT64, not both_integers
-            )
+            active, is_float64 = self.active, dtype == T.FLOAT64
+            self.observers.flops(node.lineno, active, active.lanes, is_float64, not both_integers)
         left, right = self.convert(left, dtype), self.convert(right, dtype)
         if type(node.op) in _WRAPS and dtype.kind in "iu":
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
@@ -611,13 +609,14 @@ class Machine:
     ) -> None:
         """Tell that two values meet, either of which may be a limit for the other."""
         path, active = self.frame.path, self.active
-        self.instruments.limit(kind, node, path, left, right, active, operator)
+        self.observers.limit(kind, node, path, left, right, active, operator)
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""
         if each_lane and dtype.kind == "f":
-            count = each_lane * self.active.lanes
-            self.instruments.flops(node.lineno, count, dtype == T.FLOAT64, True)  # type: ignore[attr-defined]
+            active = self.active
+            count = each_lane * active.lanes
+            self.observers.flops(node.lineno, active, count, dtype == T.FLOAT64, True)  # type: ignore[attr-defined]
 
     def unary(self, node: ast.UnaryOp) -> Value:
         operand = self.evaluate(node.operand)
@@ -669,7 +668,7 @@ class Machine:
             inside = inside & (index < length)
         passed = self.active.where((truth if below else ~truth) & ~inside)
         if not passed.empty:
-            self.instruments.not_below(ast.unparse(node)[:60], passed, node.lineno)
+            self.observers.not_below(ast.unparse(node)[:60], passed, node.lineno)
 
     def _compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
@@ -707,8 +706,12 @@ class Machine:
         before = self.active
         self.active = before.where(needed)
         value = self._poison_of(node) if self.active.empty else self.evaluate(node)
-        self.active = before if self._ended is self._nobody else before.without(self._ended)
+        self.active = self.still_running(before)
         return value
+
+    def still_running(self, lanes: Mask) -> Mask:
+        """Those of the lanes that no exception has ended."""
+        return lanes if self._ended is self._nobody else lanes.without(self._ended)
 
     def _poison_of(self, node: ast.expr) -> Any:
         return _poison_of_type(self.typing.types[node])
@@ -752,7 +755,7 @@ class Machine:
         bad = self.active.where(beyond) if np.any(beyond) else self._nobody
         if not bad.empty:
             name = ast.unparse(node.value)[:40]
-            self.instruments.no_such_item(name, index, count, bad, node.lineno)
+            self.observers.no_such_item(name, index, count, bad, node.lineno)
             self.end(bad)
         return self._tuple_item(items, np.where(index < 0, index + count, index)[()])
 
@@ -813,17 +816,21 @@ class Machine:
             return self.convert(arguments[0], target.dtype)
         if isinstance(target, Intrinsic):
             return target.run(self, node, arguments)
-        return self.call_function(target, arguments)
+        try:
+            next(self.call_function(target, arguments))
+        except StopIteration as end:
+            return end.value
+        raise AssertionError("a barrier where the typing saw none")
 
-    def call_function(self, typing: Typing, arguments: Sequence[Any]) -> Any:
-        """Call a device function or a closure for the active lanes."""
+    def call_function(self, typing: Typing, arguments: Sequence[Any]) -> Generator[int, None, Any]:
+        """Call a device function or a closure for the active lanes; returns what it returns."""
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
         path = (*caller.path, line)
         self.frame = Frame(typing, variables, entered, parent=caller, path=path)
         outside = self.unit.moment
         self.unit.moment = (*outside, line)
-        self.block(typing.kernel.body)
+        yield from self.block(typing.kernel.body)
         self.unit.moment = outside
         result = self.frame.result
         self.frame, self.active, self.line = caller, entered, line
@@ -870,7 +877,7 @@ class Machine:
         wrong = lanes.where(length != items)
         if not wrong.empty:
             what = f"ValueError ({items} values for a part of another length)"
-            self.instruments.raised(what, wrong, node.lineno)
+            self.observers.raised(what, wrong, node.lineno)
             self.end(wrong)
         return lanes.without(wrong)
 
@@ -928,23 +935,20 @@ class Machine:
         """Advance each active lane's random state; what `step` draws from it."""
         return self.unit.replace(states, [index], step, self.active, self.line)
 
-    # -- barriers and output ----------------------------------------------------------------
+    # -- barriers ---------------------------------------------------------------------------
 
-    def barrier(self, node: ast.Call) -> None:
-        """`cuda.syncthreads()` for the active lanes."""
-        self.unit.interval = self._barrier(self, node.lineno)
-
-    def vote_at_barrier(self, node: ast.Call, vote: Value) -> tuple[np.ndarray, np.ndarray]:
-        """Pass a barrier at which threads vote: which lanes voted, and which said yes."""
-        voted, yes = self.memory.ballot(node, self.unit.interval)
-        voted |= self.active.full_array
-        yes |= self.active.full_array & vote
-        self.barrier(node)
-        return voted, yes
+    def wait(self, line: int) -> Steps:
+        """Wait at a barrier with the active lanes."""
+        self.observers.arrived(line, self.active)
+        yield line
+        self.unit.interval += 1
+        self.observers.passed(line, self.active)
 
     def syncwarp(self, node: ast.Call) -> None:
         """`cuda.syncwarp()` for the active lanes."""
-        self.instruments.syncwarp(self.active)
+        self.observers.syncwarp(self.active)
+
+    # -- output -----------------------------------------------------------------------------
 
     def print(self, node: ast.Call, values: Sequence[Any]) -> None:
         """Print a line for every active lane, up to the budget."""
@@ -966,7 +970,7 @@ class Machine:
             [column if isinstance(column, str) else str(column[lane]) for column in columns]
             for lane in lanes
         )
-        self.instruments.printed([" ".join(row) for row in rows], more)
+        self.observers.printed([" ".join(row) for row in rows], more)
 
 
 def _first_beyond(op: ast.operator, number: Value) -> Value:
@@ -1051,6 +1055,7 @@ _STATEMENTS = {
     ast.FunctionDef: "nothing",
     ast.Raise: "raise_statement",
 }
+_WITH_BLOCKS = {ast.If, ast.While, ast.For}
 _EXPRESSIONS = {
     ast.Constant: "constant",
     ast.Name: "name",

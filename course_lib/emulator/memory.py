@@ -126,7 +126,7 @@ class ArrayView:
 
 @dataclass(frozen=True, eq=False)
 class Access:
-    """One executed memory operation of all active lanes; the instruments read these.
+    """One executed memory operation of all active lanes; the observers read these.
 
     Attributes:
         kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.

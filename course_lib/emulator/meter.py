@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.emulator.cost import SECTOR_BYTES, GlobalCost, SharedCost, global_cost, shared_cost
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.memory import Access, Allocation
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.profile import ArrayTraffic, Counters, LineCounters
+
+if TYPE_CHECKING:
+    from course_lib.emulator.machine import Frame
 
 MAX_REMEMBERED_PATTERNS = 4096
 # Larger patterns cost more to recognise than to count.
@@ -25,7 +30,7 @@ class _Touched:
     stored: np.ndarray
 
 
-class Meter:
+class Meter(Observer):
     """Keeps the counters of one launch."""
 
     def __init__(self) -> None:
@@ -48,12 +53,12 @@ class Meter:
             counters = self.lines[number] = LineCounters()
         return counters
 
-    def statement(self, line: int, mask: Mask) -> None:
+    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         counters = self.line(line)
         counters.executed += mask.warps
         counters.active_lanes += mask.lanes
 
-    def flops(self, line: int, count: int, is_float64: bool, is_data: bool) -> None:
+    def flops(self, line: int, mask: Mask, count: int, is_float64: bool, is_data: bool) -> None:
         counters = self.line(line)
         counters.flops += count
         if is_float64:
@@ -61,8 +66,8 @@ class Meter:
             if is_data:
                 self.float64_lines.add(line)
 
-    def barrier(self, line: int, blocks: int) -> None:
-        self.line(line).barriers += blocks
+    def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        self.line(line).barriers += int(np.count_nonzero(arrived.lanes_by_block))
 
     def branch(self, line: int, condition: Value, mask: Mask) -> None:
         counters = self.line(line)

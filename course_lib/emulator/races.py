@@ -10,13 +10,14 @@ lanes plays no part, so running them in lockstep cannot hide a race.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
-from course_lib.emulator.memory import Access, Allocation
+from course_lib.emulator.memory import Access, Allocation, Memory
+from course_lib.emulator.observers import Observer
 from course_lib.emulator.touched import (
     KINDS,
     Touched,
@@ -67,10 +68,19 @@ class _Entry:
     warp_syncs: np.ndarray | None
 
 
-class RaceDetector:
-    """Collects the accesses of one space and judges them at its barriers."""
+class RaceDetector(Observer):
+    """Collects the accesses of the blocks that run side by side and judges them at their barriers.
 
-    def __init__(self, space: LaneSpace, written_globals: set[int]) -> None:
+    Args:
+        written_globals: the global arrays that the kernel writes, by id; others need no record.
+        report: told of every race when the blocks have ended.
+    """
+
+    def __init__(self, written_globals: set[int], report: Callable[[Race], None]) -> None:
+        self._written_globals = written_globals
+        self._tell = report
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
         self.space = space
         self.races: list[Race] = []
         self._seen: set[tuple[str, str, int, int]] = set()
@@ -79,12 +89,13 @@ class RaceDetector:
         self._lanes = 0
         self._clean: set[tuple] = set()
         self._guilty: set[tuple] = set()
-        # Only arrays that the kernel writes can be raced on; others need no record.
-        self._written_globals = written_globals
         self._warp_syncs: np.ndarray | None = None
         self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
 
-    def record(self, access: Access) -> None:
+    def landed(self, access: Access) -> None:
+        self.access(access)
+
+    def access(self, access: Access) -> None:
         """Take note of an access to shared memory, or to a global array that is also written."""
         space = access.allocation.space
         if space == "local" or access.mask.empty:
@@ -155,8 +166,21 @@ class RaceDetector:
         before = 0 if self._warp_syncs is None else self._warp_syncs
         self._warp_syncs = before + warps.astype(np.int64)
 
-    def barrier(self, passing: Mask | None) -> None:
-        """The blocks in `passing` (None: all) passed a barrier: judge what they did before it."""
+    def end(self) -> None:
+        self._judge_before_a_barrier(None)
+        # Races between warps first: they are the clearer example of a missing barrier.
+        for race in sorted(self.races, key=lambda race: race.same_warp):
+            self._tell(race)
+
+    def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        blocks = arrived.lanes_by_block > 0
+        passing = None
+        if not blocks.all():
+            passing = Mask.of(self.space, blocks.reshape(*self.space.blocks, 1, 1, 1))
+        self._judge_before_a_barrier(passing)
+
+    def _judge_before_a_barrier(self, passing: Mask | None) -> None:
+        """Judge what the blocks in `passing` (None: all) have done since the barrier before."""
         if self._folded:
             self._fold()
             self._judge_folded()

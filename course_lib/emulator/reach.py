@@ -8,7 +8,6 @@ leaves in memory, prints and does wrong stays as it was, no result depends on th
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -105,7 +104,7 @@ def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -
         return set()
     _restore(run, before)
     try:
-        _repetition(run, Instead(frozenset(places), "1")).run_all()
+        run.repeated(Instead(frozenset(places), "1")).run_all()
     except (BudgetExceeded, KernelRejected):
         return set()
     cleared = memories(run)
@@ -121,26 +120,16 @@ def _reaches(
 ) -> bool:
     for kind in ("high", "low", "0", "1"):
         _restore(run, before)
-        again = _repetition(run, Instead(frozenset(places), kind, frozenset(ones)))
+        again = run.repeated(Instead(frozenset(places), kind, frozenset(ones)))
         try:
             again.run_all()
         except (BudgetExceeded, KernelRejected):
             return True
-        if again.output != run.output or _faults(again) != _faults(run):
+        if again.output.lines != run.output.lines or _faults(again) != _faults(run):
             return True
         if not _same(_written(run), after):
             return True
     return False
-
-
-def _repetition(run: Run, instead: Instead) -> Run:
-    """The same launch again, with no one watching."""
-    again = copy.copy(run)
-    again.options = replace(run.options, counters=False, races=False, trace=False, stream=False)
-    again.meter = again.stream = again.listener = again.limits = None
-    again.findings, again.stale, again.shared, again.output = {}, {}, {}, []
-    again.instead = instead
-    return again
 
 
 def _faults(run: Run) -> set[tuple[str, int | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,29 +16,30 @@ from course_lib.emulator import types as T
 from course_lib.emulator.block_races import BlockRaces
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.instruments import Part
+from course_lib.emulator.faults import CopyFaults, Faults
 from course_lib.emulator.lanes import LaneSpace, Mask
-from course_lib.emulator.machine import Barrier, Machine
+from course_lib.emulator.machine import Machine
 from course_lib.emulator.memory import ArrayView, GlobalMemory, Memory
 from course_lib.emulator.meter import Meter
+from course_lib.emulator.observers import Observers
 from course_lib.emulator.profile import (
     Counters,
     Profile,
     SharedArrayUse,
-    StaleRead,
-    TracedAccess,
-    TracedStatement,
 )
+from course_lib.emulator.races import RaceDetector
 from course_lib.emulator.random_functions import STATE
 from course_lib.emulator.reach import Instead, memories, weigh
 from course_lib.emulator.report import Reporter
 from course_lib.emulator.schedules import WarpSchedule
 from course_lib.emulator.stream import StreamRecorder
+from course_lib.emulator.tracing import Output, Tracer
 from course_lib.emulator.typings import Typing
+from course_lib.emulator.unwritten import Unwritten
 from course_lib.findings import Finding, by_importance, finding
 
 if TYPE_CHECKING:
-    from course_lib.emulator.launch import Launch
+    from course_lib.emulator.launch import Emulation, Launch
 
 MAX_SHARED_BYTES = 48 * 1024
 MAX_LOCAL_BYTES = 512 * 1024
@@ -65,7 +67,7 @@ class Options:
 
 
 class Run:
-    """One launch while it runs: the instruments of all its parts."""
+    """One launch while it runs, and what its observers found out."""
 
     def __init__(self, launch: Launch, arguments: Sequence[Any]) -> None:
         self.launch = launch
@@ -87,30 +89,51 @@ class Run:
         self.values = [self._value(name, value) for name, value in pairs]
         self.reporter = Reporter(launch.grid, launch.block)
         self.findings: dict[tuple, Finding] = {}
-        self.meter = Meter() if self.options.counters else None
-        self.block_races = BlockRaces(launch.grid[::-1], _fence_lines(self.typing))
         self.may_be_written = self._written_allocations()
-        self.written = self.may_be_written if self.options.races else set()
-        self.stale: dict[tuple, StaleRead] = {}
-        self.shared: dict[str, SharedArrayUse] = {}
-        self.output: list[str] = []
-        self.unkept_lines = 0
         self.stopped_in: OpenLoop | None = None
-        self.trace: list[TracedAccess] = []
-        self.activity: list[TracedStatement] = []
-        self.stream = StreamRecorder() if self.options.stream else None
-        self.listener = launch.emulation.listener
-        # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
-        self.limits = launch.emulation.limits if self.options.schedule == "lockstep" else None
-        if self.limits:
-            self.limits.begin()
+        self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
+        self._make_observers(launch.emulation)
         views = _views_in(self.values)
         self.array_types = {str(view.allocation.dtype) for view in views}
         if self.meter:
             for view in _views_in(self.values):
                 shape = tuple(int(length) for length in view.shape)
                 self.meter.register(view.name, view.allocation, shape)
+
+    def _make_observers(self, emulation: Emulation) -> None:
+        """Who listens to this launch: what the options ask for, and then the others."""
+        options, grid = self.options, self.launch.grid
+        self.faults = Faults(self.reporter, self.note)
+        self.output = Output(options.budget.printed_lines)
+        self.meter = Meter() if options.counters else None
+        self.stream = StreamRecorder() if options.stream else None
+        wanted = options.trace if isinstance(options.trace, str) else None
+        self.tracer = Tracer(wanted) if options.trace else None
+        written = self.may_be_written
+        self.block_races = BlockRaces(grid[::-1], written, _fence_lines(self.typing))
+        chosen = [self.faults, self.output, self.meter, self.stream, self.tracer]
+        if options.races:
+            chosen.append(RaceDetector(written, lambda race: self.note(self.reporter.race(race))))
+            chosen.append(CopyFaults(self.reporter, self.note))
+        if options.races and max(grid) > 1:
+            chosen.append(self.block_races)
+        chosen.append(Unwritten(self.reporter, self.note))
+        # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
+        if emulation.limits and options.schedule == "lockstep":
+            emulation.limits.next_launch()
+            chosen.append(emulation.limits)
+        chosen += emulation.observers
+        self.observers = Observers(each for each in chosen if each is not None)
+
+    def repeated(self, instead: Instead) -> Run:
+        """The same launch once more, with other values for what nobody wrote, and unwatched."""
+        again = copy.copy(self)
+        again.findings, again.shared, again.instead = {}, {}, instead
+        again.faults = Faults(again.reporter, again.note)
+        again.output = Output(again.options.budget.printed_lines)
+        again.observers = Observers([again.faults, again.output])
+        return again
 
     def _check_shared_memory(self) -> None:
         total, last, cells = 0, None, 0
@@ -196,30 +219,42 @@ class Run:
         )
 
     def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
-        part = Part(self, space)
         memory = Memory(space)
+        self.observers.begin(space, memory)
         try:
             if self.options.schedule == "lockstep":
-                self.machine(part, memory, Mask(space), steps, part.lockstep_barrier).run()
+                machine = self.machine(memory, Mask(space), steps)
+                for line in machine.run():
+                    self.observers.barrier(line, machine.active, machine.frame.live)
             else:
-                WarpSchedule(self, part, memory, steps).run()
+                WarpSchedule(self, memory, steps).run()
         finally:
-            part.finish(memory)
+            self.observers.end()
+            self._note_shared_arrays(memory)
 
-    def machine(
-        self, part: Part, memory: Memory, active: Mask, steps: StepCounter, barrier: Barrier
-    ) -> Machine:
+    def _note_shared_arrays(self, memory: Memory) -> None:
+        for view in memory.shared.values():
+            allocation = view.allocation
+            size = allocation.cells * allocation.dtype.itemsize
+            self.shared.setdefault(
+                f"{allocation.name}:{allocation.line}",
+                SharedArrayUse(
+                    allocation.name, allocation.line, allocation.shape, allocation.dtype, size
+                ),
+            )
+
+    def machine(self, memory: Memory, active: Mask, steps: StepCounter) -> Machine:
         return Machine(
-            part.space,
+            active.space,
             memory,
             self.typing,
             self.values,
             active,
-            part,
+            self.observers,
             steps,
-            barrier,
             self.options.budget,
             self.launch.dynamic_shared_bytes,
+            self.instead,
         )
 
     def note(self, found: Finding) -> None:
@@ -243,11 +278,11 @@ class Run:
             findings=by_importance(findings),
             arrays=self.meter.arrays if self.meter else {},
             shared_arrays=list(self.shared.values()),
-            stale_reads=list(self.stale.values()),
-            output=self.output,
-            unkept_lines=self.unkept_lines,
-            trace=self.trace,
-            activity=self.activity,
+            stale_reads=list(self.faults.stale_reads.values()),
+            output=self.output.lines,
+            unkept_lines=self.output.unkept,
+            trace=self.tracer.accesses if self.tracer else [],
+            activity=self.tracer.statements if self.tracer else [],
             stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,

@@ -15,8 +15,9 @@ import numpy as np
 from course_lib.emulator.cost import SECTOR_BYTES
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.lanes import LaneSpace
-from course_lib.emulator.memory import GLOBAL_BASE, Access
+from course_lib.emulator.memory import GLOBAL_BASE, Access, Memory
 from course_lib.emulator.meter import over_same_blocks
+from course_lib.emulator.observers import Observer
 
 LINE_BYTES = 128
 SECTORS_PER_LINE = LINE_BYTES // SECTOR_BYTES
@@ -52,24 +53,24 @@ class LineStream:
         return int(self.blocks.max()) + 1 if len(self) else 0
 
 
-class StreamRecorder:
+class StreamRecorder(Observer):
     """Collects the stream of one launch, space by space."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[np.ndarray, ...]] = []
         self._entries = 0
-        self._space: LaneSpace | None = None
         self._step = 0
 
-    def record(self, access: Access, space: LaneSpace) -> None:
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self._step = 0  # these blocks begin with their first instruction
+
+    def access(self, access: Access) -> None:
         """Take note of an access, if it is one to global memory."""
+        space = access.mask.space
         if access.allocation.space != "global" or access.mask.empty:
             return
         rows, lines, sectors = _lines_of(access, space)
         blocks, entry = _spread(rows, access, space)
-        # One space is run after the other, and each begins with its blocks' first instruction.
-        if space is not self._space:
-            self._space, self._step = space, 0
         kind = KINDS.index(access.kind)
         self._pieces.append(
             (

@@ -123,7 +123,7 @@ def _whole_warps(machine: Machine, node: ast.Call) -> np.ndarray:
     whole = rows.all(axis=1)
     if (rows.any(axis=1) & ~whole).any():
         name = ast.unparse(node.func).rpartition(".")[2]
-        machine.instruments.broken_warp(name, active, machine.line)
+        machine.observers.broken_warp(name, active, machine.line)
     return whole
 
 
@@ -230,7 +230,7 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
         b = _of_warps(machine, values[2] if b_words > 1 else values[2:], whole)
         product = np.matmul(a_matrices(a, numbers), b_matrices(b, numbers))
         flops = 2 * ROWS * COLUMNS * k * int(np.count_nonzero(whole))
-        machine.instruments.flops(machine.line, flops, False, True)
+        machine.observers.flops(machine.line, machine.active, flops, False, True)
         return _to_lanes(machine, sums_of(c_matrices(sums) + product), whole)
 
     return Intrinsic(typing, run)

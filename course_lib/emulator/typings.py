@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.budget import PARTS_PER_STEP
-from course_lib.emulator.intrinsics import Cast, Intrinsic, Typed
+from course_lib.emulator.intrinsics import Barrier, Cast, Intrinsic, Typed
 from course_lib.emulator.parse import Kernel
 
 
@@ -55,6 +56,30 @@ class Typing:
         if weight is None:
             weight = self.weights[statement] = 1 + _parts(statement) // PARTS_PER_STEP
         return weight
+
+    @cached_property
+    def waiting(self) -> frozenset[ast.AST]:
+        """The nodes with a barrier in them, or a call of a function that has one."""
+        found: set[ast.AST] = set()
+
+        def waits(node: ast.AST) -> bool:
+            within = [waits(child) for child in ast.iter_child_nodes(node)]
+            if any(within) or _waits(self.calls.get(node), set()):  # type: ignore[call-overload]
+                found.add(node)
+            return node in found
+
+        waits(self.kernel.tree)
+        return frozenset(found)
+
+
+def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
+    """Does whoever calls this have to wait for others? `seen`: functions that were looked at."""
+    if not isinstance(target, Typing):
+        return isinstance(target, Barrier)
+    if id(target) in seen:
+        return False
+    seen.add(id(target))
+    return any(_waits(each, seen) for each in target.calls.values())
 
 
 def _parts(statement: ast.stmt) -> int:

@@ -17,6 +17,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.intrinsics import (
     INTRINSICS,
     Arguments,
+    Barrier,
     Intrinsic,
     Keywords,
     Typed,
@@ -55,7 +56,7 @@ def _meeting_rows(machine: Machine, node: ast.Call, mask: Value) -> np.ndarray:
     masks = _rows(machine, mask).astype(np.int64).astype(np.uint64)
     unnamed = active & ((masks & _LANE_BITS) == 0)
     if unnamed.any():
-        machine.instruments.unnamed(name, unnamed, machine.line)
+        machine.observers.unnamed(name, unnamed, machine.line)
     if machine.active.array is None:
         return active
     frame = machine.frame
@@ -66,7 +67,7 @@ def _meeting_rows(machine: Machine, node: ast.Call, mask: Value) -> np.ndarray:
         live = machine.space.warps_of(frame.live.full_array, False)
         absent = ((named & _LANE_BITS) != 0) & live & ~active
         if absent.any():
-            machine.instruments.left_out(name, active, absent, machine.line)
+            machine.observers.left_out(name, active, absent, machine.line)
     return active
 
 
@@ -201,13 +202,20 @@ def _block_vote(decide: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intri
         scalars(arguments, 1)
         return Typed(T.INT32)
 
+    def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
+        """Vote; the lanes that have voted so far, and those that said yes."""
+        voted, yes = machine.memory.ballot(node, machine.unit.interval)
+        voted |= machine.active.full_array
+        yes |= machine.active.full_array & machine.truth(values[0])
+        return voted, yes
+
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        voted, yes = machine.vote_at_barrier(node, machine.truth(values[0]))
+        ((voted, yes),) = values
         space = machine.space
         counts = decide(voted.reshape(space.block_count, -1), yes.reshape(space.block_count, -1))
         return counts.astype(np.int32).reshape(*space.blocks, 1, 1, 1)
 
-    return Intrinsic(typing, run)
+    return Barrier(typing, run, arrive)
 
 
 INTRINSICS["numba.cuda.syncthreads_count"] = _block_vote(lambda voted, yes: yes.sum(axis=1))

@@ -134,6 +134,76 @@ SMALL = {
     """,
 }
 
+# Barriers in the midst of expressions: what stands before one has to be worked out before it.
+WAITING = {
+    "a barrier within +=": """
+        s = cuda.shared.array(64, int64)
+        t = cuda.threadIdx.x
+        s[t] = t
+        cuda.syncthreads()
+
+        def overwrite_the_mirrored_cell():
+            cuda.syncthreads()
+            s[63 - t] = 1000
+            cuda.syncthreads()
+            return 7
+
+        s[t] += overwrite_the_mirrored_cell()
+        out[cuda.grid(1)] = s[t]
+    """,
+    "a barrier between two reads": """
+        s = cuda.shared.array(64, int64)
+        t, i = cuda.threadIdx.x, cuda.grid(1)
+        s[t] = data[i]
+        cuda.syncthreads()
+
+        def after(value):
+            cuda.syncthreads()
+            s[63 - t] = value
+            cuda.syncthreads()
+            return value
+
+        out[i] = 1000 * s[63 - t] + after(t) + 100000 * s[63 - t]
+    """,
+    "votes as conditions": """
+        i = cuda.grid(1)
+        left, turns = data[i], 0
+        while cuda.syncthreads_or(left > 0):
+            left -= 3
+            turns += 1
+        if cuda.gridDim.x == 2 and cuda.syncthreads_count(data[i] > 3) > 10:
+            turns += 100
+        if cuda.gridDim.x == 3 or not cuda.syncthreads_and(data[i] > -100):
+            turns += 1000
+        out[i] = turns if cuda.syncthreads_or(i == 70) else -turns
+    """,
+    "votes as indices and bounds": """
+        i = cuda.grid(1)
+        total = 0
+        for k in range(2, 2 + cuda.syncthreads_count(data[i] > 0) % 5):
+            total += k
+        at = (cuda.syncthreads_count(data[i] > 3), total)
+        out[i + 0 * cuda.syncthreads_count(True)] = data[at[0] % 128] + 10 * at[1]
+        out[i] += 1000 * (0 < cuda.syncthreads_count(data[i] > 5) < cuda.syncthreads_count(True))
+    """,
+    "barriers in functions of functions": """
+        s = cuda.shared.array(64, int64)
+        t, i = cuda.threadIdx.x, cuda.grid(1)
+
+        def passed_round(value, by):
+            cuda.syncthreads()
+            s[t] = value
+            cuda.syncthreads()
+            return s[(t + by) % 64]
+
+        def counted(value):
+            return value + passed_round(cuda.syncthreads_count(value > 0), 1)
+
+        out[i] = passed_round(counted(data[i]), 3) - counted(passed_round(i, 5))
+    """,
+}
+SMALL |= WAITING
+
 
 @dataclass(frozen=True)
 class Case:

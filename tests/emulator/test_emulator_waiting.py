@@ -1,0 +1,79 @@
+"""Barriers in the midst of expressions, under every schedule.
+
+That the results are right is seen where Numba's simulator runs the same programs
+(test_emulator_against_simulator.py), and in the sums of this file.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from emulator_helpers import run_clean
+from simulator_programs import WAITING, cases
+
+from course_lib.emulator import emulate, load_program
+
+SCHEDULES = ({"schedule": "warps"}, *({"schedule": "shuffled", "seed": n} for n in range(3)))
+PROGRAMS = [pytest.param(case, id=case.name) for case in cases("some") if case.name in WAITING]
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_every_schedule_gives_what_lockstep_gives(case) -> None:
+    results = []
+    for options in ({}, *SCHEDULES):
+        *given, out = (each.copy() for each in case.arguments)
+        kernel = load_program(case.text).kernel(case.kernel)
+        profile = emulate(kernel, **options)[case.grid, case.block](*given, out)
+        assert not profile.findings
+        results.append(out)
+    assert results[0].any()
+    assert all(np.array_equal(results[0], each) for each in results)
+
+
+@pytest.mark.parametrize("options", SCHEDULES, ids=str)
+def test_what_is_added_to_is_read_before_the_barrier(options) -> None:
+    body = """
+        s = cuda.shared.array(64, int64)
+        t = cuda.threadIdx.x
+        s[t] = t
+        cuda.syncthreads()
+
+        def others_first():
+            cuda.syncthreads()
+            s[63 - t] = 1000
+            cuda.syncthreads()
+            return 7
+
+        s[t] += others_first()
+        out[t] = s[t]
+    """
+    out = np.zeros(64, np.int64)
+    run_clean(body, 1, 64, out, **options)
+    assert np.array_equal(out, np.arange(64) + 7)
+
+
+def test_the_second_operand_waits_only_for_those_that_need_it() -> None:
+    """Whole blocks decide here, so no barrier is divergent, and each is passed as often."""
+    body = """
+        first = cuda.blockIdx.x == 0
+        seen = first or cuda.syncthreads_count(True) == 64
+        seen = (cuda.syncthreads_count(True) if first else 5) and seen
+        out[cuda.grid(1)] = seen
+    """
+    for options in ({}, *SCHEDULES):
+        out = np.zeros(192, np.int64)
+        profile = run_clean(body, 3, 64, out, **options)
+        assert out.all()
+        assert profile.barriers == 2 + 1
+
+
+def test_no_schedule_starts_a_thread(monkeypatch) -> None:
+    def refuse(self) -> None:
+        raise AssertionError("a thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    out = np.zeros(64, np.int64)
+    run_clean("out[cuda.grid(1)] = cuda.syncthreads_count(True)", 1, 64, out, schedule="warps")
+    assert (out == 64).all()
