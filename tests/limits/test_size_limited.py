@@ -51,6 +51,12 @@ EQUIVALENT: dict[str, dict[tuple[str, str, str], set[str]]] = {
             *("x.shape[0]", "y.shape[0]"),
         },
     },
+    "tx is at most 31": {
+        ("attention", "O[row, tx] = out / total", "O[row, tx] = out / total"): {
+            f"if tx < {limit}:\n            O[row, tx] = out / total"
+            for limit in (64, 100, 256, 512, 777, 1000, 2048)
+        },
+    },
 }
 
 
