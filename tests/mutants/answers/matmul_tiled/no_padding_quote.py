@@ -20,7 +20,7 @@ def matmul_tiled(A, B, C):
             b[y, x] = B[k0 + y, col]
         cuda.syncthreads()
         for i in range(TILE):
-            total += a[y, i] * b[i, x]  # <- uninitialised-read
+            total += a[y, i] * b[i, x]  # <- uninitialised-read, stale-shared-read
         cuda.syncthreads()
         k0 += TILE
     if row < M and col < N:
