@@ -32,7 +32,7 @@ NAN, ODD = float("nan"), -7251.625
 STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000}
 FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000}
 # How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
-LENGTHS = tuple(size for size in range(258, 300) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
+LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)
@@ -464,7 +464,7 @@ class Attention(Problem):
 
 PRODUCT = Product(
     "C = A @ B",
-    ((33, 19, 37), (31, 33, 17), (17, 40, 5), (1, 33, 31)),
+    ((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
     diagnose_matmul,
 )
 REGISTER_PRODUCT = RegisterProduct(
