@@ -219,7 +219,7 @@ COSTLY = ("attention", "matmul_1d", "matmul_2d")
 def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
     if number % 60 == 0 and exercise not in COSTLY:
         return []
-    return [pytest.mark.slow if number % 60 in (0, 20) else pytest.mark.long]
+    return [pytest.mark.slow if number % 60 == 0 else pytest.mark.long]
 
 
 @pytest.mark.parametrize(

@@ -628,7 +628,8 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
 def test_hostile_cells_cost_little(cells):
     """A bound on all of it, and one on how it grows: with twice the cells, 2.5 times at most."""
     whole = calls_to_read(cells)
-    assert len(cells) == 1 or whole < 2.5 * calls_to_read(cells[: 1 + len(cells) // 2]) + 100_000
+    # Of a few unlike cells, half are not half of the work.
+    assert len(cells) <= 4 or whole < 2.5 * calls_to_read(cells[: 1 + len(cells) // 2]) + 100_000
 
 
 def calls_to_read(cells: list[str]) -> int:

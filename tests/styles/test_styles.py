@@ -24,7 +24,14 @@ AT_LEAST = {
 }
 
 
-FAST_ONE_IN = 4  # of the answers; the others are in the set of `--all`
+FAST_ONE_IN = 4  # of the answers; every so many are in the set of `--all`, and `--long` tries all
+ALL_ONE_IN = 2
+
+
+def _marks(number: int) -> list[pytest.MarkDecorator]:
+    if number % FAST_ONE_IN == 0:
+        return []
+    return [pytest.mark.long if number % ALL_ONE_IN else pytest.mark.slow]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ FAST_ONE_IN = 4  # of the answers; the others are in the set of `--all`
         pytest.param(
             path,
             id=f"{path.parent.name}-{path.stem}",
-            marks=[pytest.mark.slow] if number % FAST_ONE_IN else [],
+            marks=_marks(number),
         )
         for number, path in enumerate(ANSWERS)
     ],
