@@ -108,7 +108,7 @@ def test_every_variable_has_numbas_type(path: Path, compile_kernel) -> None:
             raise
         kernel = load_program(text).kernel(path.parent.name)
         ranks = ranks_of(path.parent.name)
-        numba = types_by_numba(compile_kernel(names[kernel.name].py_func, ranks))
+        numba = types_by_numba(compile_kernel(names[path.parent.name].py_func, ranks))
     ours = types_by_emulator(kernel, ranks)
     for name in sorted(local_names(kernel)):
         assert ours[name] == numba[name], name
