@@ -433,7 +433,9 @@ class Examination:
                 wrong.extend([trial] * fails)
                 return not fails
 
-            site, warnings = self.limits.settle(self.problem, self.source, self.spent, is_right)
+            tile = max(*self.tile, self.step_tile or 1)
+            settle = self.limits.settle
+            site, warnings = settle(self.problem, self.source, self.spent, tile, is_right)
             trials += wrong
         if site is None or wrong[0].right:
             return None, warnings

@@ -79,6 +79,7 @@ class Limits:
         problem: Problem,
         source: Source,
         spent: Mapping[Case, int],
+        tile: int,
         is_right: Callable[[Case], bool],
     ) -> tuple[Site | None, list[Finding]]:
         """Try each suspicion with one small launch just beyond the limit, the nearest ones first.
@@ -87,6 +88,7 @@ class Limits:
             problem: what is computed.
             source: the answer's.
             spent: the steps of each ordinary launch. All of them were right.
+            tile: the longest side of a tile; rounding up to whole tiles can hide a limit that far.
             is_right: launches the answer on a case, and tells whether it is right there.
 
         Returns:
@@ -97,7 +99,7 @@ class Limits:
         tried: set[Case] = set()
         tries: Counter[Site] = Counter()
         while len(tried) < MOST_LAUNCHES:
-            waiting: list[tuple[int, Case, Site]] = []
+            waiting: list[tuple[int, Case, Suspicion]] = []
             for each in self.suspicions():
                 size = each.first_size_beyond()
                 case = each.launch(size, problem, spent[each.long])
@@ -105,14 +107,16 @@ class Limits:
                     label = problem.label(each.long.shape)
                     far[each.site] = not_tried(each.site, source, label)
                 elif case is not None and case not in tried and tries[each.site] < TRIES:
-                    waiting.append((size, case, each.site))
+                    waiting.append((size, case, each))
             if not waiting:
                 break
-            _, case, site = min(waiting, key=lambda each: each[0])
-            tried.add(case)
-            tries[site] += 1
-            if not is_right(case):
-                return site, []
+            size, case, nearest = min(waiting, key=lambda each: each[0])
+            tries[nearest.site] += 1
+            farther = nearest.launch(size + tile, problem, spent[nearest.long])
+            for each in filter(None, (case, farther)):
+                tried.add(each)
+                if not is_right(each):
+                    return nearest.site, []
         return None, [each for site, each in far.items() if site.is_open]
 
 

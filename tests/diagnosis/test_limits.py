@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import indent
 
 import numpy as np
@@ -185,6 +186,19 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
         assert str(number) in first.message, str(report)
 
 
+@pytest.mark.parametrize("cut", ["min(A.shape[1], 500)", "min(A.shape[1], 497)"])
+def test_rounding_up_to_whole_tiles_hides_no_limit(cut: str) -> None:
+    """With 500 steps at most, 32 whole tiles of 16 are right up to K = 512."""
+    path = Path(__file__).parents[1] / "styles/answers/matmul_tiled/if_else_padding.py"
+    text = path.read_text(encoding="utf-8")
+    count = "(K + TILE - 1) // TILE"
+    assert text.count(count) == 1
+    report = course_lib.examine_source(
+        "matmul_tiled", text.replace(count, f"({cut} + TILE - 1) // TILE"), debug=True
+    )
+    assert [each.severity for each in report.findings[:1]] == ["error"], str(report)
+
+
 @pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
 def test_one_product_of_thousands_counts(limit: int) -> None:
     """However long a sum is, its rounding does not hide that its last product is missing."""
@@ -213,14 +227,15 @@ def test_no_suspicion_no_launch() -> None:
     assert report.passed and shapes == []
 
 
-def test_a_suspicion_is_cleared_by_one_launch() -> None:
+def test_a_suspicion_is_cleared_just_beyond_and_a_tile_further() -> None:
     either = f"""
         if K > LIMIT:{indent(TOTAL, "    ")}
         else:{indent(TOTAL, "    ")}
 """
     report, shapes = examined(with_sum(either).replace("{limit}", "600"))
     assert report.passed, str(report)
-    assert len(shapes) == 1 and 600 < shapes[0][2] < 610
+    (_, _, beyond), (_, _, farther) = shapes
+    assert 600 < beyond < 610 and farther == beyond + 16
 
 
 def test_out_of_reach_is_said() -> None:
