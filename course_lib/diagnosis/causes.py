@@ -315,14 +315,15 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
 def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
     """A kernel that took more than its budget, at the line of the loop that took it.
 
-    A `while` may never end. A `for` does: there, too few threads may be doing all the work.
+    A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
+    work; which of the two it is cannot be told from the steps.
     """
     if loop is None:
         return replace(each, message=f"The kernel needs more than {budget}.")
     if loop.ends:
         message = (
-            f"The kernel needs more than {budget}; it was last in the loop of line {loop.line}. "
-            "Too few threads may be doing the work."
+            f"The kernel needs more than {budget}; it was last in the loop of line {loop.line}, in "
+            f"turn {loop.turns}. Either the loop turns too often, or too few threads share the work."
         )
     else:
         message = f"The loop in line {loop.line} does not end within {budget}."

@@ -74,7 +74,7 @@ def test_a_loop_that_ends_is_not_said_to_be_endless() -> None:
     [error] = examine_source("matmul_naive", ONE_THREAD, debug=True).errors
     assert error.code == "timeout"
     assert re.search(r"needs more than the \d{4,} steps of this launch", error.message)
-    assert "Too few threads may be doing the work." in error.message
+    assert "or too few threads share the work." in error.message
     assert "not end" not in error.message and "ever become false" not in error.hint
 
 
