@@ -121,6 +121,7 @@ def test_a_few_seconds_worth_are_bounded_work(block) -> None:
 INTERRUPTED = """
 import os, signal
 import numpy as np
+from numba import cuda
 import course_lib
 from course_lib.emulator import budget
 
@@ -181,6 +182,7 @@ def test_ctrl_c_in_a_notebook_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     code = """
+    @cuda.jit
     def mat_add(A, B, C):
         while True:
             C[0, 0] = 1

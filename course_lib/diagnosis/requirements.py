@@ -287,6 +287,8 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
 def _one_thread_works(measured: Measured) -> Iterator[Finding]:
     """A sum that a single thread of each warp adds up, while the others wait."""
     lines = measured.profile.lines
+    if math.prod(measured.profile.block) == 1:
+        return  # there is nobody else to wait
     adding = [number for number in lines if lines[number].flops]
     busiest = max(adding, key=lambda number: lines[number].flops, default=None)
     if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:

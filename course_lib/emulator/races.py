@@ -82,8 +82,7 @@ class RaceDetector(Observer):
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         self.space = space
-        self.races: list[Race] = []
-        self._seen: set[tuple[str, str, int, int]] = set()
+        self._by_lines: dict[tuple[str, str, int, int], Race] = {}
         self._entries: list[_Entry] = []
         self._known: set[tuple] = set()
         self._lanes = 0
@@ -130,10 +129,15 @@ class RaceDetector(Observer):
             for first, second, cell, one, other in conflicts_of_lines(of_array.values()):
                 race = self._race_of_lines(first, second, cell, one, other)
                 race = replace(race, updates=updated_by_several(of_array, first, second, cell))
-                mark = (race.code, race.array, race.first_line, race.second_line)
-                if mark not in self._seen and len(self.races) < MAX_REPORTED:
-                    self._seen.add(mark)
-                    self.races.append(race)
+                self._keep(race)
+
+    def _keep(self, race: Race) -> None:
+        """Keep one race for each pair of lines: between two warps, if there is one."""
+        lines = (race.code, race.array, race.first_line, race.second_line)
+        known = self._by_lines.get(lines)
+        clearer = known is not None and known.same_warp and not race.same_warp
+        if clearer or (known is None and len(self._by_lines) < MAX_REPORTED):
+            self._by_lines[lines] = race
 
     def _race_of_lines(
         self, first: Touched, second: Touched, place: int, one: int, other: int
@@ -169,7 +173,7 @@ class RaceDetector(Observer):
     def end(self) -> None:
         self._judge_before_a_barrier(None)
         # Races between warps first: they are the clearer example of a missing barrier.
-        for race in sorted(self.races, key=lambda race: race.same_warp):
+        for race in sorted(self._by_lines.values(), key=lambda race: race.same_warp):
             self._tell(race)
 
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
@@ -234,25 +238,20 @@ class RaceDetector(Observer):
         alike = all(_same_in_all_blocks(entry.access) for entry in group)
         unit = min(entry.access.allocation.dtype.itemsize for entry in group)
         lanes = [_lanes_of(entry, self.space, alike, unit) for entry in group]
-        before = len(self.races)
+        before = len(self._by_lines)
         synced = any(entry.warp_syncs is not None for entry in group)
         if not synced:
             self._report(group, _conflicts(group, lanes, lanes_key="thread", ordered=False), lanes)
         else:
             self._report(group, _conflicts(group, lanes, lanes_key="warp", ordered=False), lanes)
             self._report(group, _conflicts(group, lanes, lanes_key="thread", ordered=True), lanes)
-        return len(self.races) > before
+        return len(self._by_lines) > before
 
     def _report(self, group: list[_Entry], cells: np.ndarray, lanes: list[_Lanes]) -> None:
         spread = np.linspace(0, len(cells) - 1, min(len(cells), MAX_CELLS_EXAMINED)).astype(int)
         for key in cells[spread]:
             for race in self._pairs(group, key, lanes):
-                if len(self.races) >= MAX_REPORTED:
-                    return
-                mark = (race.code, race.array, race.first_line, race.second_line)
-                if mark not in self._seen:
-                    self._seen.add(mark)
-                    self.races.append(race)
+                self._keep(race)
 
     def _pairs(self, group: list[_Entry], key: int, lanes: list[_Lanes]) -> Iterable[Race]:
         """The races on one cell: the first conflicting pair of threads for each pair of lines."""

@@ -94,3 +94,18 @@ def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed() ->
     report = examine_source("transpose_tiled", text, debug=True)
     assert [each.code for each in report.errors] == ["uncoalesced-store"]
     assert report.earned["race-free"] == 1
+
+
+def test_a_thread_alone_in_its_warp_keeps_nobody_waiting() -> None:
+    text = """
+from numba import cuda
+BLOCK = (1, 1)
+
+@cuda.jit
+def mat_add(A, B, C):
+    row = cuda.blockIdx.y * BLOCK[1] + cuda.threadIdx.y
+    col = cuda.blockIdx.x * BLOCK[0] + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = A[row, col] + B[row, col]
+"""
+    assert "serial-work" not in {each.code for each in examine_source("mat_add", text).findings}

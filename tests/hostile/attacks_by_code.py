@@ -154,13 +154,13 @@ DEFINING = (
         "defining",
         "decorator",
         RIGHT.replace("@cuda.jit", f'@exec("{WRITE}")\n@cuda.jit'),
-        earns="all",
+        earns="review",
     ),
     answer(
         "defining",
         "decorator-lambda",
         RIGHT.replace("@cuda.jit", f"@(lambda f: {WRITE} and f)\n@cuda.jit"),
-        earns="all",
+        earns="review",
     ),
     answer(
         "defining",
@@ -198,8 +198,8 @@ DEFINING = (
     ),
     answer("defining", "relative-import", "from .. import conftest\n" + RIGHT, earns="all"),
     answer("defining", "with-and-finally", f"with {WRITE}: pass\n" + RIGHT, earns="all"),
-    answer("defining", "deleted-afterwards", RIGHT + "del mat_add\n", earns="all"),
-    answer("defining", "bound-to-something-else", RIGHT + "mat_add = print\n"),
+    answer("defining", "deleted-afterwards", RIGHT + "del mat_add\n", earns="review"),
+    answer("defining", "bound-to-something-else", RIGHT + "mat_add = print\n", earns="review"),
     answer(
         "defining",
         "global-and-nonlocal",
