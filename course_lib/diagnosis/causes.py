@@ -323,8 +323,8 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
     if loop.ends:
         message = (
             f"The kernel needs more than {budget}; it was last in the loop of line {loop.line}, "
-            f"in turn {loop.turns:,}. Either the loop turns too often, or too few threads share the "
-            "work."
+            f"in turn {loop.turns:,}. Either the loop turns too often, or too few threads share "
+            "the work."
         )
     else:
         message = f"The loop in line {loop.line} does not end within {budget}."
