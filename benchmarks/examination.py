@@ -90,15 +90,19 @@ def main() -> int:
     for exercise, name, text, context in answers():
         if options.only and exercise not in options.only:
             continue
-        pairs = []
+        pairs, compared = [], True
         for _ in range(options.rounds):
             ours, theirs = (
                 judge.examine(exercise, text, options.seed, context) for judge in (here, there)
             )
             pairs.append((ours[0], theirs[0]))
+            compared &= theirs[1]
             if not ours[1]:
                 refused += 1
                 print(f"refused: {exercise} {name}", flush=True)
+        if not compared:  # a refusal costs next to nothing
+            print(f"not compared, as the other checkout refuses it: {exercise} {name}", flush=True)
+            continue
         after, before = (min(times) for times in zip(*pairs, strict=True))
         times[exercise].append((before, after))
         if options.each:

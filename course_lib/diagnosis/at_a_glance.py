@@ -32,7 +32,7 @@ def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Fin
     return [
         *_not_for_the_gpu(kernel),
         *_values_returned(kernel.tree, exercise),
-        *_output_rebound(kernel, source),
+        *_output_never_written(kernel, source),
         *_whole_arrays(kernel, source),
     ]
 
@@ -88,11 +88,15 @@ def _own_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
             waiting += reversed(list(ast.iter_child_nodes(node)))
 
 
-def _output_rebound(kernel: Kernel, source: Source) -> Iterator[Finding]:
-    """`C = …` for `C[…] = …`: the name stands for a number then, and the array is left alone."""
+def _output_never_written(kernel: Kernel, source: Source) -> Iterator[Finding]:
     output = kernel.parameters[-1] if kernel.parameters else ""
-    if source.accesses(output, store=True):
-        return
+    rebound = output_rebound(output, source)
+    if rebound and not source.accesses(output, store=True):
+        yield rebound
+
+
+def output_rebound(output: str, source: Source) -> Finding | None:
+    """`C = …` for `C[…] = …`: the name stands for a number then, and the array is left alone."""
     for statement in source.assignments(output):
         in_kernel = source.kernel in source.ancestors(statement)
         if in_kernel and (statement.value is None or root_name(statement.value) != output):
@@ -101,8 +105,8 @@ def _output_rebound(kernel: Kernel, source: Source) -> Iterator[Finding]:
                 "stays as it was."
             )
             hint = f"Which element of {output} belongs to this thread?"
-            yield finding("incomplete-output", message, statement.lineno, hint)
-            return
+            return finding("incomplete-output", message, statement.lineno, hint)
+    return None
 
 
 def _whole_arrays(kernel: Kernel, source: Source) -> Iterator[Finding]:

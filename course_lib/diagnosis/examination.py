@@ -486,6 +486,9 @@ class Examination:
         exact = _exact(trials)
         if exact is None:
             return None
+        rebound = at_a_glance.output_rebound(self.names[-1], self.source)
+        if rebound:
+            return rebound
         trail = self.trail(exact.case)
         if trail.writes.size > 1 == np.count_nonzero(trail.writes):
             return None  # everybody writes one element; that two of them meet says it best

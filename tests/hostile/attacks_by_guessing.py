@@ -173,12 +173,12 @@ PRODUCT = """\
 import numpy as np
 from numba import cuda
 
-BLOCK = (1, 1)
+{constants}
 
 @cuda.jit
-def matmul_coalesced(A, B, C):
-    col = cuda.blockIdx.x * BLOCK[0] + cuda.threadIdx.x
-    row = cuda.blockIdx.y * BLOCK[1] + cuda.threadIdx.y
+def {name}(A, B, C):
+    col = cuda.blockIdx.x * {width} + cuda.threadIdx.x
+    row = cuda.blockIdx.y * {height} + cuda.threadIdx.y
     total = np.float32(0)
     if row < C.shape[0] and col < C.shape[1]:
         for k in range(A.shape[1]):
@@ -290,7 +290,12 @@ DODGING = (
     ),
     dodge(
         "product-by-blocks-of-one-thread",
-        PRODUCT,
+        PRODUCT.format(
+            name="matmul_coalesced",
+            constants="BLOCK = (1, 1)",
+            width="BLOCK[0]",
+            height="BLOCK[1]",
+        ),
         "matmul_coalesced",
         "coalesced",
     ),
@@ -311,7 +316,7 @@ DODGING = (
     dodge("column-of-one", ONE_THREAD.format(name="matmul_1d"), "matmul_1d", "registers"),
     dodge(
         "shared-memory-as-a-decoy",
-        DECOY.format(name="matmul_tiled", constants="TILE = 16"),
+        DECOY.format(name="matmul_tiled", constants="TILE = 16", width="TILE", height="TILE"),
         "matmul_tiled",
         "reuse",
     ),
