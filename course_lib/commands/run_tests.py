@@ -75,9 +75,14 @@ NOTEBOOKS = ["notebooks", "solutions"]
 ON_COLAB = "quote or helper or launch"
 BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what others share
 # What could differ with older versions of NumPy, Numba and IPython; lessons draw the figures there.
-ON_COLAB_TOO = ["emulator", "kernels", "intrinsics", "test_quiz.py", "test_runtime.py"]
-ON_COLAB_TOO += ["test_checking.py", "test_host_api.py", "test_probe.py", "test_timing.py"]
-ON_COLAB_TOO = [f"tests/{name}" for name in ON_COLAB_TOO]
+# Of the emulator, that is what is held against NumPy's and Numba's own arithmetic and types.
+EMULATOR_ON_COLAB = (
+    "against_simulator arguments control exceptions memory parts plain scalars types"
+)
+LIBRARY_ON_COLAB = "checking host_api probe quiz runtime timing waiting"
+ON_COLAB_TOO = ["tests/kernels", "tests/intrinsics"]
+ON_COLAB_TOO += [f"tests/test_{name}.py" for name in LIBRARY_ON_COLAB.split()]
+ON_COLAB_TOO += [f"tests/emulator/test_emulator_{name}.py" for name in EMULATOR_ON_COLAB.split()]
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 

@@ -16,8 +16,8 @@ from course_lib.diagnosis.report import Report
 from course_lib.emulator.profile import Profile
 
 MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind == "kernel"]
-FAST_ONE_IN = 80
-SLOW_ONE_IN = 80
+FAST_ONE_IN = 200
+SLOW_ONE_IN = 40
 
 
 def _races(code: str) -> bool:

@@ -24,8 +24,8 @@ AT_LEAST = {
 }
 
 
-FAST_ONE_IN = 4  # of the answers; every so many are in the set of `--all`, and `--long` tries all
-ALL_ONE_IN = 2
+FAST_ONE_IN = 8  # of the answers; every so many are in the set of `--all`, and `--long` tries all
+ALL_ONE_IN = 4
 
 
 def _marks(number: int) -> list[pytest.MarkDecorator]:
