@@ -80,11 +80,11 @@ def explain_outside(
     looping = source.origins(slot) & source.loop_variables(access)
     if array not in shapes:
         return _outside_tile(each, source, access, slot)
-    guards = source.guards(access)
-    if guards and index >= reach[array][axis]:
+    if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
+    guards = source.guards_of(access, axis)
     if looping:
-        return _outside_in_loop(each, source, access, slot)
+        return _outside_in_loop(each, source, access, axis)
     if guards:
         return _wrong_check(each, guards[0][1])
     return each
@@ -141,11 +141,13 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
 
 
 def _outside_in_loop(
-    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+    each: Finding, source: Source, access: ast.Subscript, axis: int
 ) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
+    slot = indices_of(access)[axis]
     loops = source.loops_around(access)
-    inside = [line for test, line in source.guards(access) if _within(test, loops)]
+    around = source.guards_of(access, axis)
+    inside = [line for test, line in around if _within(test, loops)]
     if inside:
         return _wrong_check(each, inside[0])
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
@@ -154,17 +156,30 @@ def _outside_in_loop(
             hint = "For which k does the loop run last, and how many steps are left then?"
             line = bound_line(source, loops[-1])
             return finding("wrong-loop-bound", message, line, hint)
+        counted = _counted_to_the_end(slot, loops[-1])
+        if counted:
+            return _too_long(each, source, loops[-1], counted)
         message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
         hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
         return replace(each, code="wrong-index", message=message, hint=hint)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
-        message = f"The loop runs too far: {each.message}"
-        hint = "For which k does the loop run last, and how many steps are there?"
-        return finding("wrong-loop-bound", message, bound_line(source, loops[-1]), hint)
-    around = source.guards(access)
+        return _too_long(each, source, loops[-1], "k")
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
+
+
+def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
+    """The variable of the innermost loop, if an index adds it, as it is, to where a tile begins."""
+    counts = slot.right if isinstance(slot.right, ast.Name) else slot.left
+    plain = isinstance(slot.op, ast.Add) and isinstance(counts, ast.Name)
+    return counts.id if plain and counts.id in loop_names(loop) else ""  # type: ignore[attr-defined]
+
+
+def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
+    message = f"The loop runs too far: {each.message}"
+    hint = f"For which {variable} does the loop run last, and how many steps are there?"
+    return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
 
 
 def _in_strides(loop: ast.For | ast.While) -> bool:

@@ -526,6 +526,7 @@ class Examination:
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
         code = place.code or slip.code
+        hint = place.hint or hint
         return finding(code, message, place.line, hint, "error", values=slip.values)
 
     def one_block(self, trial: Trial, trail: Trail) -> Finding:
@@ -544,11 +545,10 @@ class Examination:
             if twin is trial or trial.right or twin.right:
                 continue
             first, second = twin.outcome, trial.outcome
-            written = first.known & second.known
-            if written.any() and np.array_equal(first.got[written], second.got[written]):
+            if _equal(first, second):
                 trail = self.trail(trial.case)
                 lines = trail.store_lines[self.names[-1]]
-                value = first.got[written][0]
+                value = first.got[first.known][0]
                 C, inputs = first.output, first.operands
                 at = ", ".join("0" * first.got.ndim)
                 message = f"{C} does not depend on {inputs}: other inputs give the same output."
@@ -628,6 +628,14 @@ class Examination:
         if run is None:
             return []
         return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
+
+
+def _equal(first: Outcome, second: Outcome) -> bool:
+    """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
+    written = ~first.untouched
+    with np.errstate(invalid="ignore"):
+        same = first.got[written] == second.got[written]
+    return bool(written.any() and same.all() and first.got[written].any())
 
 
 def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -55,6 +55,7 @@ class Place:
 
     line: int | None
     code: str = ""  # replaces the slip's code where the source shows more
+    hint: str = ""  # and its hint
 
 
 def locate(
@@ -182,9 +183,10 @@ def _store(
         lines = trail.store_lines.get(names[-1], ())
         return Place(lines[0] if lines else source.kernel.lineno)
     store = stores[-1]
+    if "edge" in details:
+        return _edge(store, details, source)
     if "missing" in details:
-        conditions = source.guards(store) if "edge" in details else source.conditions(store)
-        for test, line in conditions:
+        for test, line in source.conditions(store):
             checks = source.tests_a_size(test) and _orders(test, source)
             return Place(line, "wrong-bounds-check" if checks else "")
     axis = 1 if "column" in details else 0
@@ -194,6 +196,26 @@ def _store(
         return Place(_own_index_line(source, store, axis, names[0]))
     if "mapping" in details:
         return Place(mapping_line(source, store, axis, names))
+    return Place(store.lineno)
+
+
+def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
+    """What keeps the last rows (or columns) from being stored: a test of that index, or its loop.
+
+    A test of the other index is innocent.
+    """
+    slots = indices_of(store)
+    nouns = [noun for noun in ("row", "column") if noun in details]
+    axes = [{"row": 0, "column": 1}[noun] for noun in nouns] if len(slots) > 1 else [0]
+    for axis in axes:
+        for test, line in source.guards_of(store, axis):
+            return Place(line, "wrong-bounds-check" if _orders(test, source) else "")
+    for axis in axes:
+        for loop in reversed(source.loops_around(store)):
+            slot = slots[axis]
+            if isinstance(slot, ast.Name) and slot.id in loop_names(loop):
+                hint = f"For which {slot.id} does this loop run last, and for which should it?"
+                return Place(bound_line(source, loop), "wrong-loop-bound", hint)
     return Place(store.lineno)
 
 
@@ -390,6 +412,8 @@ def _sum(
     additions = source.additions()
     if not additions:
         return Place(None)
+    if "nothing" in details and not any(each.lineno in trail.lines for each in additions):
+        return _never_reached(source, additions[0], trail)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "product" in slip.message:
             name = root_name(statement.target)
@@ -399,6 +423,25 @@ def _sum(
             if again:
                 return Place(again[0].lineno)
     return Place(additions[0].lineno)
+
+
+def _never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
+    """What kept every thread from a statement: the outermost loop or test that none went into."""
+    within: ast.AST = statement
+    blocks = []
+    for each in source.ancestors(statement):
+        if isinstance(each, (ast.For, ast.While, ast.If)) and within in (*each.body, *each.orelse):
+            body = each.body if within in each.body else each.orelse
+            blocks.append((each, body[0].lineno))
+        within = each
+    for block, first in reversed(blocks):
+        if first in trail.lines:
+            continue
+        if isinstance(block, ast.If):
+            return Place(block.test.lineno, hint="For which threads should this test be true?")
+        hint = "How many turns does this loop make here, and how many should it?"
+        return Place(bound_line(source, block), "wrong-loop-bound", hint)
+    return Place(statement.lineno)
 
 
 def _start(

@@ -94,7 +94,9 @@ def not_written(outcome: Outcome) -> Slip | None:
     zeros = zero_place(outcome, untouched)
     place = str(zeros) if zeros else where(untouched, sizes)
     message = f"What was written is right, but a part of {C} was never written: {place}."
-    edge = ("edge",) if place.startswith("the last") else ()
+    lines = untouched.all(axis=1), untouched.all(axis=0) if untouched.ndim > 1 else np.False_
+    nouns = [noun for noun, gone in zip(("row", "column"), lines, strict=True) if gone.any()]
+    edge = ("edge", *nouns) if place.startswith("the last") else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
 
@@ -145,7 +147,10 @@ def zero(outcome: Outcome) -> Slip | None:
     C = outcome.output
     hint = f"Does any number reach the sum, and does the sum reach {C}?"
     return Slip(
-        "accumulator-error", f"{C} is zero everywhere: nothing was added up.", hint, ("sum",)
+        "accumulator-error",
+        f"{C} is zero everywhere: nothing was added up.",
+        hint,
+        ("sum", "nothing"),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.emulator.memory import Access
 from course_lib.emulator.meter import mark
 from course_lib.emulator.observers import Observer
+
+if TYPE_CHECKING:
+    from course_lib.emulator.lanes import Mask
+    from course_lib.emulator.machine import Frame
 
 FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
@@ -26,6 +31,7 @@ class Trail:
         corners: (block x, block y) -> the smallest row and column of the output that it wrote.
         ends: the same for the largest row and column.
         writes: how often each element of the output was written.
+        lines: those of the statements that ran.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -34,6 +40,7 @@ class Trail:
     corners: dict[tuple[int, int], tuple[int, ...]]
     ends: dict[tuple[int, int], tuple[int, ...]]
     writes: np.ndarray
+    lines: frozenset[int] = frozenset()
 
 
 class TrailMaker(Observer):
@@ -59,6 +66,11 @@ class TrailMaker(Observer):
         self.low = np.full((high, wide, axes), FAR)
         self.high = np.full((high, wide, axes), -1)
         self.lanes_of_stores = 0
+        self.lines: set[int] = set()
+
+    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
+        """Take note of a statement that runs."""
+        self.lines.add(line)
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory."""
@@ -95,7 +107,13 @@ class TrailMaker(Observer):
             corners[bx, by] = tuple(self.low[by, bx].tolist())
             ends[bx, by] = tuple(self.high[by, bx].tolist())
         return Trail(
-            _sorted(self.loads), _sorted(self.stores), self.loaded, corners, ends, self.writes
+            _sorted(self.loads),
+            _sorted(self.stores),
+            self.loaded,
+            corners,
+            ends,
+            self.writes,
+            frozenset(self.lines),
         )
 
 
