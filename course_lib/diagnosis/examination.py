@@ -440,7 +440,11 @@ class Examination:
         if site is None or wrong[0].right:
             return None, warnings
         label = wrong[0].case.label(self.problem)
-        return limit_finding(site, self.source, label, wrong[0].outcome), warnings
+        found = limit_finding(site, self.source, label, wrong[0].outcome)
+        outside = [each for each in wrong[0].errors if each.code in causes.OUTSIDE]
+        if site.kind == "axis" and any(each.line == site.line for each in outside):
+            found = replace(found, code=next(e.code for e in outside if e.line == site.line))
+        return found, warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
@@ -499,7 +503,7 @@ class Examination:
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
         if slip:
-            return self.placed(slip, exact, trail)
+            return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
         if not exact.right:
             same = self.independent_of_input(trials)
             if same:
@@ -512,7 +516,7 @@ class Examination:
             if slip and slip.place == ("steps", "tiles"):
                 slip = tiles_slip(slip, [trial.outcome for trial in wrong])
             if slip:
-                return self.placed(slip, trial)
+                return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong)
 
     def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
@@ -528,6 +532,24 @@ class Examination:
         code = place.code or slip.code
         hint = place.hint or hint
         return finding(code, message, place.line, hint, "error", values=slip.values)
+
+    def fixed_loop(self, slip: Slip, trial: Trial) -> Finding | None:
+        """The finding for a loop over tiles that is always equally long, if that is the slip."""
+        sizes = trial.outcome.sizes
+        kept = min(slip.steps, default=0)
+        if slip.place[0] != "steps" or slip.steps != tuple(range(kept, sizes.steps)):
+            return None
+        turns, rest = divmod(kept, sizes.step_tile)
+        around = [
+            loop
+            for load in self.source.accesses(self.names[0], store=False)
+            for loop in self.source.loops_around(load)
+        ]
+        for site in self.limits.loops_of(turns) if not rest else ():
+            if site.node in around:
+                label = trial.case.label(self.problem)
+                return limit_finding(site, self.source, label, trial.outcome)
+        return None
 
     def one_block(self, trial: Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""

@@ -109,7 +109,12 @@ def _load(
     slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
     accesses = source.accesses(array, store=False)
     if "both" in details:
-        line = _common_step_line(source, names)
+        line = staged_line(source, trail, array) or _common_step_line(source, names)
+        if line:
+            return Place(line)
+        accesses = in_loops(source, array)
+    if "within" in details:
+        line = staged_line(source, trail, array)
         if line:
             return Place(line)
     for access in accesses[-1:] if "last" in details else accesses:
@@ -127,7 +132,7 @@ def _load(
 
 def _common_step_line(source: Source, names: Sequence[str]) -> int | None:
     """Where a variable is set, in the loop over the tiles, that the loads of both operands use."""
-    loads = [source.accesses(name, store=False)[:1] for name in names[:2]]
+    loads = [in_loops(source, name)[:1] for name in names[:2]]
     if not all(loads):
         return None
     common = set.intersection(*({*source.origins(load.slice)} for (load,) in loads))
@@ -138,6 +143,11 @@ def _common_step_line(source: Source, names: Sequence[str]) -> int | None:
             if source.loops_around(statement)[:1] == tiles and names_in(statement) & changing:
                 return statement.lineno
     return None
+
+
+def in_loops(source: Source, array: str) -> list[ast.Subscript]:
+    """Where an array is read, first those places that a loop comes to."""
+    return sorted(source.accesses(array, store=False), key=lambda load: not source.loops_around(load))
 
 
 def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
@@ -156,8 +166,10 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
         *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
     )
     value = source.value_of(name)
-    if name in used or not isinstance(value, ast.BinOp):
+    if name in used:
         return None
+    if not isinstance(value, ast.BinOp):
+        return _fixed_part(source, access, slots[slot])
     return source.assignments(name)[0].lineno
 
 
@@ -353,9 +365,23 @@ def _steps(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
+    if "often" in details:
+        line = _first_product_line(source)
+        if line:
+            hint = "Which products are in the sum before the loop, and which does the loop add?"
+            return Place(line, "accumulator-error", hint)
     if "rest" in details:
         place = _rest_place(source, names)
         if place is not None:
+            return place
+    if "stride" in details:
+        return _stride_between_tiles(source, names)
+    if "left out" in details and _all_read_to_be_added(source, trail, names):
+        hint = "All steps are read: where do the products of the others go?"
+        return Place(_unused_sum_line(source, names), "accumulator-error", hint)
+    if "left out" in details or "tiles" in details:
+        place = _early_end(source) or _double_step(source)
+        if place:
             return place
     steps = list(slip.steps)
     a, b = trail.loaded.get(names[0]), trail.loaded.get(names[1])
@@ -368,6 +394,93 @@ def _steps(
         if not no_a and not no_b:
             return Place(_loop_line(source, inner=True, names=names))
     return Place(_loop_line(source, inner="inner" in details, names=names))
+
+
+def _first_product_line(source: Source) -> int | None:
+    """Where a sum is begun with a product, before the loop that adds the others."""
+    additions = source.additions()
+    looped = [each for each in additions if source.loops_around(each)]
+    for each in additions:
+        if isinstance(each, ast.Assign) and looped and not source.loops_around(each):
+            name = root_name(each.targets[0])
+            added = [root_name(_target(other)) for other in looped]
+            if name in added and name not in names_in(each.value):
+                return each.lineno
+    return None
+
+
+def _target(statement: ast.Assign | ast.AugAssign) -> ast.expr:
+    return statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+
+
+def _all_read_to_be_added(source: Source, trail: Trail, names: Sequence[str]) -> bool:
+    """Is every element of A and B read, by the very statements that add products?"""
+    if not all(trail.loaded[name].all() for name in names[:2]):
+        return False
+    adding = source.additions()
+    return not source.own_arrays() and all(
+        source.statement(load) in adding
+        for name in names[:2]
+        for load in source.accesses(name, store=False)
+    )
+
+
+def _unused_sum_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the result is stored, if several sums are collected; else where products are added."""
+    stores = source.accesses(names[-1], store=True)
+    if len(source.sums()) > 1 and stores:
+        return stores[-1].lineno
+    additions = source.additions()
+    return additions[-1].lineno if additions else None
+
+
+def _stride_between_tiles(source: Source, names: Sequence[str]) -> Place:
+    """Where the loop over the tiles takes its step: its head, its counter, or the tile's start."""
+    loops = [
+        loop
+        for load in source.accesses(names[0], store=False)
+        for loop in source.loops_around(load)[:1]
+    ]
+    if not loops:
+        return Place(None)
+    loop = loops[0]
+    if isinstance(loop, ast.While):
+        steps = _counter_steps(loop)
+        return Place(steps[0].lineno if steps else loop.lineno)
+    if isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 3:
+        return Place(loop.lineno)
+    return Place(_common_step_line(source, names) or loop.lineno, "wrong-index")
+
+
+def _counter_steps(loop: ast.While) -> list[ast.AugAssign]:
+    """Where a loop's counter goes on."""
+    return [
+        part
+        for part in ast.walk(loop)
+        if isinstance(part, ast.AugAssign) and names_in(part.target) & names_in(loop.test)
+    ]
+
+
+def _early_end(source: Source) -> Place | None:
+    """A `return` or `break` that every turn of the loop that adds comes to."""
+    for statement in source.additions()[:1]:
+        for loop in source.loops_around(statement):
+            for each in loop.body:
+                if isinstance(each, (ast.Return, ast.Break)):
+                    hint = "After how many turns of the loop does a thread come to this line?"
+                    return Place(each.lineno, hint=hint)
+    return None
+
+
+def _double_step(source: Source) -> Place | None:
+    """Where the counter of one loop goes on in each turn of another one within."""
+    for loop in source.loops():
+        for step in _counter_steps(loop) if isinstance(loop, ast.While) else ():
+            inner = source.loops_around(step)[-1]
+            if inner is not loop and not names_in(step.target) & loop_names(inner):
+                hint = "How often does this line run in one turn of the loop over the tiles?"
+                return Place(step.lineno, hint=hint)
+    return None
 
 
 def _rest_place(source: Source, names: Sequence[str]) -> Place | None:
@@ -455,12 +568,27 @@ def _start(
             copies = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
             if copies and statement.value.id in sums and source.loops_around(statement):  # type: ignore[attr-defined]
                 return Place(statement.lineno)  # type: ignore[attr-defined]
+    replaced = _replaced_line(source, names) if again else None
+    if replaced:
+        return Place(replaced)
     for name in sums:
         starts = source.starts(name)
         if starts:
             deepest = max(starts, key=lambda node: len(source.loops_around(node)))
             return Place((deepest if again else starts[0]).lineno)
     return Place(None)
+
+
+def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where, in a loop, what is stored in the end is set to what a device function returns."""
+    for store in source.accesses(names[-1], store=True):
+        statement = source.statement(store)
+        for name in sorted(names_in(statement.value)) if isinstance(statement, ast.Assign) else ():
+            for each in source.assignments(name):
+                calls = isinstance(each.value, ast.Call) and name not in names_in(each.value)
+                if calls and source.loops_around(each) and isinstance(each, ast.Assign):
+                    return each.lineno
+    return None
 
 
 def _shared(

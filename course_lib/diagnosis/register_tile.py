@@ -34,7 +34,7 @@ def diagnose_register_tile(outcome: Outcome) -> Slip | None:
         return None
     if slip.code == "wrong-index" and slip.place[0] in ("load", "shared") and slip.place[1:]:
         return replace(slip, place=("staged", *slip.place[1:]))
-    if slip.place == ("steps",) and "more than once" in slip.message:
+    if slip.place[:2] == ("steps", "often"):
         return replace(slip, place=("tiles",))
     if slip.place == ("sum",) and "product" in slip.message:
         return replace(slip, place=("part", "again"))
