@@ -504,6 +504,9 @@ class Examination:
             slip = mapping
         if slip:
             return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
+        apart = self.multiplied_apart(trail)
+        if apart:
+            return apart
         if not exact.right:
             same = self.independent_of_input(trials)
             if same:
@@ -549,6 +552,19 @@ class Examination:
             if site.node in around:
                 label = trial.case.label(self.problem)
                 return limit_finding(site, self.source, label, trial.outcome)
+        return None
+
+    def multiplied_apart(self, trail: Trail) -> Finding | None:
+        """The finding for a statement that multiplies elements of A and B of different steps."""
+        if not self.problem.has_steps:
+            return None
+        for statement in self.source.additions():
+            if statement.lineno in trail.apart:
+                (i, step), (other, j) = trail.apart[statement.lineno]
+                A, B = self.exercise.parameters[:2]
+                message = f"Here {A}[{i}, {step}] is multiplied by {B}[{other}, {j}]."
+                hint = f"Which index do {A} and {B} share in every product?"
+                return finding("wrong-index", message, statement.lineno, hint)
         return None
 
     def one_block(self, trial: Trial, trail: Trail) -> Finding:
@@ -606,7 +622,8 @@ class Examination:
         )
         hint = "Work out that one element by hand, step by step."
         sums = self.source.additions()
-        line = (sums[0] if sums else self.source.kernel).lineno
+        stores = self.source.accesses(self.names[-1], store=True)
+        line = (*sums, *stores, self.source.kernel)[0].lineno
         return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:

@@ -93,6 +93,7 @@ def locate(
         "tiles": _tiles,
         "attention": _attention,
         "zero": _zero,
+        "pitch": _pitch,
     }
     if kind not in finders:
         return Place(None)
@@ -379,8 +380,11 @@ def _steps(
     if "left out" in details and _all_read_to_be_added(source, trail, names):
         hint = "All steps are read: where do the products of the others go?"
         return Place(_unused_sum_line(source, names), "accumulator-error", hint)
+    test = _choosing_test(source) if "left out" in details else None
+    if test and names_in(test) & source.loop_variables(test):
+        return Place(test.lineno, "accumulator-error", "For which steps of k is this test true?")
     if "left out" in details or "tiles" in details:
-        place = _early_end(source) or _double_step(source)
+        place = _early_end(source, trail) or _double_step(source)
         if place:
             return place
     steps = list(slip.steps)
@@ -461,14 +465,16 @@ def _counter_steps(loop: ast.While) -> list[ast.AugAssign]:
     ]
 
 
-def _early_end(source: Source) -> Place | None:
-    """A `return` or `break` that every turn of the loop that adds comes to."""
+def _early_end(source: Source, trail: Trail) -> Place | None:
+    """A `return` or `break` that ended the loop that adds, or the test that led to it."""
     for statement in source.additions()[:1]:
         for loop in source.loops_around(statement):
-            for each in loop.body:
-                if isinstance(each, (ast.Return, ast.Break)):
-                    hint = "After how many turns of the loop does a thread come to this line?"
-                    return Place(each.lineno, hint=hint)
+            for each in ast.walk(loop):
+                if isinstance(each, (ast.Return, ast.Break)) and each.lineno in trail.lines:
+                    above = source.parents[each]
+                    line = above.lineno if isinstance(above, ast.If) else each.lineno
+                    hint = "After how many turns does this line end the loop?"
+                    return Place(line, hint=hint)
     return None
 
 
@@ -527,6 +533,9 @@ def _sum(
         return Place(None)
     if "nothing" in details and not any(each.lineno in trail.lines for each in additions):
         return _never_reached(source, additions[0], trail)
+    chosen = _choosing_test(source) if "chosen" in details else None
+    if chosen:
+        return Place(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "product" in slip.message:
             name = root_name(statement.target)
@@ -536,6 +545,16 @@ def _sum(
             if again:
                 return Place(again[0].lineno)
     return Place(additions[0].lineno)
+
+
+def _choosing_test(source: Source) -> ast.expr | None:
+    """A test, and none of a size, that decides within the loop whether a product is added."""
+    for statement in source.additions():
+        loops = source.loops_around(statement)
+        for test, _ in source.conditions(statement) if loops else ():
+            if not source.tests_a_size(test) and any(test in ast.walk(loop) for loop in loops):
+                return test
+    return None
 
 
 def _never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
@@ -680,6 +699,23 @@ def _staged(
     """Where an operand goes astray: where it is loaded, or on the way through the tile."""
     line = staged_line(source, trail, details[0])
     return Place(line) if line else _load(slip, details, source, trail, names)
+
+
+def _pitch(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where a tile is filled, or read, in rows of the wrong length."""
+    operand, which = details
+    if which == "read":
+        return Place(staged_line(source, trail, operand))
+    for load in in_loops(source, operand):
+        around = source.loops_around(load)
+        for name in sorted(names_in(load.slice)):
+            for statement in source.assignments(name):
+                if around and source.loops_around(statement) == around:
+                    return Place(statement.lineno)
+        return Place(load.lineno)
+    return Place(None)
 
 
 def _part(

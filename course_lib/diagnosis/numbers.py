@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where, zero_place
+from course_lib.diagnosis.pitch import pitch_slip
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
 
@@ -35,6 +36,7 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
         carried_over,
         masked_operand,
         indices,
+        pitch_slip,
         not_finite,
     )
     return first_slip(tests, outcome)
@@ -286,6 +288,11 @@ def other_formula(outcome: Outcome) -> Slip | None:
     for text, values in candidates:
         if outcome.matches(values()):
             return _formula_slip(text)
+    for sign, factor in (("positive", 1), ("negative", -1)):
+        if outcome.matches((A @ B + factor * np.abs(A) @ np.abs(B)) / 2):
+            hint = "Which products take part in the sum, and which should?"
+            text = f"C equals sums of the {sign} products alone."
+            return Slip("wrong-formula", text, hint, ("sum", "chosen"))
     return None
 
 
@@ -373,6 +380,10 @@ def other_sum(outcome: Outcome) -> Slip | None:
         "A + A": 2 * A,
         "B + B": 2 * B,
         "A / B": A / B,
+        "|A| + B": np.abs(A) + B,
+        "A + |B|": A + np.abs(B),
+        "|A| + |B|": np.abs(A) + np.abs(B),
+        "|A + B|": np.abs(A + B),
         "zero everywhere": 0 * A,
         "the larger of the two": np.maximum(A, B),
         "the smaller of the two": np.minimum(A, B),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from course_lib.emulator.lanes import Mask
     from course_lib.emulator.machine import Frame
 
+Index = tuple[int, int]
 FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
@@ -32,6 +33,8 @@ class Trail:
         ends: the same for the largest row and column.
         writes: how often each element of the output was written.
         lines: those of the statements that ran.
+        apart: line -> elements of the two inputs, as indices, that one statement there reads
+            although the column of the first is not the row of the second.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -41,6 +44,7 @@ class Trail:
     ends: dict[tuple[int, int], tuple[int, ...]]
     writes: np.ndarray
     lines: frozenset[int] = frozenset()
+    apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
 
 
 class TrailMaker(Observer):
@@ -67,10 +71,31 @@ class TrailMaker(Observer):
         self.high = np.full((high, wide, axes), -1)
         self.lanes_of_stores = 0
         self.lines: set[int] = set()
+        self.reads: list[Access] = []  # of the statement that is running
+        self.apart: dict[int, tuple[Index, Index]] = {}
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
-        """Take note of a statement that runs."""
+        """Take note of a statement that runs, and of what the one before has read together."""
+        self.end()
         self.lines.add(line)
+
+    def end(self) -> None:
+        """The last statement has ended: do the steps that it has read of both inputs agree?"""
+        reads, self.reads = self.reads, []
+        if len(reads) != 2 or reads[0].line in self.apart:
+            return
+        first, second = sorted(reads, key=lambda read: list(self.shapes).index(read.array))
+        shapes = self.shapes[first.array], self.shapes[second.array]
+        if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
+            return
+        one, other = np.broadcast_arrays(first.cell, second.cell)
+        differ = (one % shapes[0][1] != other // shapes[1][1]) & first.mask.full_array
+        if differ.any():
+            at = tuple(np.argwhere(differ)[0])
+            self.apart[first.line] = (
+                divmod(int(one[at]), shapes[0][1]),
+                divmod(int(other[at]), shapes[1][1]),
+            )
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory."""
@@ -78,6 +103,8 @@ class TrailMaker(Observer):
             return
         if access.kind == "load":
             self.loads[access.array].add(access.line)
+            if len(self.shapes) == 3 and len(self.shapes[access.array]) == 2:
+                self.reads.append(access)
             mark(self.loaded[access.array].reshape(-1), access)
             return
         space = access.mask.space
@@ -114,6 +141,7 @@ class TrailMaker(Observer):
             ends,
             self.writes,
             frozenset(self.lines),
+            self.apart,
         )
 
 
