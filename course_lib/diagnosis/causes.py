@@ -140,9 +140,7 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     return [each for each in faults if each not in outside or each is first[each.cell]]
 
 
-def _outside_in_loop(
-    each: Finding, source: Source, access: ast.Subscript, axis: int
-) -> Finding:
+def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
     slot = indices_of(access)[axis]
     loops = source.loops_around(access)

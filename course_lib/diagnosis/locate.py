@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.locate_register import (
@@ -30,6 +29,21 @@ from course_lib.diagnosis.locate_scan import (
     stride_change_line,
     stride_line,
 )
+from course_lib.diagnosis.locate_steps import (
+    all_read_to_be_added,
+    choosing_test,
+    common_step_line,
+    double_step,
+    early_end,
+    first_product_line,
+    in_loops,
+    loop_line,
+    never_reached,
+    rest_place,
+    stride_between_tiles,
+    unused_sum_line,
+)
+from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import (
     BLOCK,
@@ -38,7 +52,6 @@ from course_lib.diagnosis.source import (
     bound_line,
     indices_of,
     loop_names,
-    loop_start_line,
     names_in,
     outside,
     part_of,
@@ -47,15 +60,6 @@ from course_lib.diagnosis.source import (
 from course_lib.diagnosis.trail import Trail
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a slip is, and what that makes of it."""
-
-    line: int | None
-    code: str = ""  # replaces the slip's code where the source shows more
-    hint: str = ""  # and its hint
 
 
 def locate(
@@ -110,7 +114,7 @@ def _load(
     slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
     accesses = source.accesses(array, store=False)
     if "both" in details:
-        line = staged_line(source, trail, array) or _common_step_line(source, names)
+        line = staged_line(source, trail, array) or common_step_line(source, names)
         if line:
             return Place(line)
         accesses = in_loops(source, array)
@@ -129,26 +133,6 @@ def _load(
         return Place(handed[0].lineno)
     lines = trail.load_lines.get(array, ()) or trail.store_lines.get(array, ())
     return Place(lines[0] if lines else None)
-
-
-def _common_step_line(source: Source, names: Sequence[str]) -> int | None:
-    """Where a variable is set, in the loop over the tiles, that the loads of both operands use."""
-    loads = [in_loops(source, name)[:1] for name in names[:2]]
-    if not all(loads):
-        return None
-    common = set.intersection(*({*source.origins(load.slice)} for (load,) in loads))
-    tiles = source.loops_around(loads[0][0])[:1]
-    for name in sorted(common):
-        for statement in source.assignments(name):
-            changing = set().union(*map(loop_names, tiles)) - {name}
-            if source.loops_around(statement)[:1] == tiles and names_in(statement) & changing:
-                return statement.lineno
-    return None
-
-
-def in_loops(source: Source, array: str) -> list[ast.Subscript]:
-    """Where an array is read, first those places that a loop comes to."""
-    return sorted(source.accesses(array, store=False), key=lambda load: not source.loops_around(load))
 
 
 def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
@@ -367,24 +351,24 @@ def _steps(
 ) -> Place:
     """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
     if "often" in details:
-        line = _first_product_line(source)
+        line = first_product_line(source)
         if line:
             hint = "Which products are in the sum before the loop, and which does the loop add?"
             return Place(line, "accumulator-error", hint)
     if "rest" in details:
-        place = _rest_place(source, names)
+        place = rest_place(source, names)
         if place is not None:
             return place
     if "stride" in details:
-        return _stride_between_tiles(source, names)
-    if "left out" in details and _all_read_to_be_added(source, trail, names):
+        return stride_between_tiles(source, names)
+    if "left out" in details and all_read_to_be_added(source, trail, names):
         hint = "All steps are read: where do the products of the others go?"
-        return Place(_unused_sum_line(source, names), "accumulator-error", hint)
-    test = _choosing_test(source) if "left out" in details else None
+        return Place(unused_sum_line(source, names), "accumulator-error", hint)
+    test = choosing_test(source) if "left out" in details else None
     if test and names_in(test) & source.loop_variables(test):
         return Place(test.lineno, "accumulator-error", "For which steps of k is this test true?")
     if "left out" in details or "tiles" in details:
-        place = _early_end(source, trail) or _double_step(source)
+        place = early_end(source, trail) or double_step(source)
         if place:
             return place
     steps = list(slip.steps)
@@ -396,133 +380,8 @@ def _steps(
             if guard.line:
                 return guard
         if not no_a and not no_b:
-            return Place(_loop_line(source, inner=True, names=names))
-    return Place(_loop_line(source, inner="inner" in details, names=names))
-
-
-def _first_product_line(source: Source) -> int | None:
-    """Where a sum is begun with a product, before the loop that adds the others."""
-    additions = source.additions()
-    looped = [each for each in additions if source.loops_around(each)]
-    for each in additions:
-        if isinstance(each, ast.Assign) and looped and not source.loops_around(each):
-            name = root_name(each.targets[0])
-            added = [root_name(_target(other)) for other in looped]
-            if name in added and name not in names_in(each.value):
-                return each.lineno
-    return None
-
-
-def _target(statement: ast.Assign | ast.AugAssign) -> ast.expr:
-    return statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
-
-
-def _all_read_to_be_added(source: Source, trail: Trail, names: Sequence[str]) -> bool:
-    """Is every element of A and B read, by the very statements that add products?"""
-    if not all(trail.loaded[name].all() for name in names[:2]):
-        return False
-    adding = source.additions()
-    return not source.own_arrays() and all(
-        source.statement(load) in adding
-        for name in names[:2]
-        for load in source.accesses(name, store=False)
-    )
-
-
-def _unused_sum_line(source: Source, names: Sequence[str]) -> int | None:
-    """Where the result is stored, if several sums are collected; else where products are added."""
-    stores = source.accesses(names[-1], store=True)
-    if len(source.sums()) > 1 and stores:
-        return stores[-1].lineno
-    additions = source.additions()
-    return additions[-1].lineno if additions else None
-
-
-def _stride_between_tiles(source: Source, names: Sequence[str]) -> Place:
-    """Where the loop over the tiles takes its step: its head, its counter, or the tile's start."""
-    loops = [
-        loop
-        for load in source.accesses(names[0], store=False)
-        for loop in source.loops_around(load)[:1]
-    ]
-    if not loops:
-        return Place(None)
-    loop = loops[0]
-    if isinstance(loop, ast.While):
-        steps = _counter_steps(loop)
-        return Place(steps[0].lineno if steps else loop.lineno)
-    if isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 3:
-        return Place(loop.lineno)
-    return Place(_common_step_line(source, names) or loop.lineno, "wrong-index")
-
-
-def _counter_steps(loop: ast.While) -> list[ast.AugAssign]:
-    """Where a loop's counter goes on."""
-    return [
-        part
-        for part in ast.walk(loop)
-        if isinstance(part, ast.AugAssign) and names_in(part.target) & names_in(loop.test)
-    ]
-
-
-def _early_end(source: Source, trail: Trail) -> Place | None:
-    """A `return` or `break` that ended the loop that adds, or the test that led to it."""
-    for statement in source.additions()[:1]:
-        for loop in source.loops_around(statement):
-            for each in ast.walk(loop):
-                if isinstance(each, (ast.Return, ast.Break)) and each.lineno in trail.lines:
-                    above = source.parents[each]
-                    line = above.lineno if isinstance(above, ast.If) else each.lineno
-                    hint = "After how many turns does this line end the loop?"
-                    return Place(line, hint=hint)
-    return None
-
-
-def _double_step(source: Source) -> Place | None:
-    """Where the counter of one loop goes on in each turn of another one within."""
-    for loop in source.loops():
-        for step in _counter_steps(loop) if isinstance(loop, ast.While) else ():
-            inner = source.loops_around(step)[-1]
-            if inner is not loop and not names_in(step.target) & loop_names(inner):
-                hint = "How often does this line run in one turn of the loop over the tiles?"
-                return Place(step.lineno, hint=hint)
-    return None
-
-
-def _rest_place(source: Source, names: Sequence[str]) -> Place | None:
-    """Where the steps that are left over are visited: the last of several loops that add.
-
-    A loop of its own over elements of A and B begins at the wrong one; with tiles, it is the load.
-    """
-    additions = sorted(source.additions(), key=lambda each: each.lineno)
-    loops = [around[-1] for each in additions if (around := source.loops_around(each))]
-    if not loops or loops[-1] is loops[0] or loops[-1].lineno == loops[0].lineno:
-        return None
-    last = loops[-1]
-    within = list(ast.walk(last))
-    loads = source.accesses(names[0], store=False)
-    if any(load in within for load in loads):
-        return Place(loop_start_line(source, last, after=loops[0].end_lineno or 0))
-    return Place(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
-
-
-def _loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
-    """The line of the bound of the loop over tiles, or over the steps within."""
-    loops: list[ast.For | ast.While] = []
-    additions = source.additions()
-    if additions:
-        loops = source.loops_around(additions[0])
-    if not inner:
-        for access in source.accesses(names[0], store=False):
-            around = source.loops_around(access)
-            if around:
-                loops = around
-                break
-    if not loops:
-        loops = source.loops()
-    if not loops:
-        return None
-    return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
+            return Place(loop_line(source, inner=True, names=names))
+    return Place(loop_line(source, inner="inner" in details, names=names))
 
 
 def _sum(
@@ -532,8 +391,8 @@ def _sum(
     if not additions:
         return Place(None)
     if "nothing" in details and not any(each.lineno in trail.lines for each in additions):
-        return _never_reached(source, additions[0], trail)
-    chosen = _choosing_test(source) if "chosen" in details else None
+        return never_reached(source, additions[0], trail)
+    chosen = choosing_test(source) if "chosen" in details else None
     if chosen:
         return Place(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
@@ -545,35 +404,6 @@ def _sum(
             if again:
                 return Place(again[0].lineno)
     return Place(additions[0].lineno)
-
-
-def _choosing_test(source: Source) -> ast.expr | None:
-    """A test, and none of a size, that decides within the loop whether a product is added."""
-    for statement in source.additions():
-        loops = source.loops_around(statement)
-        for test, _ in source.conditions(statement) if loops else ():
-            if not source.tests_a_size(test) and any(test in ast.walk(loop) for loop in loops):
-                return test
-    return None
-
-
-def _never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
-    """What kept every thread from a statement: the outermost loop or test that none went into."""
-    within: ast.AST = statement
-    blocks = []
-    for each in source.ancestors(statement):
-        if isinstance(each, (ast.For, ast.While, ast.If)) and within in (*each.body, *each.orelse):
-            body = each.body if within in each.body else each.orelse
-            blocks.append((each, body[0].lineno))
-        within = each
-    for block, first in reversed(blocks):
-        if first in trail.lines:
-            continue
-        if isinstance(block, ast.If):
-            return Place(block.test.lineno, hint="For which threads should this test be true?")
-        hint = "How many turns does this loop make here, and how many should it?"
-        return Place(bound_line(source, block), "wrong-loop-bound", hint)
-    return Place(statement.lineno)
 
 
 def _start(
