@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.source import (
+    BLOCK,
     THREAD,
     Source,
     bound_line,
@@ -82,12 +83,9 @@ def explain_outside(
         return _outside_tile(each, source, access, slot)
     if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
-    guards = source.guards_of(access, axis)
     if looping:
         return _outside_in_loop(each, source, access, axis)
-    if guards:
-        return _wrong_check(each, guards[0][1])
-    return each
+    return _check_to_blame(each, source, access, axis, source.guards(access)) or each
 
 
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
@@ -145,9 +143,10 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
     slot = indices_of(access)[axis]
     loops = source.loops_around(access)
     around = source.guards_of(access, axis)
-    inside = [line for test, line in around if _within(test, loops)]
-    if inside:
-        return _wrong_check(each, inside[0])
+    inside = [guard for guard in source.guards(access) if _within(guard[0], loops)]
+    check = _check_to_blame(each, source, access, axis, inside)
+    if check:
+        return check
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
         if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
             message = f"Several steps at a time run past the end: {each.message}"
@@ -169,9 +168,11 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
 
 def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
     """The variable of the innermost loop, if an index adds it, as it is, to where a tile begins."""
-    counts = slot.right if isinstance(slot.right, ast.Name) else slot.left
-    plain = isinstance(slot.op, ast.Add) and isinstance(counts, ast.Name)
-    return counts.id if plain and counts.id in loop_names(loop) else ""  # type: ignore[attr-defined]
+    parts = (slot.left, slot.right)
+    if not isinstance(slot.op, ast.Add) or any(isinstance(each, ast.Constant) for each in parts):
+        return ""
+    counters = [each.id for each in parts if isinstance(each, ast.Name)]
+    return next((name for name in counters if name in loop_names(loop)), "")
 
 
 def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
@@ -196,6 +197,33 @@ def _in_strides(loop: ast.For | ast.While) -> bool:
 def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
     """Is the test part of the body of one of the loops?"""
     return any(test is node for loop in loops for part in loop.body for node in ast.walk(part))
+
+
+def _check_to_blame(
+    each: Finding,
+    source: Source,
+    access: ast.Subscript,
+    axis: int,
+    guards: Sequence[tuple[ast.expr, int]],
+) -> Finding | None:
+    """The test of the index that left the array; else the nearest, that says nothing of it.
+
+    An index that is the same for all threads is no matter of tests.
+    """
+    about = [guard for guard in source.guards_of(access, axis) if guard in guards]
+    if about:
+        return _wrong_check(each, about[0][1])
+    slot = indices_of(access)[axis]
+    if not guards or not source.origins(slot) & (THREAD | BLOCK):
+        return None
+    line = guards[0][1]
+    message = (
+        f"This test says nothing of {ast.unparse(slot)}. At line {each.line}, {each.message}"
+        if each.line != line
+        else f"The test here says nothing of {ast.unparse(slot)}: {each.message}"
+    )
+    hint = "Which test should stop this thread, where the element does not exist?"
+    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:

@@ -96,8 +96,11 @@ def not_written(outcome: Outcome) -> Slip | None:
     zeros = zero_place(outcome, untouched)
     place = str(zeros) if zeros else where(untouched, sizes)
     message = f"What was written is right, but a part of {C} was never written: {place}."
-    lines = untouched.all(axis=1), untouched.all(axis=0) if untouched.ndim > 1 else np.False_
-    nouns = [noun for noun, gone in zip(("row", "column"), lines, strict=True) if gone.any()]
+    nouns = [
+        noun
+        for axis, noun in enumerate(("row", "column")[: untouched.ndim])
+        if untouched.all(axis=tuple({*range(untouched.ndim)} - {axis})).any()
+    ]
     edge = ("edge", *nouns) if place.startswith("the last") else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
