@@ -583,7 +583,7 @@ class Examination:
             if twin is trial or trial.right or twin.right:
                 continue
             first, second = twin.outcome, trial.outcome
-            if _equal(first, second):
+            if equal_in_both(first, second):
                 trail = self.trail(trial.case)
                 lines = trail.store_lines[self.names[-1]]
                 value = first.got[first.known][0]
@@ -669,7 +669,7 @@ class Examination:
         return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
 
 
-def _equal(first: Outcome, second: Outcome) -> bool:
+def equal_in_both(first: Outcome, second: Outcome) -> bool:
     """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
     written = ~first.untouched
     with np.errstate(invalid="ignore"):
