@@ -516,7 +516,7 @@ class Examination:
             return narrow
         for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
             slip = self.problem.diagnose(trial.outcome)
-            if slip and slip.place == ("steps", "tiles"):
+            if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
                 slip = tiles_slip(slip, [trial.outcome for trial in wrong])
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
@@ -542,7 +542,7 @@ class Examination:
         kept = min(slip.steps, default=0)
         if slip.place[0] != "steps" or slip.steps != tuple(range(kept, sizes.steps)):
             return None
-        turns, rest = divmod(kept, sizes.step_tile)
+        turns, rest = divmod(kept, sizes.tile_steps or 1)
         around = [
             loop
             for load in self.source.accesses(self.names[0], store=False)

@@ -151,7 +151,7 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
         *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
     )
     value = source.value_of(name)
-    if name in used:
+    if name in used or value is None:
         return None
     if not isinstance(value, ast.BinOp):
         return _fixed_part(source, access, slots[slot])

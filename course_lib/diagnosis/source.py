@@ -271,8 +271,13 @@ class Source:
         return axes
 
     def _steps_between(self, one: ast.expr, other: ast.expr) -> int:
-        """Through how many assignments two expressions come to share a variable."""
+        """Through how many assignments two expressions come to share a variable.
+
+        Of indices of threads, `k0 + x` and `k0 + y`, the step that all threads share says nothing.
+        """
         layers = [self._layers(each) for each in (one, other)]
+        if all(set().union(*each) - self._steps_of_all for each in layers):
+            layers = [[names - self._steps_of_all for names in each] for each in layers]
         return min(
             (
                 steps + more
@@ -308,15 +313,29 @@ class Source:
         """Is it an array, or a variable that holds a size or a constant of the launch?"""
         if name in self.parameters:
             return True
-        if "." in name:
+        if "." in name or name in self._passed_on:
             return False
         behind = self.everything_behind(ast.Name(name))
         return not behind & (THREAD | BLOCK) and not behind & self._counters
 
     @cached_property
+    def _passed_on(self) -> set[str]:
+        """The parameters of the device functions."""
+        return {each.arg for function in self.functions[1:] for each in function.args.args}
+
+    @cached_property
     def _counters(self) -> set[str]:
         """The variables that loops count with."""
         return set().union(*(self.loop_variables(loop.body[0]) for loop in self.loops()), set())
+
+    @cached_property
+    def _steps_of_all(self) -> set[str]:
+        """The variables that loops count with alike in all threads."""
+        return {
+            name
+            for name in self._counters
+            if not self.everything_behind(ast.Name(name)) & (THREAD | BLOCK)
+        }
 
     def heads_a_loop(self, node: ast.AST) -> bool:
         """Does it decide, itself or by the variable that it gives a value, how often a loop turns?

@@ -18,6 +18,8 @@ SHARED_STEPS = ("t+kk", "start", "t")  # wrong steps that no loop bound can brin
 def step_weights(outcome: Outcome) -> Array | None:
     """How often each step of k entered the sums, if that alone explains the numbers."""
     A, B, known = outcome.A.astype(np.float64), outcome.B.astype(np.float64), outcome.known
+    if not (known | outcome.untouched).all():
+        return None  # what made some sums not-a-number may have made the others wrong, too
     if known.sum() < outcome.sizes.steps:
         return _first_steps(outcome)
     terms = (A[:, None, :] * B.T[None, :, :])[known]
@@ -160,6 +162,8 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
 
 def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
     """The slip for missing tiles, with the size that the loop follows instead of K, if it does."""
+    if outcomes[0].sizes.tile_steps is None:
+        return slip
     run = {}
     for outcome in outcomes:
         with np.errstate(all="ignore"):

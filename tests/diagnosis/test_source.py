@@ -137,3 +137,24 @@ def test_a_loop_starts_and_ends_at_its_own_numbers() -> None:
     found = source(text)
     (loop,) = found.loops()
     assert (loop_start_line(found, loop), bound_line(found, loop)) == (2, 3)
+
+
+def test_the_parameters_of_a_device_function_are_indices() -> None:
+    text = (
+        "def kernel(A, B, C):\n    C[0, 0] = get(A, 1, 2)\n"
+        "def get(A, r, c):\n    if r < A.shape[0]:\n        return A[r, c]\n"
+    )
+    found = Source(tuple(ast.parse(text).body), ("A", "B", "C"))  # type: ignore[arg-type]
+    load = found.accesses("A", store=False)[0]
+    assert [len(found.guards_of(load, axis)) for axis in (0, 1)] == [1, 0]
+
+
+def test_a_step_that_all_threads_share_does_not_make_a_test_one_of_this_index() -> None:
+    text = (
+        "def kernel(A, B, C):\n    x, y = cuda.threadIdx.x, cuda.threadIdx.y\n"
+        "    for t in range(9):\n        if t * 16 + y < A.shape[1]:\n"
+        "            C[y, x] = A[y, t * 16 + x]\n"
+    )
+    found = source(text)
+    load = found.accesses("A", store=False)[0]
+    assert [len(found.guards_of(load, axis)) for axis in (0, 1)] == [1, 0]
