@@ -214,7 +214,7 @@ def _check_to_blame(
     if about:
         return _wrong_check(each, about[0][1])
     slot = indices_of(access)[axis]
-    if not guards or not source.everything_behind(slot) & (THREAD | BLOCK):
+    if not guards or not source.differs_between_threads(slot):
         return None
     line = guards[0][1]
     message = (

@@ -203,6 +203,20 @@ class Source:
                 ]
         return found
 
+    def differs_between_threads(self, index: ast.expr) -> bool:
+        """Do the numbers of threads or blocks take part in an index?
+
+        A loop's variable is that of the loop around the index, where several count with one name.
+        """
+        counters = {
+            name: loop.iter
+            for loop in self.loops_around(index)
+            if isinstance(loop, ast.For)
+            for name in names_in(loop.target)
+        }
+        behind = (counters.get(name, ast.Name(name)) for name in names_in(index))
+        return any(self.everything_behind(each) & (THREAD | BLOCK) for each in behind)
+
     # --- control flow -----------------------------------------------------------------------
 
     def loops(self) -> list[ast.For | ast.While]:
