@@ -31,6 +31,7 @@ from course_lib.diagnosis.locate_scan import (
 )
 from course_lib.diagnosis.locate_steps import (
     all_read_to_be_added,
+    changing_line,
     choosing_test,
     common_step_line,
     double_step,
@@ -392,6 +393,9 @@ def _sum(
         return Place(None)
     if "nothing" in details and not any(each.lineno in trail.lines for each in additions):
         return never_reached(source, additions[0], trail)
+    changed = changing_line(source) if "between" in details else None
+    if changed:
+        return Place(changed)
     chosen = choosing_test(source) if "chosen" in details else None
     if chosen:
         return Place(chosen.lineno)

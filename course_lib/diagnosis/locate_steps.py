@@ -150,6 +150,17 @@ def loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
     return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
 
 
+def changing_line(source: Source) -> int | None:
+    """Where a sum is changed in a loop by anything but the products that are added to it."""
+    adding = source.additions()
+    for name in source.sums():
+        for each in source.assignments(name):
+            from_itself = isinstance(each, ast.AugAssign) or name in names_in(each.value or each)
+            if each not in adding and from_itself and source.loops_around(each):
+                return each.lineno
+    return None
+
+
 def choosing_test(source: Source) -> ast.expr | None:
     """A test, and none of a size, that decides within the loop whether a product is added."""
     for statement in source.additions():

@@ -248,9 +248,8 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         return _other_tiles([int(values[0]) for values in by_tile])
     if alike and by_tile == sorted(by_tile, reverse=True):
         message = "The tiles count differently: earlier tiles enter the sum more than once."
-        return Slip(
-            "accumulator-error", message, "What is added to what after each tile?", ("sum",)
-        )
+        hint = "What is added to what after each tile?"
+        return Slip("accumulator-error", message, hint, ("sum", "between"))
     padding = sizes.tiles * T - sizes.steps
     if tiled and padding and list(often) == [sizes.steps - 1] and weights[-1] == padding + 1:
         message = (
