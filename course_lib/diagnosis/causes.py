@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.source import (
-    BLOCK,
     THREAD,
     Source,
     bound_line,

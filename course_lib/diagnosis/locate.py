@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.locate_register import (
@@ -264,10 +265,21 @@ def _scale(
     """Where the result gets its factor: at the store, if that computes; else where it is summed."""
     for store in source.accesses(names[-1], store=True):
         statement = source.statement(store)
-        if isinstance(statement, (ast.Assign, ast.AugAssign)):
-            if isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
-                return Place(statement.lineno)
-    return _sum(slip, details, source, trail, names)
+        if isinstance(statement, (ast.Assign, ast.AugAssign)) and _scales(statement.value):
+            hint = "What should be stored, and what is done to the sum in this line?"
+            return Place(statement.lineno, "wrong-formula", hint if "sum" in details else "")
+    if not source.additions():
+        return _store(slip, [], source, trail, names)
+    place = _sum(slip, [], source, trail, names)
+    return place if "sum" in details else replace(place, hint="What does the formula say here?")
+
+
+def _scales(value: ast.expr) -> bool:
+    """Does an expression multiply, divide or negate, or add a thing to itself?"""
+    if isinstance(value, ast.BinOp):
+        same = ast.dump(value.left) == ast.dump(value.right)
+        return same or isinstance(value.op, (ast.Mult, ast.Div)) or _scales(value.left)
+    return isinstance(value, ast.UnaryOp)
 
 
 def missing_offset_line(

@@ -240,10 +240,12 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
     if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
         if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
-            message = f"Every number is {times} times too large: every term is added {times} times."
-            return Slip(
-                "accumulator-error", message, "How often does each term reach the sum?", ("sum",)
-            )
+            message = f"Every number is {times} times too large."
+            if outcome.sizes.steps == 0:
+                hint = f"Compare the line that stores {outcome.output} with the formula."
+                return Slip("wrong-formula", message, hint, ("scale",))
+            hint = "How often does each term reach the sum, and with which factor?"
+            return Slip("accumulator-error", message, hint, ("scale", "sum"))
         message = "Every number is the right one times a constant."
         values = f"The constant is {factor:.4g}."
         if abs(factor + 1) < 1e-4:

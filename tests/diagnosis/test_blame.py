@@ -135,6 +135,27 @@ def test_what_makes_steps_wrong_is_to_blame_and_not_the_bound_of_a_loop(name: st
     assert judged("matmul_naive", body).errors[0].line == before.count("\n") + 1
 
 
+FACTORS = {
+    "at the store": ("s += A[r, k] * B[k, c]", "s * float32(3)", "wrong-formula", 11),
+    "in the sum": ("s += float32(3) * A[r, k] * B[k, c]", "s", "accumulator-error", 10),
+    "sign in the sum": ("s -= A[r, k] * B[k, c]", "s", "wrong-formula", 10),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FACTORS)
+def test_a_factor_is_told_where_it_comes_in(name: str) -> None:
+    adds, stored, code, line = FACTORS[name]
+    report = judged(
+        "matmul_naive",
+        "c, r = cuda.grid(2)\nif r < C.shape[0] and c < C.shape[1]:\n    s = float32(0)\n"
+        f"    for k in range(A.shape[1]):\n        {adds}\n    C[r, c] = {stored}",
+    )
+    first = report.errors[0]
+    assert (first.code, first.line) == (code, line)
+    assert "is added" not in first.message, "how often it is added was not seen"
+
+
 # --- the output does not depend on the input ----------------------------------------------------
 
 

@@ -193,7 +193,7 @@ SQUARE = {  # on 64 x 64 x 64: name -> (wrong output, code, part of the message,
         "every second step",
         ("steps", "inner"),
     ),
-    "twice": (lambda A, B: 2 * (A @ B), "accumulator-error", "2 times", ("sum",)),
+    "twice": (lambda A, B: 2 * (A @ B), "accumulator-error", "2 times", ("scale", "sum")),
     "running total added": (
         lambda A, B: sum(
             (4 - t) * A[:, t * T : t * T + T] @ B[t * T : t * T + T] for t in range(4)
