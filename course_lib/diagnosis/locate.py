@@ -581,6 +581,9 @@ def _tiles(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """The loop over tiles, over the steps of a tile, or over the sums of a thread."""
+    rest = rest_place(source, names) if "rest" in details else None
+    if rest:
+        return rest
     if "steps" in details:
         return Place(steps_loop_line(source, names))
     if "sums" in details:

@@ -120,14 +120,15 @@ def rest_place(source: Source, names: Sequence[str]) -> Place | None:
     A loop of its own over elements of A and B begins at the wrong one; with tiles, it is the load.
     """
     additions = sorted(source.additions(), key=lambda each: each.lineno)
-    loops = [around[-1] for each in additions if (around := source.loops_around(each))]
-    if not loops or loops[-1] is loops[0] or loops[-1].lineno == loops[0].lineno:
+    loops = [around for each in additions if (around := source.loops_around(each))]
+    own = [loop for loop in loops[-1] if loop not in loops[0]] if loops else []
+    if not own:
         return None
-    last = loops[-1]
+    last = own[0]
     within = list(ast.walk(last))
     loads = source.accesses(names[0], store=False)
     if any(load in within for load in loads):
-        return Place(loop_start_line(source, last, after=loops[0].end_lineno or 0))
+        return Place(loop_start_line(source, last, after=loops[0][-1].end_lineno or 0))
     return Place(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
 
 

@@ -35,7 +35,7 @@ def diagnose_register_tile(outcome: Outcome) -> Slip | None:
     if slip.code == "wrong-index" and slip.place[0] in ("load", "shared") and slip.place[1:]:
         return replace(slip, place=("staged", *slip.place[1:]))
     if slip.place[:2] == ("steps", "often"):
-        return replace(slip, place=("tiles",))
+        return replace(slip, place=("tiles", *slip.place[2:]))
     if slip.place == ("sum",) and "product" in slip.message:
         return replace(slip, place=("part", "again"))
     if slip.place == ("steps", "inner"):

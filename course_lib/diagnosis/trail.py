@@ -171,29 +171,36 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
     hint = "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
     for axis, moved, tile, noun in (("x", column_x, wide, "column"), ("y", row_y, high, "row")):
-        if moved is not None and moved != tile and not _whole(trail):
-            other = (column_y, wide) if axis == "x" else (row_x, high)
-            if moved == 0 and other[0] == other[1]:
-                wrong = "y" if axis == "x" else "x"
-                text = (
-                    f"The {noun} of C grows with the block's {wrong}, but the launch counts "
-                    f"{noun}s in {axis}."
-                )
-            elif moved == 0 and not _stay(trail, axis, noun):
-                continue  # some line writes at a fixed place, another one moves with the block
-            elif moved == 0:
-                text = (
-                    f"All blocks in {axis} write the same {noun}s: the offset of the block is "
-                    "missing."
-                )
-                return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
-            else:
-                text = (
-                    f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
-                    f"but a block covers {tile} {noun}s."
-                )
-            return Slip("wrong-index", text, hint, ("store", "mapping", noun))
+        if moved is None or moved == tile or _whole(trail) or _ends_fit(trail, axis, noun, tile):
+            continue
+        other = (column_y, wide) if axis == "x" else (row_x, high)
+        if moved == 0 and other[0] == other[1]:
+            wrong = "y" if axis == "x" else "x"
+            text = (
+                f"The {noun} of C grows with the block's {wrong}, but the launch counts "
+                f"{noun}s in {axis}."
+            )
+        elif moved == 0 and not _stay(trail, axis, noun):
+            continue  # some line writes at a fixed place, another one moves with the block
+        elif moved == 0:
+            text = (
+                f"All blocks in {axis} write the same {noun}s: the offset of the block is missing."
+            )
+            return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
+        else:
+            text = (
+                f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
+                f"but a block covers {tile} {noun}s."
+            )
+        return Slip("wrong-index", text, hint, ("store", "mapping", noun))
     return shape_slip(trail, sizes)
+
+
+def _ends_fit(trail: Trail, axis: str, noun: str, tile: int) -> bool:
+    """Does the end of a block's part move by a tile? Then only its beginning was not written."""
+    place = 0 if noun == "row" else 1
+    here, there = (0, 0), (1, 0) if axis == "x" else (0, 1)
+    return trail.ends[there][place] - trail.ends[here][place] == tile
 
 
 def _stay(trail: Trail, axis: str, noun: str) -> bool:
