@@ -169,8 +169,10 @@ def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
         with np.errstate(all="ignore"):
             weights = step_weights(outcome)
         if weights is not None:
-            T = outcome.sizes.step_tile
-            run[outcome.sizes] = -(-int((weights == 1).sum()) // T) if weights.any() else 0
+            T, summed = outcome.sizes.step_tile, int((weights == 1).sum())
+            run[outcome.sizes] = -(-summed // T)
+            if summed % T and summed < outcome.sizes.steps:
+                return slip  # a part of a tile: no loop over tiles leaves out the rest
     if len(run) < 2 or all(count == size.steps // size.step_tile for size, count in run.items()):
         return slip
     for name, size_of in (("M", "rows"), ("N", "columns")):

@@ -15,6 +15,7 @@ from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.report import Report
 from course_lib.diagnosis.slips import Geometry
+from course_lib.diagnosis.steps import tiles_slip
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 
@@ -342,3 +343,14 @@ if row < C.shape[0] and col < C.shape[1]:
     assert found.line == 7
     assert "type do the elements of this array have" in found.hint
     assert "Python float" not in found.hint
+
+
+def test_a_part_of_a_tile_is_no_matter_of_the_number_of_tiles() -> None:
+    outcomes = []
+    for rows, columns, K in ((33, 19, 37), (20, 23, 50)):
+        A, B = matrices((rows, K), (K, columns))
+        got = A[:, :columns].astype(np.float64) @ B[:columns]
+        outcomes.append(outcome(A, B, got, A.astype(np.float64) @ B, 16))
+    slip = diagnose_matmul(outcomes[0])
+    assert slip.code == "wrong-loop-bound"
+    assert tiles_slip(slip, outcomes) == slip
