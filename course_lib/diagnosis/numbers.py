@@ -9,6 +9,7 @@ elsewhere, afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
         moved,
         steps_wrong,
         whole_numbers,
-        shifted_or_scaled,
+        scaled_product,
         other_formula,
         carried_over,
         masked_operand,
@@ -51,7 +52,7 @@ def diagnose_add(outcome: Outcome) -> Slip | None:
         moved,
         whole_numbers,
         other_sum,
-        shifted_or_scaled,
+        scaled_addition,
         moved_operand,
         not_finite,
     )
@@ -241,11 +242,8 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
             message = f"Every number is {times} times too large."
-            if outcome.sizes.steps == 0:
-                hint = f"Compare the line that stores {outcome.output} with the formula."
-                return Slip("wrong-formula", message, hint, ("scale",))
             hint = "How often does each term reach the sum, and with which factor?"
-            return Slip("accumulator-error", message, hint, ("scale", "sum"))
+            return Slip("accumulator-error", message, hint, ("sum",))
         message = "Every number is the right one times a constant."
         values = f"The constant is {factor:.4g}."
         if abs(factor + 1) < 1e-4:
@@ -253,6 +251,21 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         hint = f"Compare the line that stores {outcome.output} with the formula."
         return Slip("wrong-formula", message, hint, ("scale",), values=values)
     return None
+
+
+def scaled_product(outcome: Outcome) -> Slip | None:
+    """The same for a matrix product, where the factor may come in after the sum."""
+    slip = shifted_or_scaled(outcome)
+    return replace(slip, place=("scale", "sum")) if slip and slip.place == ("sum",) else slip
+
+
+def scaled_addition(outcome: Outcome) -> Slip | None:
+    """The same where nothing is summed in a loop."""
+    slip = shifted_or_scaled(outcome)
+    if slip is None or slip.place != ("sum",):
+        return slip
+    hint = f"Compare the line that stores {outcome.output} with the formula."
+    return replace(slip, code="wrong-formula", hint=hint, place=("scale",))
 
 
 def _start_value(outcome: Outcome) -> str:
