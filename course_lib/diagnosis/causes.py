@@ -80,14 +80,11 @@ def explain_outside(
     looping = source.origins(slot) & source.loop_variables(access)
     if array not in shapes:
         return _outside_tile(each, source, access, slot)
-    guards = source.guards(access)
-    if guards and index >= reach[array][axis]:
+    if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
     if looping:
-        return _outside_in_loop(each, source, access, slot)
-    if guards:
-        return _wrong_check(each, guards[0][1])
-    return each
+        return _outside_in_loop(each, source, access, axis)
+    return _check_to_blame(each, source, access, axis, source.guards(access)) or each
 
 
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
@@ -140,31 +137,47 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     return [each for each in faults if each not in outside or each is first[each.cell]]
 
 
-def _outside_in_loop(
-    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
-) -> Finding:
+def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
+    slot = indices_of(access)[axis]
     loops = source.loops_around(access)
-    inside = [line for test, line in source.guards(access) if _within(test, loops)]
-    if inside:
-        return _wrong_check(each, inside[0])
+    around = source.guards_of(access, axis)
+    inside = [guard for guard in source.guards(access) if _within(guard[0], loops)]
+    check = _check_to_blame(each, source, access, axis, inside)
+    if check:
+        return check
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
         if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
             message = f"Several steps at a time run past the end: {each.message}"
             hint = "For which k does the loop run last, and how many steps are left then?"
             line = bound_line(source, loops[-1])
             return finding("wrong-loop-bound", message, line, hint)
+        counted = _counted_to_the_end(slot, loops[-1])
+        if counted:
+            return _too_long(each, source, loops[-1], counted)
         message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
         hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
         return replace(each, code="wrong-index", message=message, hint=hint)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
-        message = f"The loop runs too far: {each.message}"
-        hint = "For which k does the loop run last, and how many steps are there?"
-        return finding("wrong-loop-bound", message, bound_line(source, loops[-1]), hint)
-    around = source.guards(access)
+        return _too_long(each, source, loops[-1], "k")
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
+
+
+def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
+    """The variable of the innermost loop, if an index adds it, as it is, to where a tile begins."""
+    parts = (slot.left, slot.right)
+    if not isinstance(slot.op, ast.Add) or any(isinstance(each, ast.Constant) for each in parts):
+        return ""
+    counters = [each.id for each in parts if isinstance(each, ast.Name)]
+    return next((name for name in counters if name in loop_names(loop)), "")
+
+
+def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
+    message = f"The loop runs too far: {each.message}"
+    hint = f"For which {variable} does the loop run last, and how many steps are there?"
+    return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
 
 
 def _in_strides(loop: ast.For | ast.While) -> bool:
@@ -183,6 +196,33 @@ def _in_strides(loop: ast.For | ast.While) -> bool:
 def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
     """Is the test part of the body of one of the loops?"""
     return any(test is node for loop in loops for part in loop.body for node in ast.walk(part))
+
+
+def _check_to_blame(
+    each: Finding,
+    source: Source,
+    access: ast.Subscript,
+    axis: int,
+    guards: Sequence[tuple[ast.expr, int]],
+) -> Finding | None:
+    """The test of the index that left the array; else the nearest, that says nothing of it.
+
+    An index that is the same for all threads is no matter of tests.
+    """
+    about = [guard for guard in source.guards_of(access, axis) if guard in guards]
+    if about:
+        return _wrong_check(each, about[0][1])
+    slot = indices_of(access)[axis]
+    if not guards or not source.differs_between_threads(slot):
+        return None
+    line = guards[0][1]
+    message = (
+        f"This test says nothing of {ast.unparse(slot)}. At line {each.line}, {each.message}"
+        if each.line != line
+        else f"The test here says nothing of {ast.unparse(slot)}: {each.message}"
+    )
+    hint = "Which test should stop this thread, where the element does not exist?"
+    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:

@@ -440,7 +440,11 @@ class Examination:
         if site is None or wrong[0].right:
             return None, warnings
         label = wrong[0].case.label(self.problem)
-        return limit_finding(site, self.source, label, wrong[0].outcome), warnings
+        found = limit_finding(site, self.source, label, wrong[0].outcome)
+        outside = [each for each in wrong[0].errors if each.code in causes.OUTSIDE]
+        if site.kind == "axis" and any(each.line == site.line for each in outside):
+            found = replace(found, code=next(e.code for e in outside if e.line == site.line))
+        return found, warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
@@ -502,7 +506,10 @@ class Examination:
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
         if slip:
-            return self.placed(slip, exact, trail)
+            return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
+        apart = self.multiplied_apart(trail)
+        if apart:
+            return apart
         if not exact.right:
             same = self.independent_of_input(trials)
             if same:
@@ -512,10 +519,10 @@ class Examination:
             return narrow
         for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
             slip = self.problem.diagnose(trial.outcome)
-            if slip and slip.place == ("steps", "tiles"):
+            if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
                 slip = tiles_slip(slip, [trial.outcome for trial in wrong])
             if slip:
-                return self.placed(slip, trial)
+                return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong)
 
     def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
@@ -529,7 +536,39 @@ class Examination:
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
         code = place.code or slip.code
+        hint = place.hint or hint
         return finding(code, message, place.line, hint, "error", values=slip.values)
+
+    def fixed_loop(self, slip: Slip, trial: Trial) -> Finding | None:
+        """The finding for a loop over tiles that is always equally long, if that is the slip."""
+        sizes = trial.outcome.sizes
+        kept = min(slip.steps, default=0)
+        if slip.place[0] != "steps" or slip.steps != tuple(range(kept, sizes.steps)):
+            return None
+        turns, rest = divmod(kept, sizes.tile_steps or 1)
+        around = [
+            loop
+            for load in self.source.accesses(self.names[0], store=False)
+            for loop in self.source.loops_around(load)
+        ]
+        for site in self.limits.loops_of(turns) if not rest else ():
+            if site.node in around:
+                label = trial.case.label(self.problem)
+                return limit_finding(site, self.source, label, trial.outcome)
+        return None
+
+    def multiplied_apart(self, trail: Trail) -> Finding | None:
+        """The finding for a statement that multiplies elements of A and B of different steps."""
+        if not self.problem.has_steps:
+            return None
+        for statement in self.source.additions():
+            if statement.lineno in trail.apart:
+                (i, step), (other, j) = trail.apart[statement.lineno]
+                A, B = self.exercise.parameters[:2]
+                message = f"Here {A}[{i}, {step}] is multiplied by {B}[{other}, {j}]."
+                hint = f"Which index do {A} and {B} share in every product?"
+                return finding("wrong-index", message, statement.lineno, hint)
+        return None
 
     def one_block(self, trial: Trial, trail: Trail) -> Finding:
         """The finding for an answer in which block (0, 0) alone writes."""
@@ -547,11 +586,10 @@ class Examination:
             if twin is trial or trial.right or twin.right:
                 continue
             first, second = twin.outcome, trial.outcome
-            written = first.known & second.known
-            if written.any() and np.array_equal(first.got[written], second.got[written]):
+            if equal_in_both(first, second):
                 trail = self.trail(trial.case)
                 lines = trail.store_lines[self.names[-1]]
-                value = first.got[written][0]
+                value = first.got[first.known][0]
                 C, inputs = first.output, first.operands
                 at = ", ".join("0" * first.got.ndim)
                 message = f"{C} does not depend on {inputs}: other inputs give the same output."
@@ -587,7 +625,8 @@ class Examination:
         )
         hint = "Work out that one element by hand, step by step."
         sums = self.source.additions()
-        line = (sums[0] if sums else self.source.kernel).lineno
+        stores = self.source.accesses(self.names[-1], store=True)
+        line = (*sums, *stores, self.source.kernel)[0].lineno
         return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
@@ -631,6 +670,14 @@ class Examination:
         if run is None:
             return []
         return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
+
+
+def equal_in_both(first: Outcome, second: Outcome) -> bool:
+    """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
+    written = ~first.untouched
+    with np.errstate(invalid="ignore"):
+        same = first.got[written] == second.got[written]
+    return bool(written.any() and same.all() and first.got[written].any())
 
 
 def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -57,6 +57,14 @@ class Limits:
         ]
         return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
 
+    def loops_of(self, turns: int) -> list[Site]:
+        """The loops that made so many turns in each of several launches."""
+        return [
+            site
+            for site in self.notes.sites
+            if site.kind == "loop" and site.number == turns and len(site.seen) > 1
+        ]
+
     def suspicions(self) -> Iterator[Suspicion]:
         """Every limit that some size, grown, comes closer to; each once for each such size."""
         long = [case for case in self.cases if case.along is not None]
@@ -224,7 +232,8 @@ def _words(site: Site, source: Source) -> tuple[str, str, str]:
     hint = f"What does the kernel leave out, or do twice, once a size is larger than {number}?"
     match site.kind:
         case "loop":
-            what = f"This loop makes at most {number} turns, whatever the sizes are."
+            noun = "turn" if site.number == 1 else "turns"
+            what = f"This loop makes at most {number} {noun}, whatever the sizes are."
             return "wrong-loop-bound", what, "How many turns does a larger problem need?"
         case "axis":
             what = f"This array has room for {number} along one axis, whatever the sizes are."

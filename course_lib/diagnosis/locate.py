@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.locate_register import (
@@ -30,6 +30,22 @@ from course_lib.diagnosis.locate_scan import (
     stride_change_line,
     stride_line,
 )
+from course_lib.diagnosis.locate_steps import (
+    all_read_to_be_added,
+    changing_line,
+    choosing_test,
+    common_step_line,
+    double_step,
+    early_end,
+    first_product_line,
+    in_loops,
+    loop_line,
+    never_reached,
+    rest_place,
+    stride_between_tiles,
+    unused_sum_line,
+)
+from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import (
     BLOCK,
@@ -38,7 +54,6 @@ from course_lib.diagnosis.source import (
     bound_line,
     indices_of,
     loop_names,
-    loop_start_line,
     names_in,
     outside,
     part_of,
@@ -47,14 +62,6 @@ from course_lib.diagnosis.source import (
 from course_lib.diagnosis.trail import Trail
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a slip is, and what that makes of it."""
-
-    line: int | None
-    code: str = ""  # replaces the slip's code where the source shows more
 
 
 def locate(
@@ -92,6 +99,7 @@ def locate(
         "tiles": _tiles,
         "attention": _attention,
         "zero": _zero,
+        "pitch": _pitch,
     }
     if kind not in finders:
         return Place(None)
@@ -108,7 +116,12 @@ def _load(
     slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
     accesses = source.accesses(array, store=False)
     if "both" in details:
-        line = _common_step_line(source, names)
+        line = staged_line(source, trail, array) or common_step_line(source, names)
+        if line:
+            return Place(line)
+        accesses = in_loops(source, array)
+    if "within" in details:
+        line = staged_line(source, trail, array)
         if line:
             return Place(line)
     for access in accesses[-1:] if "last" in details else accesses:
@@ -122,21 +135,6 @@ def _load(
         return Place(handed[0].lineno)
     lines = trail.load_lines.get(array, ()) or trail.store_lines.get(array, ())
     return Place(lines[0] if lines else None)
-
-
-def _common_step_line(source: Source, names: Sequence[str]) -> int | None:
-    """Where a variable is set, in the loop over the tiles, that the loads of both operands use."""
-    loads = [source.accesses(name, store=False)[:1] for name in names[:2]]
-    if not all(loads):
-        return None
-    common = set.intersection(*({*source.origins(load.slice)} for (load,) in loads))
-    tiles = source.loops_around(loads[0][0])[:1]
-    for name in sorted(common):
-        for statement in source.assignments(name):
-            changing = set().union(*map(loop_names, tiles)) - {name}
-            if source.loops_around(statement)[:1] == tiles and names_in(statement) & changing:
-                return statement.lineno
-    return None
 
 
 def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
@@ -155,8 +153,10 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
         *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
     )
     value = source.value_of(name)
-    if name in used or not isinstance(value, ast.BinOp):
+    if name in used or value is None:
         return None
+    if not isinstance(value, ast.BinOp):
+        return _fixed_part(source, access, slots[slot])
     return source.assignments(name)[0].lineno
 
 
@@ -182,9 +182,10 @@ def _store(
         lines = trail.store_lines.get(names[-1], ())
         return Place(lines[0] if lines else source.kernel.lineno)
     store = stores[-1]
+    if "edge" in details:
+        return _edge(store, details, source)
     if "missing" in details:
-        conditions = source.guards(store) if "edge" in details else source.conditions(store)
-        for test, line in conditions:
+        for test, line in source.conditions(store):
             checks = source.tests_a_size(test) and _orders(test, source)
             return Place(line, "wrong-bounds-check" if checks else "")
     axis = 1 if "column" in details else 0
@@ -194,6 +195,26 @@ def _store(
         return Place(_own_index_line(source, store, axis, names[0]))
     if "mapping" in details:
         return Place(mapping_line(source, store, axis, names))
+    return Place(store.lineno)
+
+
+def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
+    """What keeps the last rows (or columns) from being stored: a test of that index, or its loop.
+
+    A test of the other index is innocent.
+    """
+    slots = indices_of(store)
+    nouns = [noun for noun in ("row", "column") if noun in details]
+    axes = [{"row": 0, "column": 1}[noun] for noun in nouns] if len(slots) > 1 else [0]
+    for axis in axes:
+        for test, line in source.guards_of(store, axis):
+            return Place(line, "wrong-bounds-check" if _orders(test, source) else "")
+    for axis in axes:
+        for loop in reversed(source.loops_around(store)):
+            slot = slots[axis]
+            if isinstance(slot, ast.Name) and slot.id in loop_names(loop):
+                hint = f"For which {slot.id} does this loop run last, and for which should it?"
+                return Place(bound_line(source, loop), "wrong-loop-bound", hint)
     return Place(store.lineno)
 
 
@@ -244,10 +265,21 @@ def _scale(
     """Where the result gets its factor: at the store, if that computes; else where it is summed."""
     for store in source.accesses(names[-1], store=True):
         statement = source.statement(store)
-        if isinstance(statement, (ast.Assign, ast.AugAssign)):
-            if isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
-                return Place(statement.lineno)
-    return _sum(slip, details, source, trail, names)
+        if isinstance(statement, (ast.Assign, ast.AugAssign)) and _scales(statement.value):
+            hint = "What should be stored, and what is done to the sum in this line?"
+            return Place(statement.lineno, "wrong-formula", hint if "sum" in details else "")
+    if not source.additions():
+        return _store(slip, [], source, trail, names)
+    place = _sum(slip, [], source, trail, names)
+    return place if "sum" in details else replace(place, hint="What does the formula say here?")
+
+
+def _scales(value: ast.expr) -> bool:
+    """Does an expression multiply, divide or negate, or add a thing to itself?"""
+    if isinstance(value, ast.BinOp):
+        same = ast.dump(value.left) == ast.dump(value.right)
+        return same or isinstance(value.op, (ast.Mult, ast.Div)) or _scales(value.left)
+    return isinstance(value, ast.UnaryOp)
 
 
 def missing_offset_line(
@@ -331,9 +363,26 @@ def _steps(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
+    if "often" in details:
+        line = first_product_line(source)
+        if line:
+            hint = "Which products are in the sum before the loop, and which does the loop add?"
+            return Place(line, "accumulator-error", hint)
     if "rest" in details:
-        place = _rest_place(source, names)
+        place = rest_place(source, names)
         if place is not None:
+            return place
+    if "stride" in details:
+        return stride_between_tiles(source, names)
+    if "left out" in details and all_read_to_be_added(source, trail, names):
+        hint = "All steps are read: where do the products of the others go?"
+        return Place(unused_sum_line(source, names), "accumulator-error", hint)
+    test = choosing_test(source) if "left out" in details else None
+    if test and names_in(test) & source.loop_variables(test):
+        return Place(test.lineno, "accumulator-error", "For which steps of k is this test true?")
+    if "left out" in details or "tiles" in details:
+        place = early_end(source, trail) or double_step(source)
+        if place:
             return place
     steps = list(slip.steps)
     a, b = trail.loaded.get(names[0]), trail.loaded.get(names[1])
@@ -344,44 +393,8 @@ def _steps(
             if guard.line:
                 return guard
         if not no_a and not no_b:
-            return Place(_loop_line(source, inner=True, names=names))
-    return Place(_loop_line(source, inner="inner" in details, names=names))
-
-
-def _rest_place(source: Source, names: Sequence[str]) -> Place | None:
-    """Where the steps that are left over are visited: the last of several loops that add.
-
-    A loop of its own over elements of A and B begins at the wrong one; with tiles, it is the load.
-    """
-    additions = sorted(source.additions(), key=lambda each: each.lineno)
-    loops = [around[-1] for each in additions if (around := source.loops_around(each))]
-    if not loops or loops[-1] is loops[0] or loops[-1].lineno == loops[0].lineno:
-        return None
-    last = loops[-1]
-    within = list(ast.walk(last))
-    loads = source.accesses(names[0], store=False)
-    if any(load in within for load in loads):
-        return Place(loop_start_line(source, last, after=loops[0].end_lineno or 0))
-    return Place(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
-
-
-def _loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
-    """The line of the bound of the loop over tiles, or over the steps within."""
-    loops: list[ast.For | ast.While] = []
-    additions = source.additions()
-    if additions:
-        loops = source.loops_around(additions[0])
-    if not inner:
-        for access in source.accesses(names[0], store=False):
-            around = source.loops_around(access)
-            if around:
-                loops = around
-                break
-    if not loops:
-        loops = source.loops()
-    if not loops:
-        return None
-    return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
+            return Place(loop_line(source, inner=True, names=names))
+    return Place(loop_line(source, inner="inner" in details, names=names))
 
 
 def _sum(
@@ -390,6 +403,14 @@ def _sum(
     additions = source.additions()
     if not additions:
         return Place(None)
+    if "nothing" in details and not any(each.lineno in trail.lines for each in additions):
+        return never_reached(source, additions[0], trail)
+    changed = changing_line(source) if "between" in details else None
+    if changed:
+        return Place(changed)
+    chosen = choosing_test(source) if "chosen" in details else None
+    if chosen:
+        return Place(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "product" in slip.message:
             name = root_name(statement.target)
@@ -412,12 +433,27 @@ def _start(
             copies = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
             if copies and statement.value.id in sums and source.loops_around(statement):  # type: ignore[attr-defined]
                 return Place(statement.lineno)  # type: ignore[attr-defined]
+    replaced = _replaced_line(source, names) if again else None
+    if replaced:
+        return Place(replaced)
     for name in sums:
         starts = source.starts(name)
         if starts:
             deepest = max(starts, key=lambda node: len(source.loops_around(node)))
             return Place((deepest if again else starts[0]).lineno)
     return Place(None)
+
+
+def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where, in a loop, what is stored in the end is set to what a device function returns."""
+    for store in source.accesses(names[-1], store=True):
+        statement = source.statement(store)
+        for name in sorted(names_in(statement.value)) if isinstance(statement, ast.Assign) else ():
+            for each in source.assignments(name):
+                calls = isinstance(each.value, ast.Call) and name not in names_in(each.value)
+                if calls and source.loops_around(each) and isinstance(each, ast.Assign):
+                    return each.lineno
+    return None
 
 
 def _shared(
@@ -511,6 +547,23 @@ def _staged(
     return Place(line) if line else _load(slip, details, source, trail, names)
 
 
+def _pitch(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where a tile is filled, or read, in rows of the wrong length."""
+    operand, which = details
+    if which == "read":
+        return Place(staged_line(source, trail, operand))
+    for load in in_loops(source, operand):
+        around = source.loops_around(load)
+        for name in sorted(names_in(load.slice)):
+            for statement in source.assignments(name):
+                if around and source.loops_around(statement) == around:
+                    return Place(statement.lineno)
+        return Place(load.lineno)
+    return Place(None)
+
+
 def _part(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
@@ -528,6 +581,9 @@ def _tiles(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """The loop over tiles, over the steps of a tile, or over the sums of a thread."""
+    rest = rest_place(source, names) if "rest" in details else None
+    if rest:
+        return rest
     if "steps" in details:
         return Place(steps_loop_line(source, names))
     if "sums" in details:

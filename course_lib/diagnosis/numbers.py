@@ -9,10 +9,12 @@ elsewhere, afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where, zero_place
+from course_lib.diagnosis.pitch import pitch_slip
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
 
@@ -30,11 +32,12 @@ def diagnose_matmul(outcome: Outcome) -> Slip | None:
         moved,
         steps_wrong,
         whole_numbers,
-        shifted_or_scaled,
+        scaled_product,
         other_formula,
         carried_over,
         masked_operand,
         indices,
+        pitch_slip,
         not_finite,
     )
     return first_slip(tests, outcome)
@@ -49,7 +52,7 @@ def diagnose_add(outcome: Outcome) -> Slip | None:
         moved,
         whole_numbers,
         other_sum,
-        shifted_or_scaled,
+        scaled_addition,
         moved_operand,
         not_finite,
     )
@@ -94,7 +97,12 @@ def not_written(outcome: Outcome) -> Slip | None:
     zeros = zero_place(outcome, untouched)
     place = str(zeros) if zeros else where(untouched, sizes)
     message = f"What was written is right, but a part of {C} was never written: {place}."
-    edge = ("edge",) if place.startswith("the last") else ()
+    nouns = [
+        noun
+        for axis, noun in enumerate(("row", "column")[: untouched.ndim])
+        if untouched.all(axis=tuple({*range(untouched.ndim)} - {axis})).any()
+    ]
+    edge = ("edge", *nouns) if place.startswith("the last") else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
 
@@ -145,7 +153,10 @@ def zero(outcome: Outcome) -> Slip | None:
     C = outcome.output
     hint = f"Does any number reach the sum, and does the sum reach {C}?"
     return Slip(
-        "accumulator-error", f"{C} is zero everywhere: nothing was added up.", hint, ("sum",)
+        "accumulator-error",
+        f"{C} is zero everywhere: nothing was added up.",
+        hint,
+        ("sum", "nothing"),
     )
 
 
@@ -230,10 +241,9 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
     if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
         if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
-            message = f"Every number is {times} times too large: every term is added {times} times."
-            return Slip(
-                "accumulator-error", message, "How often does each term reach the sum?", ("sum",)
-            )
+            message = f"Every number is {times} times too large."
+            hint = "How often does each term reach the sum, and with which factor?"
+            return Slip("accumulator-error", message, hint, ("sum",))
         message = "Every number is the right one times a constant."
         values = f"The constant is {factor:.4g}."
         if abs(factor + 1) < 1e-4:
@@ -241,6 +251,21 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         hint = f"Compare the line that stores {outcome.output} with the formula."
         return Slip("wrong-formula", message, hint, ("scale",), values=values)
     return None
+
+
+def scaled_product(outcome: Outcome) -> Slip | None:
+    """The same for a matrix product, where the factor may come in after the sum."""
+    slip = shifted_or_scaled(outcome)
+    return replace(slip, place=("scale", "sum")) if slip and slip.place == ("sum",) else slip
+
+
+def scaled_addition(outcome: Outcome) -> Slip | None:
+    """The same where nothing is summed in a loop."""
+    slip = shifted_or_scaled(outcome)
+    if slip is None or slip.place != ("sum",):
+        return slip
+    hint = f"Compare the line that stores {outcome.output} with the formula."
+    return replace(slip, code="wrong-formula", hint=hint, place=("scale",))
 
 
 def _start_value(outcome: Outcome) -> str:
@@ -281,6 +306,11 @@ def other_formula(outcome: Outcome) -> Slip | None:
     for text, values in candidates:
         if outcome.matches(values()):
             return _formula_slip(text)
+    for sign, factor in (("positive", 1), ("negative", -1)):
+        if outcome.matches((A @ B + factor * np.abs(A) @ np.abs(B)) / 2):
+            hint = "Which products take part in the sum, and which should?"
+            text = f"C equals sums of the {sign} products alone."
+            return Slip("wrong-formula", text, hint, ("sum", "chosen"))
     return None
 
 
@@ -368,6 +398,10 @@ def other_sum(outcome: Outcome) -> Slip | None:
         "A + A": 2 * A,
         "B + B": 2 * B,
         "A / B": A / B,
+        "|A| + B": np.abs(A) + B,
+        "A + |B|": A + np.abs(B),
+        "|A| + |B|": np.abs(A) + np.abs(B),
+        "|A + B|": np.abs(A + B),
         "zero everywhere": 0 * A,
         "the larger of the two": np.maximum(A, B),
         "the smaller of the two": np.minimum(A, B),

@@ -29,13 +29,13 @@ def diagnose_register_tile(outcome: Outcome) -> Slip | None:
             slip = test(outcome)
             if slip:
                 return slip
-        slip = diagnose_matmul(outcome) or other_elements(outcome)
+        slip = diagnose_matmul(outcome) or shared_sums(outcome) or other_elements(outcome)
     if slip is None:
         return None
     if slip.code == "wrong-index" and slip.place[0] in ("load", "shared") and slip.place[1:]:
         return replace(slip, place=("staged", *slip.place[1:]))
-    if slip.place == ("steps",) and "more than once" in slip.message:
-        return replace(slip, place=("tiles",))
+    if slip.place[:2] == ("steps", "often"):
+        return replace(slip, place=("tiles", *slip.place[2:]))
     if slip.place == ("sum",) and "product" in slip.message:
         return replace(slip, place=("part", "again"))
     if slip.place == ("steps", "inner"):
@@ -149,6 +149,26 @@ def one_sum(outcome: Outcome) -> Slip | None:
             hint = "How many sums does a thread have to keep apart, and in how many places?"
             return Slip("accumulator-error", message, hint, ("sum",))
     return None
+
+
+def shared_sums(outcome: Outcome) -> Slip | None:
+    """Several elements hold one number, and it is what belongs into them together."""
+    wrong = ~outcome.right & outcome.known
+    if not wrong.any():
+        return None
+    values, groups, sizes = np.unique(outcome.got[wrong], return_inverse=True, return_counts=True)
+    together = np.bincount(groups, weights=outcome.expected[wrong])
+    room = 2 * outcome.tolerance[wrong].max() * sizes
+    if (sizes < 2).any() or (np.abs(together - values) > room).any():
+        return None
+    places = np.argwhere(wrong)
+    (p, q), (i, j) = places[groups == groups[0]][:2]
+    message = (
+        f"C[{p}, {q}] and C[{i}, {j}] hold the same number: what belongs into each of them ran "
+        "into one sum."
+    )
+    hint = "How many sums does a thread have to keep apart, and in how many places?"
+    return Slip("accumulator-error", message, hint, ("sum",))
 
 
 def sums_by_step(outcome: Outcome) -> Slip | None:

@@ -18,6 +18,8 @@ FEW = 64  # output elements that a moved result must explain before all are trie
 SAMPLES = 8  # output elements that a combination must explain before all elements are tried
 AXES = ("row", "column")
 RIGHT = {"A": ("i", "k"), "B": ("k", "j")}  # what belongs into row and column of the operands
+# Indices with the thread's other number: loaded so, most elements would never be read.
+EXCHANGED = ("top+tx", "left+ty", "start+ty", "start+tx")
 MOST_SLIPS = 2  # more slips at once than this are not looked for
 
 
@@ -321,7 +323,8 @@ def _as_slip(choices: Sequence[Choice]) -> Slip:
     hint = (
         f"Write down, for thread (1, 0) of block (1, 0), which element of {first.operand} it needs."
     )
-    return Slip("wrong-index", message, hint, ("load", first.operand, *first.slots()))
+    within = ("within",) * (first.rows in EXCHANGED or first.columns in EXCHANGED)
+    return Slip("wrong-index", message, hint, ("load", first.operand, *first.slots(), *within))
 
 
 def moved_slip(
@@ -387,17 +390,13 @@ def _moved_message(rows: str, columns: str, everywhere: bool) -> Slip:
         return Slip("wrong-index", message, hint, ("load",))
     row, column = OUTER[rows].text, OUTER[columns].text
     hint = "Write down the row and the column that thread (1, 0) of block (1, 0) works on."
+    within = ("within",) * (rows in EXCHANGED or columns in EXCHANGED)
     if everywhere and columns == "j":
-        return Slip(
-            "wrong-index", f"The numbers fit if the row of A is {row}.", hint, ("load", "A", "row")
-        )
+        text = f"The numbers fit if the row of A is {row}."
+        return Slip("wrong-index", text, hint, ("load", "A", "row", *within))
     if everywhere and rows == "i":
-        return Slip(
-            "wrong-index",
-            f"The numbers fit if the column of B is {column}.",
-            hint,
-            ("load", "B", "column"),
-        )
+        text = f"The numbers fit if the column of B is {column}."
+        return Slip("wrong-index", text, hint, ("load", "B", "column", *within))
     parts = [f"the row is {row}"] if rows != "i" else []
     parts += [f"the column is {column}"] if columns != "j" else []
     message = f"C holds the right numbers in the wrong places: {', and '.join(parts)}."

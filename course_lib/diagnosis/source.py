@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+_UNRELATED = 100  # more steps than between any two variables
 THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
 
 
@@ -202,6 +203,20 @@ class Source:
                 ]
         return found
 
+    def differs_between_threads(self, index: ast.expr) -> bool:
+        """Do the numbers of threads or blocks take part in an index?
+
+        A loop's variable is that of the loop around the index, where several count with one name.
+        """
+        counters = {
+            name: loop.iter
+            for loop in self.loops_around(index)
+            if isinstance(loop, ast.For)
+            for name in names_in(loop.target)
+        }
+        behind = (counters.get(name, ast.Name(name)) for name in names_in(index))
+        return any(self.everything_behind(each) & (THREAD | BLOCK) for each in behind)
+
     # --- control flow -----------------------------------------------------------------------
 
     def loops(self) -> list[ast.For | ast.While]:
@@ -243,6 +258,98 @@ class Source:
                 once = named is not None and self._tests_of(named) == 1
                 found.append((test, named.lineno if named and once else line))
         return found
+
+    def guards_of(self, access: ast.Subscript, axis: int) -> list[tuple[ast.expr, int]]:
+        """Those of an access's guards that test what its index along an axis is made of."""
+        return [
+            (test, line)
+            for test, line in self.guards(access)
+            if axis in self._axes_tested(test, access)
+        ]
+
+    def _axes_tested(self, test: ast.expr, access: ast.Subscript) -> set[int]:
+        """The axes of an access that a test is about: those whose indices it shares names with.
+
+        `row < M` is about the index `row`, and about `i` if `row = top + i`; but where `left + i`
+        stands on another axis, `row` is nearer to the first.
+        """
+        if isinstance(test, ast.Name):
+            before = self.last_assignment(test)
+            test = before.value if before is not None else test
+        axes: set[int] = set()
+        slots = indices_of(access)
+        for part in ast.walk(test):
+            if isinstance(part, ast.Compare):
+                far = [self._steps_between(part, slot) for slot in slots]
+                axes |= {axis for axis, steps in enumerate(far) if steps == min(far) < _UNRELATED}
+        return axes
+
+    def _steps_between(self, one: ast.expr, other: ast.expr) -> int:
+        """Through how many assignments two expressions come to share a variable.
+
+        Of indices of threads, `k0 + x` and `k0 + y`, the step that all threads share says nothing.
+        """
+        layers = [self._layers(each) for each in (one, other)]
+        if all(set().union(*each) - self._steps_of_all for each in layers):
+            layers = [[names - self._steps_of_all for names in each] for each in layers]
+        return min(
+            (
+                steps + more
+                for steps, names in enumerate(layers[0])
+                for more, others in enumerate(layers[1])
+                if names & others
+            ),
+            default=_UNRELATED,
+        )
+
+    def _layers(self, expression: ast.expr) -> list[set[str]]:
+        """The variables of an expression, then those that they are made of, and so on.
+
+        Sizes and constants are none; a thread's or a block's number counts with its axis.
+        """
+        layers: list[set[str]] = []
+        known: set[str] = set()
+        waiting: list[ast.AST] = [expression]
+        while waiting:
+            names = {name for each in waiting for name in _moving(each)} - known
+            names = {name for name in names if not self._is_a_size(name)}
+            layers.append(names)
+            known |= names
+            waiting = [
+                part
+                for name in sorted(names)
+                if len(assigned := self.assignments(name)) == 1
+                and (part := part_of(assigned[0], name)) is not None
+            ]
+        return layers
+
+    def _is_a_size(self, name: str) -> bool:
+        """Is it an array, or a variable that holds a size or a constant of the launch?"""
+        if name in self.parameters:
+            return True
+        if "." in name or name in self._passed_on:
+            return False
+        behind = self.everything_behind(ast.Name(name))
+        return not behind & (THREAD | BLOCK) and not behind & self._counters
+
+    @cached_property
+    def _passed_on(self) -> set[str]:
+        """The parameters of the device functions."""
+        return {each.arg for function in self.functions[1:] for each in function.args.args}
+
+    @cached_property
+    def _counters(self) -> set[str]:
+        """The variables that loops count with."""
+        return set().union(*(self.loop_variables(loop.body[0]) for loop in self.loops()), set())
+
+    @cached_property
+    def _steps_of_all(self) -> set[str]:
+        """The variables that loops count with alike in all threads."""
+        return {
+            name
+            for name in self._counters
+            if not self.everything_behind(ast.Name(name)) & (THREAD | BLOCK)
+        }
 
     def heads_a_loop(self, node: ast.AST) -> bool:
         """Does it decide, itself or by the variable that it gives a value, how often a loop turns?
@@ -374,6 +481,18 @@ class Source:
         ]
 
 
+def _moving(node: ast.AST) -> Iterator[str]:
+    """The variables in an expression, and the numbers of threads and blocks with their axes."""
+    waiting = [node]
+    for each in waiting:  # grows on the way
+        if isinstance(each, ast.Attribute) and names_in(each) & (THREAD | BLOCK):
+            yield ast.unparse(each)
+        elif isinstance(each, ast.Name):
+            yield each.id
+        else:
+            waiting += ast.iter_child_nodes(each)
+
+
 def _flat(target: ast.AST) -> Iterator[ast.AST]:
     if isinstance(target, (ast.Tuple, ast.List)):
         for each in target.elts:
@@ -435,7 +554,8 @@ def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
 def bound_line(source: Source, loop: ast.For | ast.While) -> int:
     """The line of a loop, or of the variable that holds its bound."""
     if isinstance(loop, ast.For):
-        bounds = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+        arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+        bounds = arguments[:1] if len(arguments) == 1 else arguments[1:2]
     else:
         bounds = [
             part
@@ -443,16 +563,23 @@ def bound_line(source: Source, loop: ast.For | ast.While) -> int:
             if isinstance(test, ast.Compare)
             for part in test.comparators
         ]
+    return _worked_out_at(source, bounds) or loop.lineno
+
+
+def _worked_out_at(source: Source, bounds: Sequence[ast.expr]) -> int | None:
+    """The line of the first of some variables that is worked out in one place."""
     for bound in bounds:
         if isinstance(bound, ast.Name) and isinstance(
             source.value_of(bound.id), (ast.BinOp, ast.Call)
         ):
             return source.assignments(bound.id)[0].lineno
-    return loop.lineno
+    return None
 
 
 def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:
     """Where a loop gets its first number: of a `while`, the last line before it, behind `after`."""
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) > 1:
+        return _worked_out_at(source, loop.iter.args[:1]) or loop.lineno
     if isinstance(loop, ast.While):
         starts = [
             statement.lineno

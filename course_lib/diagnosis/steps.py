@@ -11,14 +11,17 @@ from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import INNER, Geometry, Point, Slip
 
 Array = np.ndarray
+FEW_ELEMENTS = 8  # that settle how many steps were summed
 SHARED_STEPS = ("t+kk", "start", "t")  # wrong steps that no loop bound can bring about
 
 
 def step_weights(outcome: Outcome) -> Array | None:
     """How often each step of k entered the sums, if that alone explains the numbers."""
     A, B, known = outcome.A.astype(np.float64), outcome.B.astype(np.float64), outcome.known
+    if not (known | outcome.untouched).all():
+        return None  # what made some sums not-a-number may have made the others wrong, too
     if known.sum() < outcome.sizes.steps:
-        return None
+        return _first_steps(outcome)
     terms = (A[:, None, :] * B.T[None, :, :])[known]
     values = outcome.values[known]
     # A few elements per step settle the weights; all of them have to agree with the result.
@@ -31,6 +34,21 @@ def step_weights(outcome: Outcome) -> Array | None:
     return rounded if np.abs(weights - rounded).max() < 1e-2 else None
 
 
+def _first_steps(outcome: Outcome) -> Array | None:
+    """The weights where there are fewer elements than steps: the first steps count, the last not.
+
+    A few elements that all agree leave no doubt about one number, but would about all weights.
+    """
+    A, B, known = outcome.A.astype(np.float64), outcome.B.astype(np.float64), outcome.known
+    terms = (A[:, None, :] * B.T[None, :, :])[known]
+    if len(terms) < FEW_ELEMENTS:
+        return None
+    sums = np.cumsum(terms, axis=1)
+    fits = np.abs(sums - outcome.values[known][:, None]) <= 2 * outcome.tolerance[known][:, None]
+    counts = np.flatnonzero(fits.all(axis=0)) + 1
+    return (np.arange(outcome.sizes.steps) < counts[0]).astype(float) if len(counts) == 1 else None
+
+
 def steps_wrong(outcome: Outcome) -> Slip | None:
     """Steps left out or counted several times."""
     weights = step_weights(outcome)
@@ -39,7 +57,12 @@ def steps_wrong(outcome: Outcome) -> Slip | None:
     sizes = outcome.sizes
     if (weights == 0).sum() + (weights == 1).sum() == len(weights):
         return _left_out(weights == 0, sizes)
-    return _other_steps(weights, sizes) or _rest_again(weights) or _counted_often(weights, sizes)
+    return (
+        _other_steps(weights, sizes)
+        or _rest_again(weights)
+        or _overlapping(weights, sizes)
+        or _counted_often(weights, sizes)
+    )
 
 
 def _other_steps(weights: Array, sizes: Geometry) -> Slip | None:
@@ -74,6 +97,23 @@ def _rest_again(weights: Array) -> Slip | None:
     )
     hint = "Which step of k is the first that is left over at the end?"
     return Slip("wrong-loop-bound", message, hint, ("steps", "rest"))
+
+
+def _overlapping(weights: Array, sizes: Geometry) -> Slip | None:
+    """Each tile begins before the end of the one before: the loop takes too small a stride."""
+    T = sizes.step_tile
+    steps = np.arange(len(weights))
+    for stride in range(1, T) if sizes.tiles > 1 else ():
+        for tiles in {sizes.tiles, -(-sizes.steps // stride)}:
+            starts = np.arange(tiles)[:, None] * stride
+            if np.array_equal(((starts <= steps) & (steps < starts + T)).sum(axis=0), weights):
+                message = (
+                    f"From one tile to the next, k goes on by {stride}, but each tile holds {T} "
+                    "steps: many steps enter the sum more than once."
+                )
+                hint = "With which k does the second tile begin, and with which should it?"
+                return Slip("wrong-loop-bound", message, hint, ("steps", "stride"))
+    return None
 
 
 def _left_out(missing: Array, sizes: Geometry) -> Slip:
@@ -113,23 +153,26 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
         message = f"Right except {inner} of every tile, which is left out of the sum."
         return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
     if len(kept) <= len(gone):
-        verb = "takes" if len(kept) == 1 else "take"
-        message = f"Only {_span(kept, K)} of k {verb} part in the sum."
-        return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
-    which = _span(gone, K)
-    message = f"Right except {which} of k, which {'is' if len(gone) == 1 else 'are'} left out."
-    return Slip("wrong-loop-bound", message, hint, ("steps",), steps)
+        message = f"Only {_span(kept, K)} of k {_verb(kept, 'take')} part in the sum."
+        return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
+    verb = "is" if len(gone) == 1 or _every_second(gone) else "are"
+    message = f"Right except {_span(gone, K)} of k, which {verb} left out."
+    return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
 
 
 def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
     """The slip for missing tiles, with the size that the loop follows instead of K, if it does."""
+    if outcomes[0].sizes.tile_steps is None:
+        return slip
     run = {}
     for outcome in outcomes:
         with np.errstate(all="ignore"):
             weights = step_weights(outcome)
         if weights is not None:
-            T = outcome.sizes.step_tile
-            run[outcome.sizes] = -(-int((weights == 1).sum()) // T) if weights.any() else 0
+            T, summed = outcome.sizes.step_tile, int((weights == 1).sum())
+            run[outcome.sizes] = -(-summed // T)
+            if summed % T and summed < outcome.sizes.steps:
+                return slip  # a part of a tile: no loop over tiles leaves out the rest
     if len(run) < 2 or all(count == size.steps // size.step_tile for size, count in run.items()):
         return slip
     for name, size_of in (("M", "rows"), ("N", "columns")):
@@ -161,9 +204,18 @@ def _span(gone: Array, total: int) -> str:
         if first == 0:
             return "the first step" if count == 1 else f"the first {count} steps"
         return f"step {first}" if count == 1 else f"steps {first} to {last}"
-    if count > 1 and len(set(np.diff(gone))) == 1 and np.diff(gone)[0] == 2:
+    if _every_second(gone):
         return "every second step"
     return f"{count} of {total} steps (the first of them step {first})"
+
+
+def _every_second(gone: Array) -> bool:
+    return len(gone) > 1 and bool((np.diff(gone) == 2).all())
+
+
+def _verb(steps: Array, plural: str) -> str:
+    """The form of a verb that goes with what `_span` says."""
+    return plural + "s" * (len(steps) == 1 or _every_second(steps))
 
 
 def _steps(count: int) -> str:
@@ -192,12 +244,14 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
     if not len(often):
         message = "Some terms are subtracted instead of added."
         return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
-    by_tile = [set(weights[start : start + T]) for start in range(0, len(weights), T)]
-    if tiled and all(len(values) == 1 for values in by_tile):
+    by_tile = [sorted(set(weights[start : start + T])) for start in range(0, len(weights), T)]
+    alike = tiled and all(len(values) == 1 for values in by_tile)
+    if alike and not weights.all():
+        return _other_tiles([int(values[0]) for values in by_tile])
+    if alike and by_tile == sorted(by_tile, reverse=True):
         message = "The tiles count differently: earlier tiles enter the sum more than once."
-        return Slip(
-            "accumulator-error", message, "What is added to what after each tile?", ("sum",)
-        )
+        hint = "What is added to what after each tile?"
+        return Slip("accumulator-error", message, hint, ("sum", "between"))
     padding = sizes.tiles * T - sizes.steps
     if tiled and padding and list(often) == [sizes.steps - 1] and weights[-1] == padding + 1:
         message = (
@@ -210,8 +264,22 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
         message = f"The steps of k do not count alike: they enter the sum {shown}, … times."
         return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
-    verb = "enters" if len(often) == 1 else "enter"
+    verb = _verb(often, "enter")
     message = f"{_span(often, len(weights)).capitalize()} of k {verb} the sum more than once."
     hint = "How often does each loop pass each step of k?"
-    place = ("steps", "rest") if np.array_equal(often, np.arange(len(often))) else ("steps",)
+    at_ends = np.arange(len(often)), np.arange(len(weights) - len(often), len(weights))
+    rest = any(np.array_equal(often, each) for each in at_ends)
+    place = ("steps", "often", *(("rest",) if rest else ()))
     return Slip("wrong-loop-bound", message, hint, place, tuple(map(int, often)))
+
+
+def _other_tiles(counts: Sequence[int]) -> Slip:
+    """Some tiles take part several times, others never: tiles of A and B alike."""
+    again = next(number for number, count in enumerate(counts) if count > 1)
+    never = counts.index(0)
+    message = (
+        f"The tiles of A and B do not count alike: tile {again}, counted from 0, takes part "
+        f"{counts[again]} times, and tile {never} never."
+    )
+    hint = f"Follow tile {never}: where is it read from A and B, and which line multiplies it?"
+    return Slip("wrong-index", message, hint, ("load", "A", "column", "both"))

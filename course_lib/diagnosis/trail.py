@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from course_lib.emulator.memory import Access
 from course_lib.emulator.meter import mark
 from course_lib.emulator.observers import Observer
 
+if TYPE_CHECKING:
+    from course_lib.emulator.lanes import Mask
+    from course_lib.emulator.machine import Frame
+
+Index = tuple[int, int]
 FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
@@ -26,6 +32,9 @@ class Trail:
         corners: (block x, block y) -> the smallest row and column of the output that it wrote.
         ends: the same for the largest row and column.
         writes: how often each element of the output was written.
+        lines: those of the statements that ran.
+        apart: line -> elements of the two inputs, as indices, that one statement there reads
+            although the column of the first is not the row of the second.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -34,6 +43,8 @@ class Trail:
     corners: dict[tuple[int, int], tuple[int, ...]]
     ends: dict[tuple[int, int], tuple[int, ...]]
     writes: np.ndarray
+    lines: frozenset[int] = frozenset()
+    apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
 
 
 class TrailMaker(Observer):
@@ -59,6 +70,32 @@ class TrailMaker(Observer):
         self.low = np.full((high, wide, axes), FAR)
         self.high = np.full((high, wide, axes), -1)
         self.lanes_of_stores = 0
+        self.lines: set[int] = set()
+        self.reads: list[Access] = []  # of the statement that is running
+        self.apart: dict[int, tuple[Index, Index]] = {}
+
+    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
+        """Take note of a statement that runs, and of what the one before has read together."""
+        self.end()
+        self.lines.add(line)
+
+    def end(self) -> None:
+        """The last statement has ended: do the steps that it has read of both inputs agree?"""
+        reads, self.reads = self.reads, []
+        if len(reads) != 2 or reads[0].line in self.apart:
+            return
+        first, second = sorted(reads, key=lambda read: list(self.shapes).index(read.array))
+        shapes = self.shapes[first.array], self.shapes[second.array]
+        if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
+            return
+        one, other = np.broadcast_arrays(first.cell, second.cell)
+        differ = (one % shapes[0][1] != other // shapes[1][1]) & first.mask.full_array
+        if differ.any():
+            at = tuple(np.argwhere(differ)[0])
+            self.apart[first.line] = (
+                divmod(int(one[at]), shapes[0][1]),
+                divmod(int(other[at]), shapes[1][1]),
+            )
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory."""
@@ -66,6 +103,8 @@ class TrailMaker(Observer):
             return
         if access.kind == "load":
             self.loads[access.array].add(access.line)
+            if len(self.shapes) == 3 and len(self.shapes[access.array]) == 2:
+                self.reads.append(access)
             mark(self.loaded[access.array].reshape(-1), access)
             return
         space = access.mask.space
@@ -95,7 +134,14 @@ class TrailMaker(Observer):
             corners[bx, by] = tuple(self.low[by, bx].tolist())
             ends[bx, by] = tuple(self.high[by, bx].tolist())
         return Trail(
-            _sorted(self.loads), _sorted(self.stores), self.loaded, corners, ends, self.writes
+            _sorted(self.loads),
+            _sorted(self.stores),
+            self.loaded,
+            corners,
+            ends,
+            self.writes,
+            frozenset(self.lines),
+            self.apart,
         )
 
 
@@ -125,29 +171,36 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
     hint = "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
     for axis, moved, tile, noun in (("x", column_x, wide, "column"), ("y", row_y, high, "row")):
-        if moved is not None and moved != tile and not _whole(trail):
-            other = (column_y, wide) if axis == "x" else (row_x, high)
-            if moved == 0 and other[0] == other[1]:
-                wrong = "y" if axis == "x" else "x"
-                text = (
-                    f"The {noun} of C grows with the block's {wrong}, but the launch counts "
-                    f"{noun}s in {axis}."
-                )
-            elif moved == 0 and not _stay(trail, axis, noun):
-                continue  # some line writes at a fixed place, another one moves with the block
-            elif moved == 0:
-                text = (
-                    f"All blocks in {axis} write the same {noun}s: the offset of the block is "
-                    "missing."
-                )
-                return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
-            else:
-                text = (
-                    f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
-                    f"but a block covers {tile} {noun}s."
-                )
-            return Slip("wrong-index", text, hint, ("store", "mapping", noun))
+        if moved is None or moved == tile or _whole(trail) or _ends_fit(trail, axis, noun, tile):
+            continue
+        other = (column_y, wide) if axis == "x" else (row_x, high)
+        if moved == 0 and other[0] == other[1]:
+            wrong = "y" if axis == "x" else "x"
+            text = (
+                f"The {noun} of C grows with the block's {wrong}, but the launch counts "
+                f"{noun}s in {axis}."
+            )
+        elif moved == 0 and not _stay(trail, axis, noun):
+            continue  # some line writes at a fixed place, another one moves with the block
+        elif moved == 0:
+            text = (
+                f"All blocks in {axis} write the same {noun}s: the offset of the block is missing."
+            )
+            return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
+        else:
+            text = (
+                f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
+                f"but a block covers {tile} {noun}s."
+            )
+        return Slip("wrong-index", text, hint, ("store", "mapping", noun))
     return shape_slip(trail, sizes)
+
+
+def _ends_fit(trail: Trail, axis: str, noun: str, tile: int) -> bool:
+    """Does the end of a block's part move by a tile? Then only its beginning was not written."""
+    place = 0 if noun == "row" else 1
+    here, there = (0, 0), (1, 0) if axis == "x" else (0, 1)
+    return trail.ends[there][place] - trail.ends[here][place] == tile
 
 
 def _stay(trail: Trail, axis: str, noun: str) -> bool:

@@ -125,9 +125,8 @@ def scaled(outcome: Outcome) -> Slip | None:
     slip = shifted_or_scaled(outcome)
     if slip is None:
         return None
-    message = slip.message.replace(": every term is added", ": it is added")
     hint = "Does anything have to be computed with the elements?"
-    return Slip("wrong-formula", message, hint, ("store",), values=slip.values)
+    return Slip("wrong-formula", slip.message, hint, ("store",), values=slip.values)
 
 
 def spots(outcome: Outcome) -> Spot:

@@ -9,11 +9,13 @@ import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis import cases
 from course_lib.diagnosis.cases import Case, make_inputs
+from course_lib.diagnosis.examination import equal_in_both
 from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.report import Report
 from course_lib.diagnosis.slips import Geometry
+from course_lib.diagnosis.steps import tiles_slip
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 
@@ -62,6 +64,118 @@ def test_a_rest_that_begins_at_0_again_is_told_so(rest: int) -> None:
 
 def test_one_step_is_singular() -> None:
     assert "Only the first step of k takes part" in by_steps([0], None).message
+
+
+def test_tiles_that_overlap_are_told_by_their_stride() -> None:
+    steps = [k for start in range(0, 64, 16) for k in range(start, min(start + 32, 64))]
+    slip = by_steps(steps, 32, K=64)
+    assert (slip.code, slip.place) == ("wrong-loop-bound", ("steps", "stride"))
+    assert "goes on by 16, but each tile holds 32" in slip.message
+
+
+@pytest.mark.parametrize("tiles", [(0, 1, 1), (0, 0, 2), (1, 2, 2)])
+def test_tiles_taken_twice_and_never_are_a_wrong_index(tiles: tuple[int, ...]) -> None:
+    slip = by_steps([16 * t + k for t in tiles for k in range(16)], 16)
+    assert (slip.code, slip.place) == ("wrong-index", ("load", "A", "column", "both"))
+
+
+def test_sums_of_sums_are_a_slip_of_the_sum() -> None:
+    slip = by_steps([16 * t + k for t in (0, 0, 0, 1, 1, 2) for k in range(16)], 16)
+    assert slip.code == "accumulator-error"
+
+
+@pytest.mark.parametrize("kept", [4, 64, 96])
+def test_few_elements_settle_how_many_steps_were_added(kept: int) -> None:
+    A, B = matrices((5, 281), (281, 6))
+    got = A[:, :kept].astype(np.float64) @ B[:kept]
+    slip = diagnose_matmul(outcome(A, B, got, A.astype(np.float64) @ B, 16))
+    assert slip.code == "wrong-loop-bound"
+    assert slip.steps == tuple(range(kept, 281))
+
+
+LOOPS = {
+    "an early break": """for k in range(K):
+    s += A[r, k] * B[k, c]
+    if k == 3:  #!
+        break""",
+    "a return": """for k in range(K):
+    s += A[r, k] * B[k, c]
+    C[r, c] = s
+    return  #!""",
+    "a test of the step": """for k in range(K):
+    if k % 2 == 0:  #!
+        s += A[r, k] * B[k, c]""",
+    "a counter that skips within another loop": """k = 0
+while k < K:
+    s += A[r, k] * B[k, c]
+    for again in range(2):
+        k += 1  #!""",
+    "a sum that begins with a product": """s = A[r, 0] * B[0, c]  #!
+for k in range(K):
+    s += A[r, k] * B[k, c]""",
+    "a rest that begins too early": """for k in range(K // 4 * 4):
+    s += A[r, k] * B[k, c]
+for k in range(K // 4, K):  #!
+    s += A[r, k] * B[k, c]""",
+    "a product of two steps": """for k in range(0, K // 2 * 2, 2):
+    s += A[r, k] * B[k, c]
+    s += A[r, k + 1] * B[k, c]  #!
+if K % 2:
+    s += A[r, K - 1] * B[K - 1, c]""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOOPS)
+def test_what_makes_steps_wrong_is_to_blame_and_not_the_bound_of_a_loop(name: str) -> None:
+    body = (
+        "c, r = cuda.grid(2)\nK, s = A.shape[1], float32(0)\n"
+        f"if r >= C.shape[0] or c >= C.shape[1]:\n    return\n{LOOPS[name]}\nC[r, c] = s"
+    )
+    before = f"{HEAD}def\n{body}".split("#!")[0]
+    assert judged("matmul_naive", body).errors[0].line == before.count("\n") + 1
+
+
+FACTORS = {
+    "at the store": ("s += A[r, k] * B[k, c]", "s * float32(3)", "wrong-formula", 11),
+    "in the sum": ("s += float32(3) * A[r, k] * B[k, c]", "s", "accumulator-error", 10),
+    "sign in the sum": ("s -= A[r, k] * B[k, c]", "s", "wrong-formula", 10),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FACTORS)
+def test_a_factor_is_told_where_it_comes_in(name: str) -> None:
+    adds, stored, code, line = FACTORS[name]
+    report = judged(
+        "matmul_naive",
+        "c, r = cuda.grid(2)\nif r < C.shape[0] and c < C.shape[1]:\n    s = float32(0)\n"
+        f"    for k in range(A.shape[1]):\n        {adds}\n    C[r, c] = {stored}",
+    )
+    first = report.errors[0]
+    assert (first.code, first.line) == (code, line)
+    assert "is added" not in first.message, "how often it is added was not seen"
+
+
+# --- the output does not depend on the input ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "depends"),
+    [
+        ([1, 2], [1, 2], False),
+        ([1, 2], [1, 3], True),
+        ([0, 0], [0, 0], True),
+        ([np.nan, 2], [np.nan, 2], True),
+        ([-7.25e3, 2], [np.nan, 2], False),
+    ],
+)
+def test_zeros_and_not_a_number_are_no_hardcoded_answer(
+    first: list[float], second: list[float], depends: bool
+) -> None:
+    A, B = matrices((1, 4), (4, 2))
+    launches = [outcome(A, B, np.array([got]), A.astype(float) @ B) for got in (first, second)]
+    assert equal_in_both(*launches) is not depends
 
 
 # --- exact zeros --------------------------------------------------------------------------------
@@ -229,3 +343,14 @@ if row < C.shape[0] and col < C.shape[1]:
     assert found.line == 7
     assert "type do the elements of this array have" in found.hint
     assert "Python float" not in found.hint
+
+
+def test_a_part_of_a_tile_is_no_matter_of_the_number_of_tiles() -> None:
+    outcomes = []
+    for rows, columns, K in ((33, 19, 37), (20, 23, 50)):
+        A, B = matrices((rows, K), (K, columns))
+        got = A[:, :columns].astype(np.float64) @ B[:columns]
+        outcomes.append(outcome(A, B, got, A.astype(np.float64) @ B, 16))
+    slip = diagnose_matmul(outcomes[0])
+    assert slip.code == "wrong-loop-bound"
+    assert tiles_slip(slip, outcomes) == slip

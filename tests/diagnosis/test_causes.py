@@ -117,3 +117,20 @@ def test_one_missing_barrier_is_told_once() -> None:
     first = finding("race-write-after-read", "…", 5, other_line=9)
     second = finding("race-write-after-read", "…", 6, other_line=9)
     assert once([first, second]) == [first]
+
+
+def test_a_test_of_the_other_index_is_told_to_say_nothing_of_this_one() -> None:
+    kernel = source("col, row = cuda.grid(2)\nif row < C.shape[0]:\n    C[row, col] = 1")
+    found = explain_outside(outside("C", 19, 1, 4, "write"), SHAPES, REACH, kernel)
+    assert (found.code, found.line) == ("wrong-bounds-check", 3)
+    assert "says nothing of col" in found.message
+
+
+def test_a_test_around_a_loop_is_innocent_of_its_steps() -> None:
+    kernel = source(
+        "col, row = cuda.grid(2)\nfor base in range(0, B.shape[0], 8):\n"
+        "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(8):\n"
+        "            C[row, col] += B[base + k, col]"
+    )
+    found = explain_outside(outside("B", 37, 0, 6), SHAPES, REACH, kernel)
+    assert (found.code, found.line) == ("wrong-loop-bound", 5)

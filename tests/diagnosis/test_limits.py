@@ -199,6 +199,40 @@ def test_rounding_up_to_whole_tiles_hides_no_limit(cut: str) -> None:
     assert [each.severity for each in report.findings[:1]] == ["error"], str(report)
 
 
+TILED = """
+from numba import cuda, float32
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((16, 16), float32)
+    sB = cuda.shared.array((16, 16), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    K = A.shape[1]
+    total = float32(0)
+    for tile in range({tiles}):
+        k = tile * 16
+        sA[ty, tx] = A[y, k + tx] if y < A.shape[0] and k + tx < K else float32(0)
+        sB[ty, tx] = B[k + ty, x] if k + ty < K and x < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for step in range(16):
+            total += sA[ty, step] * sB[step, tx]
+        cuda.syncthreads()
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = total
+"""
+
+
+@pytest.mark.parametrize(
+    "tiles", [4, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
+)
+def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> None:
+    report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
+    first = report.errors[0]
+    assert (first.code, first.line) == ("wrong-loop-bound", 12)
+    assert f"makes at most {tiles} turns" in first.message
+
+
 @pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
 def test_one_product_of_thousands_counts(limit: int) -> None:
     """However long a sum is, its rounding does not hide that its last product is missing."""

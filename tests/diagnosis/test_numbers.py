@@ -193,7 +193,7 @@ SQUARE = {  # on 64 x 64 x 64: name -> (wrong output, code, part of the message,
         "every second step",
         ("steps", "inner"),
     ),
-    "twice": (lambda A, B: 2 * (A @ B), "accumulator-error", "2 times", ("sum",)),
+    "twice": (lambda A, B: 2 * (A @ B), "accumulator-error", "2 times", ("scale", "sum")),
     "running total added": (
         lambda A, B: sum(
             (4 - t) * A[:, t * T : t * T + T] @ B[t * T : t * T + T] for t in range(4)
@@ -240,6 +240,12 @@ SQUARE = {  # on 64 x 64 x 64: name -> (wrong output, code, part of the message,
         "wrong-formula",
         "A + B instead of",
         ("sum",),
+    ),
+    "positive products": (
+        lambda A, B: np.maximum(A[:, :, None] * B[None], 0).sum(1),
+        "wrong-formula",
+        "the positive products alone",
+        ("sum", "chosen"),
     ),
     "negative": (lambda A, B: -(A @ B), "wrong-formula", "has the wrong sign", ("scale",)),
     "zero": (lambda A, B: 0 * A, "accumulator-error", "nothing was added", ("sum",)),

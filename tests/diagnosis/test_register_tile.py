@@ -37,6 +37,21 @@ def kept(mask: np.ndarray) -> np.ndarray:
     return np.where(mask, C, POISON)
 
 
+def read_in_rows_of(length: int, flat: bool) -> np.ndarray:
+    """A @ B where each tile of B is read (or, with `flat`, filled) in rows of another length."""
+    turned = B.copy()
+    cells = np.arange(STEP * TILE)
+    for top in range(0, 8, STEP):
+        for left in range(0, SIDE, TILE):
+            row, column = np.divmod(cells, length if flat else TILE)
+            inside = (top + row < 8) & (left + column < SIDE)
+            tile = np.zeros(len(cells), np.float32)
+            tile[inside] = B[top + row[inside], left + column[inside]]
+            read = np.arange(STEP)[:, None] * (TILE if flat else length) + np.arange(TILE)
+            turned[top : top + STEP, left : left + TILE] = tile[read]
+    return A.astype(np.float64) @ turned
+
+
 BY_STEP = np.stack([pooled(A[:, k::STEP].astype(np.float64) @ B[k::STEP]) for k in range(STEP)])
 WRONG = {
     "one block": (kept((ROW < SIDE) & (COLUMN < TILE)), "incomplete-output", "first block in x"),
@@ -46,6 +61,14 @@ WRONG = {
     "one sum": (pooled(C), "accumulator-error", "4 sums of a thread are one"),
     "by step": (np.take_along_axis(BY_STEP, ROW[None] % PART, 0)[0], "accumulator-error", "step"),
     "one tile twice": (C * 0 + A.astype(np.float64) @ A.T, None, None),
+    "rows of 4 read": (read_in_rows_of(4, False), "wrong-index", "of 16 and read in rows of 4"),
+    "rows of 4 filled": (read_in_rows_of(4, True), "wrong-index", "of 4 and read in rows of 16"),
+    "two sums in one": (
+        C.reshape(-1, 4, SIDE)[:, [0, 1, 0, 1]].reshape(C.shape)
+        + C.reshape(-1, 4, SIDE)[:, [2, 3, 2, 3]].reshape(C.shape),
+        "accumulator-error",
+        "C[0, 0] and C[2, 0] hold the same number",
+    ),
     "first row": (C[ROW - ROW % PART, COLUMN], "wrong-index", "C[1, 0] holds the number"),
     "exchanged": (C[ROW - ROW % 4 + COLUMN % 4, COLUMN - COLUMN % 4 + ROW % 4], "wrong-index", ""),
     "nonsense": (C * C, None, None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.source import Source, indices_of
+from course_lib.diagnosis.source import Source, bound_line, indices_of, loop_start_line
 
 TILED = """
 def kernel(A, B, C):
@@ -94,3 +94,67 @@ def test_the_sum_and_its_start() -> None:
 def test_staged_arrays_are_known_by_what_is_put_into_them() -> None:
     assert source().staged("A") == {"sA"}
     assert source().staged("B") == set()
+
+
+GUARDED = """
+def kernel(A, B, C):
+    left, top = cuda.blockIdx.x * 16, cuda.blockIdx.y * 16
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    M, N = C.shape
+    if top + ty >= M:
+        return
+    if left + tx >= N:
+        return
+    for v in range(4):
+        row, col = top + ty, left + tx + v * 4
+        C[row, col] = A[row, v]
+"""
+
+
+def test_a_guard_is_about_the_index_that_it_shares_variables_with() -> None:
+    found = source(GUARDED)
+    store = found.accesses("C", store=True)[0]
+    load = found.accesses("A", store=False)[0]
+    assert [[line for _, line in found.guards_of(store, axis)] for axis in (0, 1)] == [[6], [8]]
+    assert found.guards_of(load, 1) == [], "no test is about the step"
+
+
+def test_of_two_indices_the_nearer_one_is_tested() -> None:
+    text = (
+        "def kernel(A, B, C):\n    t = cuda.threadIdx.x\n    y, x = t // 8, t % 8\n"
+        "    if y < C.shape[0]:\n        C[y, x] = 1\n"
+    )
+    found = source(text)
+    store = found.accesses("C", store=True)[0]
+    assert [len(found.guards_of(store, axis)) for axis in (0, 1)] == [1, 0]
+
+
+def test_a_loop_starts_and_ends_at_its_own_numbers() -> None:
+    text = (
+        "def kernel(A, B, C):\n    first = A.shape[0] // 4\n    last = A.shape[0] - 1\n"
+        "    for k in range(first, last):\n        C[0, 0] += A[0, k]\n"
+    )
+    found = source(text)
+    (loop,) = found.loops()
+    assert (loop_start_line(found, loop), bound_line(found, loop)) == (2, 3)
+
+
+def test_the_parameters_of_a_device_function_are_indices() -> None:
+    text = (
+        "def kernel(A, B, C):\n    C[0, 0] = get(A, 1, 2)\n"
+        "def get(A, r, c):\n    if r < A.shape[0]:\n        return A[r, c]\n"
+    )
+    found = Source(tuple(ast.parse(text).body), ("A", "B", "C"))  # type: ignore[arg-type]
+    load = found.accesses("A", store=False)[0]
+    assert [len(found.guards_of(load, axis)) for axis in (0, 1)] == [1, 0]
+
+
+def test_a_step_that_all_threads_share_does_not_make_a_test_one_of_this_index() -> None:
+    text = (
+        "def kernel(A, B, C):\n    x, y = cuda.threadIdx.x, cuda.threadIdx.y\n"
+        "    for t in range(9):\n        if t * 16 + y < A.shape[1]:\n"
+        "            C[y, x] = A[y, t * 16 + x]\n"
+    )
+    found = source(text)
+    load = found.accesses("A", store=False)[0]
+    assert [len(found.guards_of(load, axis)) for axis in (0, 1)] == [1, 0]

@@ -73,3 +73,13 @@ def test_a_single_block_says_nothing_about_others() -> None:
     found = trail(lambda by, bx, ty, tx: ty, lambda by, bx, ty, tx: tx, blocks=1)
     assert list(found.corners) == [(0, 0)]
     assert mapping_slip(found, SIZES) is None
+
+
+def test_a_first_row_that_nobody_writes_is_no_wrong_stride() -> None:
+    nowhere = 99
+    found = trail(
+        lambda by, bx, ty, tx: np.where(by * 4 + ty == 0, nowhere, by * 4 + ty),
+        lambda by, bx, ty, tx: bx * 4 + tx,
+    )
+    assert block_steps(found) == ((0, 4), (3, 0))
+    assert mapping_slip(found, SIZES) is None

@@ -31,7 +31,7 @@ def matmul_1d(A, B, C):
             for i in range(TM):
                 sums[i] += sA[y + i, k] * b  # <- accumulator-error
         cuda.syncthreads()
-    for k in range(K // BK * BK, K):
+    for k in range(K // BK * BK, K):  # <- wrong-loop-bound
         for i in range(TM):
             if top + y + i < M and left + x < N:
                 sums[i] += A[top + y + i, k] * B[k, left + x]  # <- wrong-loop-bound, accumulator-error

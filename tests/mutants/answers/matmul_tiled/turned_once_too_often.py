@@ -22,7 +22,7 @@ def matmul_tiled(A, B, C):
         else:
             a_tile[ly, lx] = float32(0)
         if done + ly < inner and x < cols:
-            b_turned[lx, ly] = B[done + ly, x]
+            b_turned[lx, ly] = B[done + ly, x]  # <- wrong-index
         else:
             b_turned[lx, ly] = float32(0)
         cuda.syncthreads()

@@ -47,7 +47,7 @@ def matmul_1d(A, B, C):
         for k in range(BK):
             bk = sb[k, my_col]
             for i in range(TM):
-                part[i] += sa[k, first_row + i] * bk
+                part[i] += sa[k, first_row + i] * bk  # <- wrong-index
         cuda.syncthreads()
         s += 1
     for i in range(TM):

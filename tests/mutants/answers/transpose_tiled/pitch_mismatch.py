@@ -18,4 +18,4 @@ def transpose_tiled(A, B):
     out_row = cuda.blockIdx.x * 32 + ty
     out_col = cuda.blockIdx.y * 32 + tx
     if out_row < N and out_col < M:
-        B[out_row, out_col] = flat[ty * 32 + tx]  # <- wrong-index
+        B[out_row, out_col] = flat[ty * 32 + tx]  # <- wrong-index, uninitialised-read

@@ -51,7 +51,7 @@ def matmul_2d(A, B, C):
         k0 += BK
     for u in range(TM):
         row = top + tr * TM + u
-        if row < m:
+        if row < m:  # <- wrong-bounds-check
             for v in range(TN):
                 col = left + tc + v * ACROSS
                 C[row, col] = acc[u, v]  # <- out-of-bounds-write

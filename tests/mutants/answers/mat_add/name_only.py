@@ -9,4 +9,4 @@ def mat_add(A, B, C):
     rows, cols = C.shape
     if row >= rows or col >= cols:
         return
-    C = A[row, col] + B[row, col]  # <- incomplete-output
+    C = A[row, col] + B[row, col]  # <- missing-answer, incomplete-output

@@ -25,6 +25,6 @@ def matmul_tiled(A, B, C):
             left[1 - now, i, j] = A[r, k0 + j] if r < m and k0 + j < K else float32(0)  # <- wrong-index, race-write-after-read, race-read-after-write
             right[1 - now, i, j] = B[k0 + i, c] if k0 + i < K and c < n else float32(0)
         for k in range(W):
-            acc += left[now, i, k] * right[now, k, j]  # <- race-write-after-read, race-read-after-write, out-of-bounds-read, uninitialised-read
+            acc += left[now, i, k] * right[now, k, j]  # <- wrong-index, race-write-after-read, race-read-after-write, out-of-bounds-read, uninitialised-read
     if r < m and c < n:
         C[r, c] = acc

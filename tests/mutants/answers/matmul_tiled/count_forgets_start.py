@@ -30,7 +30,7 @@ def matmul_tiled(A, B, C):
             Bs[i, j] = B[k0 + i, c]
         cuda.syncthreads()
         if owns:
-            s += tile_product(As, Bs, i, j, min(TILE, K))  # <- wrong-loop-bound
+            s += tile_product(As, Bs, i, j, min(TILE, K))  # <- wrong-loop-bound, stale-shared-read
         cuda.syncthreads()
     if owns:
         C[r, c] = s

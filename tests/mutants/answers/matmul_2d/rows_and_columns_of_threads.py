@@ -53,4 +53,4 @@ def matmul_2d(A, B, C):
             r = y0 + my_row + i * ROWS_OF_THREADS
             c = x0 + my_col * TN + j
             if r < height and c < width:
-                C[r, c] = sums[i * TN + j]
+                C[r, c] = sums[i * TN + j]  # <- wrong-index

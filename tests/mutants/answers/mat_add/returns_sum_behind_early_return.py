@@ -9,4 +9,4 @@ def mat_add(A, B, C):
     rows, cols = C.shape
     if row >= rows or col >= cols:
         return
-    return A[row, col] + B[row, col]  # <- compile-error
+    return A[row, col] + B[row, col]  # <- missing-answer, compile-error
