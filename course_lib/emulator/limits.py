@@ -33,6 +33,9 @@ _BOTH_WAYS = {
     ast.Eq: lambda low, high: low <= 0 <= high and low < high,
     ast.NotEq: lambda low, high: low <= 0 <= high and low < high,
 }
+# Where a launch that comes just as far as the limit need not have gone beyond it: it needed the last
+# turn, element or lane, and nothing says that a larger size may have one more.
+_UP_TO: tuple[Kind, ...] = ("test", "loop", "axis", "lanes")
 # The same test with its sides exchanged.
 _EXCHANGED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 
@@ -83,7 +86,14 @@ class Site:
         known = self.seen.get(launch)
         self.seen[launch] = known.joined(seen) if known else seen
         if self._is_met():
-            self.met_in, self.is_open = launch, False
+            self.met_in = launch if self.met_in is None else self.met_in
+            self.is_open = self.kind in _UP_TO and self._comes_up_to_it_once()
+
+    def _comes_up_to_it_once(self) -> bool:
+        """Has a single launch come as far as the limit, and none beyond?"""
+        from_below = [each.gap[1] for each in self.seen.values()]
+        from_above = [-each.gap[0] for each in self.seen.values()]
+        return any([far for far in side if far >= 0] == [0] for side in (from_below, from_above))
 
     def _is_met(self) -> bool:
         low = min(each.gap[0] for each in self.seen.values())

@@ -11,6 +11,7 @@ import pytest
 
 import course_lib
 from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.cases import PROBLEMS, long_cases
 from course_lib.diagnosis.examination import Examination
 from course_lib.diagnosis.points import lost_properties
 from course_lib.emulator import emulate, load_program
@@ -186,6 +187,20 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
         assert str(number) in first.message, str(report)
 
 
+LONGEST = [case.shape[case.along] for case in long_cases(PROBLEMS["matmul_naive"], 0)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each if each == "ternary" else pytest.param(each, marks=pytest.mark.long) for each in LIMITED],
+)
+def test_a_limit_that_the_longest_launch_just_reaches_is_seen(name: str) -> None:
+    """Neither a limit at the last size that is tried, nor one beside it."""
+    for limit in {length + more for length in LONGEST for more in (-1, 0, 1)}:
+        text = LIMITED[name].text.replace("{limit}", str(limit))
+        assert not course_lib.examine_source("matmul_naive", text, debug=True).passed, limit
+
+
 @pytest.mark.parametrize("cut", ["min(A.shape[1], 500)", "min(A.shape[1], 497)"])
 def test_rounding_up_to_whole_tiles_hides_no_limit(cut: str) -> None:
     """With 500 steps at most, 32 whole tiles of 16 are right up to K = 512."""
@@ -224,7 +239,7 @@ def matmul_tiled(A, B, C):
 
 
 @pytest.mark.parametrize(
-    "tiles", [4, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
+    "tiles", [4, 18, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
 )
 def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> None:
     report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
