@@ -433,7 +433,7 @@ def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
 
 
 def bound_line(source: Source, loop: ast.For | ast.While) -> int:
-    """The line of a loop, or of the variable that holds its bound."""
+    """The line of a loop, or of the variable that holds its bound and is no index as well."""
     if isinstance(loop, ast.For):
         bounds = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
     else:
@@ -444,11 +444,23 @@ def bound_line(source: Source, loop: ast.For | ast.While) -> int:
             for part in test.comparators
         ]
     for bound in bounds:
-        if isinstance(bound, ast.Name) and isinstance(
-            source.value_of(bound.id), (ast.BinOp, ast.Call)
+        if (
+            isinstance(bound, ast.Name)
+            and isinstance(source.value_of(bound.id), (ast.BinOp, ast.Call))
+            and not _is_an_index(source, bound.id)
         ):
             return source.assignments(bound.id)[0].lineno
     return loop.lineno
+
+
+def _is_an_index(source: Source, name: str) -> bool:
+    """Does a variable also say which elements of an input or of the output are meant?"""
+    return any(
+        name in names_in(access.slice)
+        for array in source.parameters
+        for store in (False, True)
+        for access in source.accesses(array, store)
+    )
 
 
 def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:
