@@ -251,6 +251,11 @@ def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
     )
 
 
+def in_order(faults: Iterable[Finding]) -> list[Finding]:
+    """Faults without those that make numbers doubtful."""
+    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
+
+
 def _on(each: Finding, array: str) -> bool:
     """Is the finding about this array?"""
     return array_of(each.cell) == array

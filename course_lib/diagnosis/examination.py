@@ -31,7 +31,7 @@ from course_lib.diagnosis.launch_choice import (
     choices,
     tile_of,
 )
-from course_lib.diagnosis.limits import Limits, limit_finding
+from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -387,10 +387,12 @@ class Examination:
         if overwritten:
             faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
         orderly = causes.is_orderly(_exact(trials), self.names[-1])
-        if self.exercise.thread_tile:
-            faults = causes.without_strays(faults, self.source.shared_names())
+        faults = causes.without_strays(faults, self.source.shared_names())
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
+        if doubtful and cause is None:
+            cause = self.short_loop(trials, faults)
+            faults = causes.in_order(faults) if cause else faults
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
@@ -409,6 +411,17 @@ class Examination:
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
         )
         return replace(report, launched=self.launched)
+
+    def short_loop(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
+        """The loop that is too short, if the launches without a race prove it, the exact one too.
+
+        Where such a loop makes no turn at all, its barriers and stores are left out as well.
+        """
+        clean = [
+            trial for trial in trials if all(e.code not in causes.DISORDER for e in trial.errors)
+        ]
+        cause = self.cause(clean, faults)
+        return cause if cause and cause.code == "wrong-loop-bound" else None
 
     def shares(self, trials: Sequence[Trial]) -> bool:
         """Do the threads of a block work together, with what the exercise asks them to use?"""
@@ -439,6 +452,13 @@ class Examination:
             trials += wrong
         if site is None or wrong[0].right:
             return None, warnings
+        beyond = [
+            each
+            for each in self.faults_of(wrong[0])
+            if each.code in causes.OUTSIDE and each.line == site.line
+        ]
+        if site.kind == "axis" and beyond:
+            return room_finding(site, self.source, beyond[0]), warnings
         label = wrong[0].case.label(self.problem)
         return limit_finding(site, self.source, label, wrong[0].outcome), warnings
 
