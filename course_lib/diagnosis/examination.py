@@ -79,7 +79,7 @@ class Answer:
 
 def source_of(kernel: Kernel) -> Source:
     """The kernel's syntax tree with those of the device functions that it calls."""
-    functions, waiting = [], [kernel]
+    functions, waiting, constants = [], [kernel], {}
     while waiting:
         each = waiting.pop(0)
         if not isinstance(each.tree, ast.FunctionDef) or each.tree in functions:
@@ -88,11 +88,13 @@ def source_of(kernel: Kernel) -> Source:
         names = {node.id for node in ast.walk(each.tree) if isinstance(node, ast.Name)}
         for name in sorted(names & each.namespace.keys()):
             called = each.namespace[name]
+            if isinstance(called, (int, float, np.number)):
+                constants[name] = called
             if isinstance(called, Kernel):
                 waiting.append(called)
             elif hasattr(called, "py_func"):
                 waiting.append(kernel_from(called))
-    return Source(tuple(functions), kernel.parameters)
+    return Source(tuple(functions), kernel.parameters, constants)
 
 
 def _is_empty(kernel: Kernel) -> bool:

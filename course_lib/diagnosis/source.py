@@ -7,7 +7,7 @@ cannot tell, they return None, and the finding has no line.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,10 +21,12 @@ class Source:
     Attributes:
         functions: their syntax trees; line numbers are those of the cell, file or text.
         parameters: the kernel's own names for the exercise's arrays, in order.
+        constants: the numbers outside the functions that they use, by name.
     """
 
     functions: tuple[ast.FunctionDef, ...]
     parameters: tuple[str, ...] = ()
+    constants: Mapping[str, object] = field(default_factory=dict, repr=False)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
