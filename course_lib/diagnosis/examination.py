@@ -419,6 +419,8 @@ class Examination:
 
         Where such a loop makes no turn at all, its barriers and stores are left out as well.
         """
+        if any(each.code in (APART, "timeout") for each in faults):
+            return None
         clean = [
             trial for trial in trials if all(e.code not in causes.DISORDER for e in trial.errors)
         ]
