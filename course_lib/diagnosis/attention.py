@@ -366,7 +366,7 @@ def _starts_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     """Rows of K or V that start again from the first one after some number of them."""
     scores = scores_of(Q, K)
     weights = softmax(scores)
-    for count in range(2, len(K)):
+    for count in sorted({*range(2, len(K))} - {*TILES}):  # with a tile's, another slip fits as well
         again = np.arange(len(K)) % count
         for name in "KV":
             yield Candidate(
@@ -706,7 +706,8 @@ def _first_tile_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     hint = "Which part of the row changes from one tile to the next?"
     for tile in TILES[:5]:
         again = np.arange(len(K)) % tile
-        if len(K) <= tile:
+        # Of two tiles, the second in part, that one may as well still hold the first: no proof.
+        if len(K) < 2 * tile:
             continue
         for name in "KV":
             yield Candidate(

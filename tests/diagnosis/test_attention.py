@@ -262,3 +262,11 @@ def test_a_size_that_is_right_elsewhere_is_wrong_where_it_is_used() -> None:
     found = step_line(source, "size", "QKVO")
     assert found is not None
     assert text.splitlines()[found - 1].strip() == "for first in range(0, n, 16):"
+
+
+def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -> None:
+    shape = (9, 33, 1)
+    inputs = ATTENTION.operands(shape, np.random.default_rng(9))
+    stale = np.arange(33) % 32
+    got = softmax(scores_of(*inputs[:2])[:, stale]) @ inputs[2]
+    assert diagnose_attention(outcome(got, inputs)) is None
