@@ -265,6 +265,15 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         hint,
         ("attention", "total"),
     )
+    for group in (2, 4, 8, 16):
+        some = own.reshape(len(Q), -1, group).sum(2).repeat(group, axis=1)
+        yield Candidate(
+            lambda some=some: shifted @ V / some,  # type: ignore[misc]
+            "accumulator-error",
+            f"The sum of the weights is found among {group} lanes each, and not among all 32.",
+            "With how many other lanes has a lane put its sum together in the end?",
+            ("attention", "total reduction"),
+        )
     for at_the_end in (False, True):
         yield Candidate(
             lambda at_the_end=at_the_end: _own_maximum(lanes, V, 1, at_the_end),  # type: ignore[misc]

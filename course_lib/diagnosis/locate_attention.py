@@ -10,6 +10,7 @@ from course_lib.diagnosis.source import (
     bound_line,
     loop_start_line,
     names_in,
+    outside,
     root_name,
 )
 
@@ -35,6 +36,7 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
         "tie": tie_line,
         "size": size_line,
         "sum reduction": sum_reduction_line,
+        "total reduction": total_reduction_line,
         "max": maximum_line,
         "old maximum": old_maximum_line,
         "first maximum": first_maximum_line,
@@ -143,20 +145,31 @@ def weighing_line(source: Source, names: Sequence[str]) -> int | None:
 
 def total_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the weights are added up: what the output is divided by in the end."""
+    for name in _divisors(source):
+        grows = [
+            each
+            for each in source.assignments(name)
+            if any(isinstance(part, ast.Add) for part in ast.walk(each))
+        ]
+        tile = _tiles_loop(source, names)
+        of_tiles = [each for each in grows if tile in source.loops_around(each)]
+        if grows:  # behind the tiles, the sums of the lanes may be put together
+            return (of_tiles or grows)[-1].lineno
+    return weighing_line(source, names)
+
+
+def _divisors(source: Source) -> Iterator[str]:
+    """The variables that something is divided by, and those that are put into such an array."""
     for node in source.walk():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            divisors = [part.id for part in ast.walk(node.right) if isinstance(part, ast.Name)]
-            for name in divisors:
-                grows = [
-                    each
-                    for each in source.assignments(name)
-                    if any(isinstance(part, ast.Add) for part in ast.walk(each))
-                ]
-                tile = _tiles_loop(source, names)
-                of_tiles = [each for each in grows if tile in source.loops_around(each)]
-                if grows:  # behind the tiles, the sums of the lanes may be put together
-                    return (of_tiles or grows)[-1].lineno
-    return weighing_line(source, names)
+            for name in sorted(
+                part.id for part in outside(node.right) if isinstance(part, ast.Name)
+            ):
+                yield name
+                for store in source.accesses(name, store=True):
+                    statement = source.statement(store)
+                    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
+                        yield statement.value.id
 
 
 def _rescaling(source: Source, names: Sequence[str]) -> tuple[int, int] | None:
@@ -244,7 +257,7 @@ def old_maximum_line(source: Source, names: Sequence[str]) -> int | None:
     for call in _exponentials(source):
         for part in ast.walk(call):
             subtracts = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)
-            if subtracts and isinstance(part.right, ast.Name) and part.right.id in before:
+            if subtracts and root_name(part.right) in before:
                 return call.lineno
     return exponential_line(source, names)
 
@@ -359,13 +372,30 @@ def equal_weights_line(source: Source, names: Sequence[str]) -> int | None:
 
 def sum_reduction_line(source: Source, names: Sequence[str]) -> int | None:
     """The loop in which lanes add up their products by shuffles; else where they are added."""
-    for statement in _statements(source):
-        shuffles = any(name.startswith("shfl") for name in names_in(statement.value))
-        adds = any(isinstance(part, ast.Add) for part in ast.walk(statement))
-        loops = source.loops_around(statement)
-        if shuffles and adds and loops and not names_in(statement.value) & MAXIMA:
-            return loops[-1].lineno
-    return score_line(source, names)
+    totals = set(_divisors(source))
+    found = sorted(_shuffled_sums(source), key=lambda each: root_name(_target(each)) in totals)
+    return source.loops_around(found[0])[-1].lineno if found else score_line(source, names)
+
+
+def total_reduction_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the distances begin by which lanes add up their weights; else where these are added."""
+    totals = set(_divisors(source))
+    for statement in _shuffled_sums(source):
+        if root_name(_target(statement)) in totals:
+            return loop_start_line(source, source.loops_around(statement)[-1])
+    return total_line(source, names)
+
+
+def _shuffled_sums(source: Source) -> list[ast.Assign | ast.AugAssign]:
+    """Where lanes add what a shuffle in a loop brings them."""
+    return [
+        statement
+        for statement in _statements(source)
+        if any(name.startswith("shfl") for name in names_in(statement.value))
+        and any(isinstance(part, ast.Add) for part in ast.walk(statement))
+        and source.loops_around(statement)
+        and not names_in(statement.value) & MAXIMA
+    ]
 
 
 def reduction_line(source: Source, names: Sequence[str]) -> int | None:
@@ -424,8 +454,14 @@ def products_line(source: Source, names: Sequence[str]) -> int | None:
 
 
 def mask_line(source: Source, names: Sequence[str]) -> int | None:
-    """The test that keeps keys past the end out; without one, where scores become weights."""
-    mask = _mask(source, names)
+    """The test that keeps keys past the end out, or the loop that ends before them; without
+    either, where scores become weights."""
+    mask, weighing = _mask(source, names), source.at_line(weighing_line(source, names) or 0)
+    loops = source.loops_around(weighing)[::-1] if weighing and not mask else []
+    for loop in loops:
+        head = loop.iter if isinstance(loop, ast.For) else loop.test
+        if source.origins(head) & {"shape", "size", "len"}:
+            return loop.lineno
     return mask.test.lineno if mask else exponential_line(source, names)
 
 

@@ -80,6 +80,7 @@ BLOCK_INPUTS = ATTENTION.operands(BLOCKS, np.random.default_rng(7))
 def online(
     inputs: tuple[np.ndarray, ...],
     lanes_with_one_maximum: int = 32,
+    lanes_with_one_sum: int = 32,
     factor_of: Callable[[int, int], int] = lambda row, column: row,
     total_of: Callable[[int, int], int] = lambda row, column: row,
 ) -> np.ndarray:
@@ -101,9 +102,10 @@ def online(
             out[row, column] *= factor[factor_of(row, column), column]
         out += weights @ values[tile : tile + 32]
         top = new
-    sums = total.sum(1)
     for row, column in np.ndindex(*out.shape):
-        out[row, column] /= sums[total_of(row, column)]
+        first = column // lanes_with_one_sum * lanes_with_one_sum
+        sums = total[total_of(row, column), first : first + lanes_with_one_sum]
+        out[row, column] /= sums.sum()
     return out
 
 
@@ -142,6 +144,11 @@ MIXED_UP = {
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16),
         "wrong-formula",
         "among 16 lanes",
+    ),
+    "half of the sum": (
+        lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16),
+        "accumulator-error",
+        "The sum of the weights is found among 16 lanes",
     ),
     "each lane": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1),
@@ -243,6 +250,8 @@ def attention(Q, K, V, O):
         ("rescale", "shrink = math.exp(top - dot)"),
         ("factor use", "out *= shrink"),
         ("tie", "if dot < top:"),
+        ("mask", "for j in range(min(16, n - first)):"),
+        ("total reduction", "for off in range(5):"),
         ("size", "n = Q.shape[0]"),
         ("sum reduction", "for off in range(4, 0, -1):"),
         ("equal weights", "dot = Q[me, x] * kk[j, x] * SCALE"),
@@ -254,6 +263,45 @@ def test_the_line_of_a_step(step: str, line: str) -> None:
     found = step_line(source, step, "QKVO")
     assert found is not None
     assert KEY_BY_KEY.splitlines()[found].strip() == line
+
+
+IN_ARRAYS = """
+def attention(Q, K, V, O):
+    ks = cuda.shared.array((32, 33), float32)
+    vs = cuda.shared.array((32, 33), float32)
+    top = cuda.shared.array(16, float32)
+    top[lin] = LOWEST
+    for t in range(tiles):
+        ks[r, tx] = K[k0 + r, tx]
+        vs[r, tx] = V[k0 + r, tx]
+        new = top[lin]
+        fac[lin] = math.exp(new - top[lin])
+        total = den[lin]
+        for j in range(32):
+            e = math.exp(sc[j, lin] - new)
+            total += e
+        den[lin] = total
+        out *= fac[ty]
+        for j in range(32):
+            out += sc[j, ty] * vs[j, tx]
+    O[row, tx] = out / den[ty]
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        ("total", "total += e"),
+        ("old maximum", "fac[lin] = math.exp(new - top[lin])"),
+        ("factor", "fac[lin] = math.exp(new - top[lin])"),
+    ],
+)
+def test_the_line_of_a_step_that_goes_through_arrays(step: str, line: str) -> None:
+    text = IN_ARRAYS[1:]
+    source = Source((ast.parse(text).body[0],), tuple("QKVO"))  # type: ignore[arg-type]
+    found = step_line(source, step, "QKVO")
+    assert found is not None
+    assert text.splitlines()[found - 1].strip() == line
 
 
 def test_a_size_that_is_right_elsewhere_is_wrong_where_it_is_used() -> None:
