@@ -24,6 +24,7 @@ WIDTH = 32  # elements of a query, a key or a value
 ROWS = 16  # queries of a block
 TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
 FEW_ROWS = 4  # of the output, enough to tell how many keys took part
+LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count
 LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range before long
 
 
@@ -143,6 +144,7 @@ def other_attention(outcome: Outcome) -> Slip | None:
 
 
 def _candidates(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]:
+    yield from _ties(Q, K, V)
     yield from _other_scales(Q, K, V)
     yield from _other_softmax(Q, K, V)
     yield from _by_lanes(Q, K, V)
@@ -234,12 +236,6 @@ def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             "equal weights",
         ),
         (
-            lambda: V[scores.argmax(1)],
-            "Only the key with the largest score counts: this is a maximum, and no softmax",
-            "What weight does the second best key have?",
-            "exp",
-        ),
-        (
             lambda: (scores / scores.sum(1, keepdims=True)) @ V,
             "The weights are the scores divided by their sum: the exponential is missing",
             "What happens between the two products?",
@@ -247,6 +243,16 @@ def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         ),
     ):
         yield Candidate(values, "wrong-formula", f"{text}.", hint, ("attention", kind))
+    best = np.isclose(scores, scores.max(1, keepdims=True))
+    others = np.where(best, 0, softmax(scores)).sum(1)
+    if others.max() > LEAST_SHARE:  # else they are lost in a right answer as well
+        yield Candidate(
+            lambda: V[scores.argmax(1)],
+            "wrong-formula",
+            "Only the key with the largest score counts: this is a maximum, and no softmax.",
+            "What weight does the second best key have?",
+            ("attention", "exp"),
+        )
 
 
 def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -422,7 +428,6 @@ def _other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]
             "Which array has a row for each key, and whose size does this line go by?",
             ("attention", "size"),
         )
-    yield from _ties(Q, K, V)
     loop, guard = ("wrong-loop-bound", "loop"), ("wrong-bounds-check", "mask")
     for tile in TILES[:4]:
         parts[f"Only the first {tile} keys take part"] = (number < tile, *loop)

@@ -302,7 +302,10 @@ class Examination:
         for case in cases:
             if case.again and all(trial.right for trial in trials):
                 continue
-            trials.append(self.run(case))
+            trial = self.run(case)
+            if case.along is not None and _runs_out(trial) and not all(t.right for t in trials):
+                break  # shorter launches that end, and are wrong, say more
+            trials.append(trial)
             if _is_hopeless(trials[-1]) or (_all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
         return self.conclude(trials)
@@ -681,9 +684,13 @@ def _is_hopeless(trial: Trial) -> bool:
     So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
     tile.
     """
-    codes = {each.code for each in trial.errors}
     beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
-    return "timeout" in codes or beside
+    return _runs_out(trial) or beside
+
+
+def _runs_out(trial: Trial) -> bool:
+    """Did the launch need more steps than it had?"""
+    return any(each.code == "timeout" for each in trial.errors)
 
 
 def _all_meet(trial: Trial) -> bool:

@@ -193,6 +193,8 @@ def test_a_launch_has_several_keys_with_the_largest_score(seed: int) -> None:
             tied = [keys for keys in best if len(keys) > 2]
             assert len(tied) > len(best) / 8
             assert any(keys[1] < 16 and keys[-1] >= 32 for keys in tied)
+            ahead = [row.max() - row[:32].max() for row in scores_of(*inputs[:2])]
+            assert max(ahead) > 200  # the maximum of the first tile alone does not do
 
 
 def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
