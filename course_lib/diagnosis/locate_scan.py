@@ -60,7 +60,10 @@ def _shuffles(call: ast.Call) -> bool:
 def adding_test_line(source: Source) -> int | None:
     """The test that decides which threads add."""
     for statement in (*tile_additions(source), *other_additions(source)):
-        for test, line in source.conditions(statement):
+        chosen = [
+            (part.test, part.lineno) for part in ast.walk(statement) if isinstance(part, ast.IfExp)
+        ]
+        for test, line in (*chosen, *source.conditions(statement)):
             orders = [op for part in ast.walk(test) for op in getattr(part, "ops", ())]
             if any(isinstance(op, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)) for op in orders):
                 return line
@@ -95,7 +98,10 @@ def tree_line(source: Source, part: str) -> int | None:
         for _, line in source.conditions(moves[0]):
             return line
     loop = source.loops_around(moves[0])[-1]
-    return loop_start_line(source, loop) if part == "start" else loop.lineno
+    start = loop_start_line(source, loop) if part == "start" else loop.lineno
+    before = source.at_line(start)
+    around = source.loops_around(before) if before else []
+    return around[-1].lineno if around and around[-1] is not loop else start
 
 
 def reading_line(source: Source) -> int | None:

@@ -284,6 +284,14 @@ def _within_warps(x: Array) -> Iterator[Candidate]:
         text = f"Within a warp the strides start at {strides[count]}, and not at 1."
         values = _two_warps(x, Steps(strides[count:], run=WARP))
         yield Candidate(values, "wrong-loop-bound", text, hint, ("stride",))
+    for text, others in _strides_that_grow_otherwise():
+        if max(others) < WARP:
+            values = _two_warps(x, Steps(others, run=WARP))
+            yield Candidate(values, "wrong-loop-bound", text, hint, ("stride", "change"))
+    text = "What should be added within a warp is subtracted."
+    values = _two_warps(x, Steps(strides, sign=-1, run=WARP))
+    how = "How are two elements combined?"
+    yield Candidate(values, "wrong-formula", text, how, ("adds", "how"))
     text = "Within a warp every sum but the first lacks the first element."
     hint = "Which is the first lane that has an element `stride` places before its own?"
     values = _two_warps(x, Steps(strides, guard=1, run=WARP))
@@ -404,14 +412,17 @@ def _by_tree_with_slip(x: Array) -> Iterator[Candidate]:
     most = len(STRIDES)
     hint = "Write down the strides. Which sums are put together by each, and which by the last?"
     for count in range(1, most):
-        reach = f"the last stride is {STRIDES[count - 1]}; a run of 64 needs strides up to 32"
-        text = f"On the way up the tree, {reach}."
-        for down in (count, most):
-            values = Tree(up=count, down=down).of(x)
-            yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "up"))
-        text = f"On the way down the tree, the first stride is {STRIDES[count - 1]}, and not 32."
+        last = STRIDES[count - 1]
+        text = f"On the way down the tree, the first stride is {last}, and not 32."
         values = Tree(down=count).of(x)
         yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "start"))
+        for down, text in (
+            (most, f"On the way up the tree, the last stride is {last}, and not 32."),
+            (count, f"The strides of the tree go up to {last}, and not to 32, on both ways."),
+        ):  # the last way up leads to the root, which is cleared: without it, nothing is wrong
+            if count < most - 1:
+                values = Tree(up=count, down=down).of(x)
+                yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "up"))
 
 
 # --- the right sums of the wrong elements ---------------------------------------------------------

@@ -164,7 +164,22 @@ WRONG = {
     "tree up to 16": (
         lambda: each_run(with_tree(up=5, down=5)),
         "wrong-loop-bound",
-        "up the tree, the last stride is 16",
+        "down the tree, the first stride is 16",
+    ),
+    "tree up to 8": (
+        lambda: each_run(with_tree(up=4)),
+        "wrong-loop-bound",
+        "up the tree, the last stride is 8",
+    ),
+    "tree to 4 and back": (
+        lambda: each_run(with_tree(up=3, down=3)),
+        "wrong-loop-bound",
+        "go up to 4, and not to 32, on both ways",
+    ),
+    "warps with even strides": (
+        lambda: each_run(with_warps(0, 2, 4, 6, 8)),
+        "wrong-loop-bound",
+        "0, 2, 4, … 8",
     ),
     "tree from 8 down": (
         lambda: each_run(with_tree(down=4)),
@@ -244,6 +259,43 @@ SOURCES = {
 """,
         ("adds", "total"),
         "if lane == 30:",
+    ),
+    "test in an expression": (
+        """
+    while d < 32:
+        before = two[t - d] if lane > d else float32(0)
+        cuda.syncwarp()
+        two[t] += before
+        d *= 2
+""",
+        ("adds",),
+        "before = two[t - d] if lane > d else float32(0)",
+    ),
+    "where the way down starts": (
+        """
+    while d < 32:
+        if k < 64:
+            two[k] += two[k - d]
+        d *= 2
+    while d > 1:
+        d //= 2
+        two[k - d] = two[k]
+""",
+        ("tree", "start"),
+        "while d < 32:",
+    ),
+    "its own start": (
+        """
+    while d < 64:
+        two[k] += two[k - d]
+        d *= 2
+    d = 16
+    while d > 0:
+        two[k - d] = two[k]
+        d //= 2
+""",
+        ("tree", "start"),
+        "d = 16",
     ),
     "way down": (
         """
