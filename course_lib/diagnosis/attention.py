@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ WIDTH = 32  # elements of a query, a key or a value
 ROWS = 16  # queries of a block
 TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
 FEW_ROWS = 4  # of the output, enough to tell how many keys took part
+LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count
 LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range before long
 
 
@@ -142,6 +144,7 @@ def other_attention(outcome: Outcome) -> Slip | None:
 
 
 def _candidates(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]:
+    yield from _ties(Q, K, V)
     yield from _other_scales(Q, K, V)
     yield from _other_softmax(Q, K, V)
     yield from _by_lanes(Q, K, V)
@@ -151,6 +154,9 @@ def _candidates(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]
     yield from _without_rescale(Q, K, V)
     yield from _other_operands(Q, K, V)
     yield from _whole_numbers(Q, K, V)
+    yield from _among_lanes(Q, K, V)
+    yield from _of_another_query(Q, K, V)
+    yield from _starts_again(Q, K, V)
 
 
 # --- the formula ------------------------------------------------------------------------------
@@ -227,13 +233,7 @@ def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             lambda: np.repeat(V.mean(0)[None], len(Q), 0),
             "Every key has the same weight: O holds the mean of V",
             "How does a score reach the weights?",
-            "exp",
-        ),
-        (
-            lambda: V[scores.argmax(1)],
-            "Only the key with the largest score counts: this is a maximum, and no softmax",
-            "What weight does the second best key have?",
-            "exp",
+            "equal weights",
         ),
         (
             lambda: (scores / scores.sum(1, keepdims=True)) @ V,
@@ -243,6 +243,16 @@ def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         ),
     ):
         yield Candidate(values, "wrong-formula", f"{text}.", hint, ("attention", kind))
+    best = np.isclose(scores, scores.max(1, keepdims=True))
+    others = np.where(best, 0, softmax(scores)).sum(1)
+    if others.max() > LEAST_SHARE:  # else they are lost in a right answer as well
+        yield Candidate(
+            lambda: V[scores.argmax(1)],
+            "wrong-formula",
+            "Only the key with the largest score counts: this is a maximum, and no softmax.",
+            "What weight does the second best key have?",
+            ("attention", "exp"),
+        )
 
 
 def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -261,17 +271,27 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         hint,
         ("attention", "total"),
     )
-    yield Candidate(
-        lambda: _own_maximum(lanes, V, 1),
-        "wrong-formula",
-        "Each thread subtracts the maximum of its own keys: the weights of a query have different "
-        "maxima.",
-        hint,
-        ("attention", "max"),
-    )
     for group in (2, 4, 8, 16):
+        some = own.reshape(len(Q), -1, group).sum(2).repeat(group, axis=1)
         yield Candidate(
-            lambda group=group: _own_maximum(lanes, V, group),  # type: ignore[misc]
+            lambda some=some: shifted @ V / some,  # type: ignore[misc]
+            "accumulator-error",
+            f"The sum of the weights is found among {group} lanes each, and not among all 32.",
+            "With how many other lanes has a lane put its sum together in the end?",
+            ("attention", "total reduction"),
+        )
+    for at_the_end in (False, True):
+        yield Candidate(
+            lambda at_the_end=at_the_end: _own_maximum(lanes, V, 1, at_the_end),  # type: ignore[misc]
+            "wrong-formula",
+            "Each thread subtracts the maximum of its own keys: the weights of a query have "
+            "different maxima.",
+            hint,
+            ("attention", "max"),
+        )
+    for group, at_the_end in itertools.product((2, 4, 8, 16), (False, True)):
+        yield Candidate(
+            lambda group=group, at_the_end=at_the_end: _own_maximum(lanes, V, group, at_the_end),  # type: ignore[misc]
             "wrong-formula",
             f"The maximum is found among {group} lanes each, and not among all 32: the weights of "
             "a query have different maxima.",
@@ -280,17 +300,99 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         )
 
 
-def _own_maximum(lanes: Array, V: Array, group: int) -> Array:
-    """Attention in which so many lanes share a running maximum; axes: query, tile, lane."""
+def _own_maximum(lanes: Array, V: Array, group: int, at_the_end: bool = False) -> Array:
+    """Attention in which so many lanes share a running maximum; axes: query, tile, lane.
+
+    `at_the_end`: each lane sums the weights of its own keys, and the sums meet behind the tiles.
+    """
     shared = lanes.reshape(*lanes.shape[:2], -1, group).max(3).repeat(group, axis=2)
     top = np.maximum.accumulate(shared, axis=1)
     weights = np.exp(lanes - top)
     total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
     for tile in range(lanes.shape[1]):
         factor = np.exp(top[:, max(tile - 1, 0)] - top[:, tile])
-        total = total * factor + weights[:, tile].sum(1, keepdims=True)
+        own = weights[:, tile] if at_the_end else weights[:, tile].sum(1, keepdims=True)
+        total = total * factor + own
         out = out * factor + weights[:, tile] @ V[tile * WIDTH : (tile + 1) * WIDTH]
-    return out / total
+    return out / (total.sum(1, keepdims=True) if at_the_end else total)
+
+
+def _among_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Scores for which each lane has one element of the query, or one product."""
+    distances = (16, 8, 4, 2, 1)
+    for count in range(1, len(distances)):
+        for chosen in (distances[:count], distances[-count:]):
+            apart = ", ".join(map(str, chosen))
+            yield Candidate(
+                lambda chosen=chosen: _partly_reduced(Q, K, V, chosen),  # type: ignore[misc]
+                "wrong-loop-bound",
+                f"In each lane, a score sums only {1 << count} of the 32 products: those that "
+                f"the distances {apart} bring together.",
+                "Over which distances must shuffles go so that each lane gets all 32 products?",
+                ("attention", "sum reduction"),
+            )
+    lane = np.arange(len(K)) % WIDTH
+    yield Candidate(
+        lambda: softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V,
+        "wrong-index",
+        "All elements of a key are multiplied by one and the same element of the query: the one "
+        "that the lane holds.",
+        "In which lane is the element of the query that belongs to this step?",
+        ("attention", "keys"),
+    )
+
+
+def _partly_reduced(Q: Array, K: Array, V: Array, distances: Sequence[int]) -> Array:
+    """Attention in which each column has scores of its own: sums over some distances of lanes."""
+    scores = Q[:, None] * K[None] / np.sqrt(WIDTH)
+    lane = np.arange(WIDTH)
+    for distance in distances:
+        scores = scores + scores[:, :, lane ^ distance]
+    return (softmax(scores) * V[None]).sum(1)
+
+
+def _of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """A column takes what belongs to a query from another one of the block."""
+    if len(Q) % ROWS:
+        return
+    scores, row = scores_of(Q, K), np.arange(len(Q))
+    other = row[:, None] // ROWS * ROWS + np.arange(WIDTH) % ROWS
+    hint = "Which query of the block does this thread work on, and at which index is its number?"
+    text = "of the query that has the number of the column (modulo 16), and not of its own"
+    for tile in TILES[:4]:
+        yield Candidate(
+            lambda tile=tile: Online(tile, others=other).of(scores, V),  # type: ignore[misc]
+            "wrong-index",
+            f"When a tile of {tile} keys raises the maximum, the output gets the factor {text}.",
+            hint,
+            ("attention", "factor use"),
+        )
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    yield Candidate(
+        lambda: weights @ V / weights.sum(1)[other],
+        "wrong-index",
+        f"The output is divided by the sum {text}.",
+        hint,
+        ("attention", "store"),
+    )
+
+
+def _starts_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Rows of K or V that start again from the first one after some number of them."""
+    scores = scores_of(Q, K)
+    weights = softmax(scores)
+    for count in sorted({*range(2, len(K))} - {*TILES}):  # with a tile's, another slip fits as well
+        again = np.arange(len(K)) % count
+        for name in "KV":
+            yield Candidate(
+                lambda name=name, again=again: (  # type: ignore[misc]
+                    softmax(scores[:, again]) @ V if name == "K" else weights @ V[again]
+                ),
+                "wrong-index",
+                f"Row {count} of {name} is taken to be its first row again, and so on from there.",
+                f"Which row of {name} does the index give where row {count} is due?",
+                ("load", name),
+            )
 
 
 def _part_of_the_products(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -318,11 +420,15 @@ def _other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]
     keys = len(K)
     parts: dict[str, tuple[Array, str, str]] = {}
     number = np.arange(keys)
+    if len(Q) < keys:
+        yield Candidate(
+            lambda: softmax(scores_of(Q, K[: len(Q)])) @ V[: len(Q)],
+            "wrong-bounds-check",
+            f"Only as many keys take part as there are queries, {len(Q)}.",
+            "Which array has a row for each key, and whose size does this line go by?",
+            ("attention", "size"),
+        )
     loop, guard = ("wrong-loop-bound", "loop"), ("wrong-bounds-check", "mask")
-    parts[f"Only as many keys take part as there are queries, {len(Q)}"] = (
-        number < len(Q),
-        *guard,
-    )
     for tile in TILES[:4]:
         parts[f"Only the first {tile} keys take part"] = (number < tile, *loop)
         parts[f"The first {tile} keys take no part"] = (number >= tile, *loop)
@@ -356,6 +462,25 @@ def _other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]
                 hint,
                 ("attention", kind),
             )
+
+
+def _ties(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
+    """Keys that are lost because another one before them has the same score."""
+    _, group = np.unique(K, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    if len(set(group)) == len(K):
+        return
+    scores = scores_of(Q, K)[:, np.unique(group, return_index=True)[1]][:, group]
+    before = np.maximum.accumulate(scores, axis=1)
+    equals = np.zeros(scores.shape, bool)
+    equals[:, 1:] = scores[:, 1:] == before[:, :-1]
+    yield Candidate(
+        lambda: softmax(np.where(equals, -np.inf, scores)) @ V,
+        "wrong-formula",
+        "A key whose score equals the largest one before it takes no part.",
+        "Which of the branches does a key take whose score equals the maximum?",
+        ("attention", "tie"),
+    )
 
 
 def _first_keys(Q: Array, K: Array, V: Array, got: Array) -> int:
@@ -413,6 +538,7 @@ class Online:
         again: and once more at the end.
         late: what the tile itself brings is rescaled as well.
         forgets: "total" or "out": the one that starts anew with each tile.
+        others: for each element of the output, the query whose factor it gets; None: its own.
     """
 
     tile: int
@@ -423,6 +549,7 @@ class Online:
     again: bool = False
     late: bool = False
     forgets: str = ""
+    others: Array | None = None
 
     def of(self, scores: Array, V: Array) -> Array:
         top = np.full((len(scores), 1), -np.inf)
@@ -434,6 +561,8 @@ class Online:
             step = np.where(np.isinf(top), 0, new - np.where(np.isinf(top), 0, top))
             weights = np.exp(part - new)
             keep, own = np.exp(-step * self.total), np.exp(-step * self.out)
+            if self.others is not None:
+                own = own[self.others, 0]
             if self.forgets == "total":
                 total = np.zeros_like(total)
             if self.forgets == "out":
@@ -451,17 +580,21 @@ class Online:
         return out if self.divides_each and not self.again else out / total
 
 
+def _a_tile_of(keys: int) -> str:
+    return f"a tile of {keys} keys" if keys > 1 else "a key"
+
+
 def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     """What was collected so far keeps weights that belong to an older maximum."""
     scores = scores_of(Q, K)
     hint = "By how much do all weights shrink that were found with the old maximum?"
     slips = (
-        ({"out": 0}, "the output collected so far is not rescaled", "out"),
+        ({"out": 0}, "the output collected so far is not rescaled", "rescale"),
         ({"total": 0}, "the sum of the weights is not rescaled", "total"),
         (
             {"out": 0, "total": 0},
-            "neither the output nor the sum of the weights is rescaled",
-            "out",
+            "neither the output nor the sum of the weights shrinks",
+            "rescale",
         ),
         ({"out": -1, "total": -1}, "both are rescaled by the inverse factor", "factor"),
         ({"out": -1}, "the output is rescaled by the inverse factor", "factor"),
@@ -472,7 +605,7 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda tile=tile, keywords=keywords: Online(tile, **keywords).of(scores, V),  # type: ignore[misc]
                 "missing-rescale",
-                f"When a tile of {tile} keys raises the maximum, {text}.",
+                f"When {_a_tile_of(tile)} raises the maximum, {text}.",
                 hint,
                 ("attention", kind),
             )
@@ -587,7 +720,8 @@ def _first_tile_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     hint = "Which part of the row changes from one tile to the next?"
     for tile in TILES[:5]:
         again = np.arange(len(K)) % tile
-        if len(K) <= tile:
+        # Of two tiles, the second in part, that one may as well still hold the first: no proof.
+        if len(K) < 2 * tile:
             continue
         for name in "KV":
             yield Candidate(

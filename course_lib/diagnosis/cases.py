@@ -399,9 +399,13 @@ class Attention(Problem):
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Where scores are large, every second query looks away from the first key; so a query with
         that key alone has only scores far below zero, whatever the seed. Every fourth looks at it,
-        and has a score far above."""
+        and has a score far above. Two later keys equal the first one, in its tile and in the last:
+        those queries have three keys with the same, largest score. For the others, the last key is
+        the opposite of the first, and far better than any before."""
         Q, K, V = super().operands(shape, rng)
         if shape[2] > 1:
+            K[-1] = -K[0] if len(K) > 1 else K[0]
+            K[[len(K) // 8, -min(2, len(K))]] = K[0]
             Q[1::2] = Q[1::2] / 8 - K[0]
             Q[::4] = Q[::4] / 8 + K[0]
         return Q * np.float32(shape[2]), K, V

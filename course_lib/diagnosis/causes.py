@@ -248,16 +248,23 @@ def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
 def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     """Faults without those that a store outside a tile brings about in the same tile.
 
-    What should have filled a cell has gone elsewhere, so the cell stays empty, or is hit twice.
+    What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
+    hits it, too. A store that meets itself is wrong also where it stays inside.
     """
     left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
     lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
     return [
         each
         for each in faults
-        if each.code not in ("race-write-after-write", "uninitialised-read")
-        or array_of(each.cell) not in left
-        or not (each.code == "uninitialised-read" or {each.line, each.other_line} & lines)
+        if array_of(each.cell) not in left
+        or not (
+            each.code == "uninitialised-read"
+            or (
+                each.code == "race-write-after-write"
+                and each.line != each.other_line
+                and {each.line, each.other_line} & lines
+            )
+        )
     ]
 
 
@@ -289,6 +296,11 @@ def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
         and not (orderly and each.code == "uninitialised-read")
         for each in faults
     )
+
+
+def in_order(faults: Iterable[Finding]) -> list[Finding]:
+    """Faults without those that make numbers doubtful."""
+    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
 
 
 def _on(each: Finding, array: str) -> bool:

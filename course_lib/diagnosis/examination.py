@@ -31,7 +31,7 @@ from course_lib.diagnosis.launch_choice import (
     choices,
     tile_of,
 )
-from course_lib.diagnosis.limits import Limits, limit_finding
+from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -79,7 +79,7 @@ class Answer:
 
 def source_of(kernel: Kernel) -> Source:
     """The kernel's syntax tree with those of the device functions that it calls."""
-    functions, waiting = [], [kernel]
+    functions, waiting, constants = [], [kernel], {}
     while waiting:
         each = waiting.pop(0)
         if not isinstance(each.tree, ast.FunctionDef) or each.tree in functions:
@@ -88,11 +88,13 @@ def source_of(kernel: Kernel) -> Source:
         names = {node.id for node in ast.walk(each.tree) if isinstance(node, ast.Name)}
         for name in sorted(names & each.namespace.keys()):
             called = each.namespace[name]
+            if isinstance(called, (int, float, np.number)):
+                constants[name] = called
             if isinstance(called, Kernel):
                 waiting.append(called)
             elif hasattr(called, "py_func"):
                 waiting.append(kernel_from(called))
-    return Source(tuple(functions), kernel.parameters)
+    return Source(tuple(functions), kernel.parameters, constants)
 
 
 def _is_empty(kernel: Kernel) -> bool:
@@ -300,7 +302,10 @@ class Examination:
         for case in cases:
             if case.again and all(trial.right for trial in trials):
                 continue
-            trials.append(self.run(case))
+            trial = self.run(case)
+            if case.along is not None and _runs_out(trial) and not all(t.right for t in trials):
+                break  # shorter launches that end, and are wrong, say more
+            trials.append(trial)
             if _is_hopeless(trials[-1]) or (_all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
         return self.conclude(trials)
@@ -387,10 +392,12 @@ class Examination:
         if overwritten:
             faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
         orderly = causes.is_orderly(_exact(trials), self.names[-1])
-        if self.exercise.thread_tile:
-            faults = causes.without_strays(faults, self.source.shared_names())
+        faults = causes.without_strays(faults, self.source.shared_names())
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
+        if doubtful and cause is None:
+            cause = self.short_loop(trials, faults)
+            faults = causes.in_order(faults) if cause else faults
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
@@ -409,6 +416,19 @@ class Examination:
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
         )
         return replace(report, launched=self.launched)
+
+    def short_loop(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
+        """The loop that is too short, if the launches without a race prove it, the exact one too.
+
+        Where such a loop makes no turn at all, its barriers and stores are left out as well.
+        """
+        if any(each.code in (APART, "timeout") for each in faults):
+            return None
+        clean = [
+            trial for trial in trials if all(e.code not in causes.DISORDER for e in trial.errors)
+        ]
+        cause = self.cause(clean, faults)
+        return cause if cause and cause.code == "wrong-loop-bound" else None
 
     def shares(self, trials: Sequence[Trial]) -> bool:
         """Do the threads of a block work together, with what the exercise asks them to use?"""
@@ -439,6 +459,13 @@ class Examination:
             trials += wrong
         if site is None or wrong[0].right:
             return None, warnings
+        beyond = [
+            each
+            for each in self.faults_of(wrong[0])
+            if each.code in causes.OUTSIDE and each.line == site.line
+        ]
+        if site.kind == "axis" and beyond:
+            return room_finding(site, self.source, beyond[0]), warnings
         label = wrong[0].case.label(self.problem)
         found = limit_finding(site, self.source, label, wrong[0].outcome)
         outside = [each for each in wrong[0].errors if each.code in causes.OUTSIDE]
@@ -707,9 +734,13 @@ def _is_hopeless(trial: Trial) -> bool:
     So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
     tile.
     """
-    codes = {each.code for each in trial.errors}
     beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
-    return "timeout" in codes or beside
+    return _runs_out(trial) or beside
+
+
+def _runs_out(trial: Trial) -> bool:
+    """Did the launch need more steps than it had?"""
+    return any(each.code == "timeout" for each in trial.errors)
 
 
 def _all_meet(trial: Trial) -> bool:

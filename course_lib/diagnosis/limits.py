@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from course_lib.diagnosis.cases import NAN, Case, Problem
 from course_lib.diagnosis.fresh_shapes import Shape
@@ -216,6 +216,12 @@ def limit_finding(site: Site, source: Source, label: str, outcome: Outcome) -> F
     code, what, hint = _words(site, source)
     place = where(~outcome.right, outcome.sizes)
     return finding(code, f"{what} Wrong on {label}, in {place}.", site.line, hint)
+
+
+def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
+    """The same where an array of the kernel's own is too small: the access that leaves it."""
+    _, what, _ = _words(site, source)
+    return replace(outside, message=f"{what[:-1]}: {outside.message}")
 
 
 def not_tried(site: Site, source: Source, label: str) -> Finding:

@@ -29,6 +29,8 @@ from course_lib.diagnosis.locate_scan import (
     shuffle_line,
     stride_change_line,
     stride_line,
+    total_line,
+    tree_line,
 )
 from course_lib.diagnosis.locate_steps import (
     all_read_to_be_added,
@@ -91,6 +93,7 @@ def locate(
         "moved": _moved,
         "stride": _stride,
         "adds": _adds,
+        "tree": _tree,
         "exclusive": _exclusive,
         "copied": _copied,
         "owner": _owner,
@@ -515,10 +518,18 @@ def _adds(
         return Place(last_addition_line(source))
     if "shuffle" in details:
         return Place(shuffle_line(source))
+    if "total" in details:
+        return Place(total_line(source))
     if "how" in details:
         return Place(combining_line(source))
     line = adding_test_line(source)
     return Place(line) if line else Place(stride_line(source), "wrong-loop-bound")
+
+
+def _tree(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    return Place(tree_line(source, details[0]))
 
 
 def _copied(

@@ -10,6 +10,7 @@ from course_lib.diagnosis.source import (
     bound_line,
     loop_start_line,
     names_in,
+    outside,
     root_name,
 )
 
@@ -29,6 +30,13 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
         "out": weighing_line,
         "total": total_line,
         "factor": factor_line,
+        "rescale": rescaling_line,
+        "factor use": factor_use_line,
+        "equal weights": equal_weights_line,
+        "tie": tie_line,
+        "size": size_line,
+        "sum reduction": sum_reduction_line,
+        "total reduction": total_reduction_line,
         "max": maximum_line,
         "old maximum": old_maximum_line,
         "first maximum": first_maximum_line,
@@ -137,22 +145,88 @@ def weighing_line(source: Source, names: Sequence[str]) -> int | None:
 
 def total_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the weights are added up: what the output is divided by in the end."""
+    for name in _divisors(source):
+        grows = [
+            each
+            for each in source.assignments(name)
+            if any(isinstance(part, ast.Add) for part in ast.walk(each))
+        ]
+        tile = _tiles_loop(source, names)
+        of_tiles = [each for each in grows if tile in source.loops_around(each)]
+        if grows:  # behind the tiles, the sums of the lanes may be put together
+            return (of_tiles or grows)[-1].lineno
+    return weighing_line(source, names)
+
+
+def _divisors(source: Source) -> Iterator[str]:
+    """The variables that something is divided by, and those that are put into such an array."""
     for node in source.walk():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            divisors = [part.id for part in ast.walk(node.right) if isinstance(part, ast.Name)]
-            for name in divisors:
-                grows = [
-                    each
-                    for each in source.assignments(name)
-                    if any(isinstance(part, ast.Add) for part in ast.walk(each))
-                ]
-                if grows:
-                    return grows[-1].lineno
-    return weighing_line(source, names)
+            for name in sorted(
+                part.id for part in outside(node.right) if isinstance(part, ast.Name)
+            ):
+                yield name
+                for store in source.accesses(name, store=True):
+                    statement = source.statement(store)
+                    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
+                        yield statement.value.id
+
+
+def _rescaling(source: Source, names: Sequence[str]) -> tuple[int, int] | None:
+    """Where the output is multiplied by an exponential, and where that one is worked out."""
+    weighing = source.at_line(weighing_line(source, names) or 0)
+    if not isinstance(weighing, (ast.Assign, ast.AugAssign)):
+        return None
+    output = root_name(_target(weighing))
+    exponentials = _exponentials(source)
+    for statement in _statements(source):
+        if root_name(_target(statement)) != output:
+            continue
+        for factor in _factors(statement, output):
+            waiting: list[ast.AST] = [factor]
+            for name in sorted(names_in(factor)):
+                waiting += source.assignments(name)
+                stores = source.accesses(name, store=True)
+                waiting += [each for store in stores if (each := source.statement(store))]
+            for each in waiting:
+                parts = list(ast.walk(each))
+                found = [call.lineno for call in exponentials if call in parts]
+                if found:
+                    return statement.lineno, found[0]
+    return None
+
+
+def _factors(statement: ast.Assign | ast.AugAssign, name: str | None) -> Iterator[ast.expr]:
+    """What a statement multiplies a variable by, to give it its next value."""
+    if isinstance(statement, ast.AugAssign):
+        if isinstance(statement.op, ast.Mult):
+            yield statement.value
+        return
+    for part in ast.walk(statement.value):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+            if root_name(part.left) == name:
+                yield part.right
+            elif root_name(part.right) == name:
+                yield part.left
+
+
+def rescaling_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the factor is worked out by which the output shrinks; without one, where it grows."""
+    found = _rescaling(source, names)
+    return found[1] if found else weighing_line(source, names)
+
+
+def factor_use_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the output is multiplied by that factor."""
+    found = _rescaling(source, names)
+    return found[0] if found else weighing_line(source, names)
 
 
 def factor_line(source: Source, names: Sequence[str]) -> int | None:
     """Where an old maximum is compared with a new one: an exponential of neither score nor tile."""
+    rescaling = _rescaling(source, names)
+    if rescaling:
+        return rescaling[1]
     score = score_line(source, names)
     scored = set()
     for statement in _statements(source):
@@ -183,7 +257,7 @@ def old_maximum_line(source: Source, names: Sequence[str]) -> int | None:
     for call in _exponentials(source):
         for part in ast.walk(call):
             subtracts = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)
-            if subtracts and isinstance(part.right, ast.Name) and part.right.id in before:
+            if subtracts and root_name(part.right) in before:
                 return call.lineno
     return exponential_line(source, names)
 
@@ -201,7 +275,7 @@ def maximum_line(source: Source, names: Sequence[str]) -> int | None:
 def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the running maximum gets its first value: before the loop over the tiles, if there."""
     loop = tiles_line(source, names) or 0
-    compared = {
+    compared = _kept_by_a_test(source) | {
         name
         for node in source.walk()
         if isinstance(node, ast.Call) and names_in(node.func) & MAXIMA
@@ -225,6 +299,103 @@ def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
     ]
     before = [line for line in starts if line < loop]
     return (before or starts or [maximum_line(source, names)])[0]
+
+
+def _kept_by_a_test(source: Source) -> set[str]:
+    """The variables that get a value if it is larger: `if new > top: top = new`."""
+    found = set()
+    for test in _tests(source):
+        compared = {
+            name
+            for part in ast.walk(test.test)
+            if isinstance(part, ast.Compare) and _orders(part)
+            for side in (part.left, *part.comparators)
+            if (name := root_name(side))
+        }
+        within: list[ast.AST | None] = list(test.body) if isinstance(test, ast.If) else []
+        if isinstance(test, ast.IfExp):
+            within = [source.statement(test)]
+        for statement in within:
+            if isinstance(statement, ast.Assign):
+                target = root_name(statement.targets[0])
+                if target in compared and names_in(statement.value) & compared - {target}:
+                    found.add(target)
+    return found
+
+
+def _orders(test: ast.Compare) -> bool:
+    """Does it ask which of two numbers is the larger one?"""
+    return any(isinstance(op, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)) for op in test.ops)
+
+
+def tie_line(source: Source, names: Sequence[str]) -> int | None:
+    """The innermost test that decides whether a weight is added, if it orders numbers."""
+    weighing = source.at_line(weighing_line(source, names) or 0)
+    for test, line in source.conditions(weighing) if weighing else ():
+        if any(isinstance(part, ast.Compare) and _orders(part) for part in ast.walk(test)):
+            return line
+    return weighing.lineno if weighing else None
+
+
+def size_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the number of queries is taken for that of the keys: in a variable, or in its use."""
+    mask, weighing = _mask(source, names), source.at_line(weighing_line(source, names) or 0)
+    loops = source.loops_around(weighing) if weighing else []
+    heads = [loop.iter if isinstance(loop, ast.For) else loop.test for loop in loops]
+    of_queries = (
+        *source.accesses(names[0], store=False),
+        *source.accesses(names[3], store=True),
+    )
+    tests = [test for each in of_queries for test, _ in source.guards(each)]
+    used = set().union(*map(names_in, tests), set())
+    for test in [mask.test] if mask else heads:
+        for name in sorted(names_in(test)):
+            value = source.value_of(name)
+            if value is not None and names_in(value) & {names[0], names[3]}:
+                return test.lineno if name in used else source.assignments(name)[0].lineno
+            if name in (names[0], names[3]):
+                return test.lineno
+    return mask_line(source, names)
+
+
+def equal_weights_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where something is multiplied by a constant that is zero; else where weights are made."""
+    for statement in _statements(source):
+        for part in ast.walk(statement):
+            multiplies = isinstance(part, (ast.BinOp, ast.AugAssign)) and isinstance(
+                part.op, ast.Mult
+            )
+            if multiplies and any(source.constants.get(name) == 0 for name in names_in(part)):
+                return statement.lineno
+    return exponential_line(source, names)
+
+
+def sum_reduction_line(source: Source, names: Sequence[str]) -> int | None:
+    """The loop in which lanes add up their products by shuffles; else where they are added."""
+    totals = set(_divisors(source))
+    found = sorted(_shuffled_sums(source), key=lambda each: root_name(_target(each)) in totals)
+    return source.loops_around(found[0])[-1].lineno if found else score_line(source, names)
+
+
+def total_reduction_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where the distances begin by which lanes add up their weights; else where these are added."""
+    totals = set(_divisors(source))
+    for statement in _shuffled_sums(source):
+        if root_name(_target(statement)) in totals:
+            return loop_start_line(source, source.loops_around(statement)[-1])
+    return total_line(source, names)
+
+
+def _shuffled_sums(source: Source) -> list[ast.Assign | ast.AugAssign]:
+    """Where lanes add what a shuffle in a loop brings them."""
+    return [
+        statement
+        for statement in _statements(source)
+        if any(name.startswith("shfl") for name in names_in(statement.value))
+        and any(isinstance(part, ast.Add) for part in ast.walk(statement))
+        and source.loops_around(statement)
+        and not names_in(statement.value) & MAXIMA
+    ]
 
 
 def reduction_line(source: Source, names: Sequence[str]) -> int | None:
@@ -283,8 +454,14 @@ def products_line(source: Source, names: Sequence[str]) -> int | None:
 
 
 def mask_line(source: Source, names: Sequence[str]) -> int | None:
-    """The test that keeps keys past the end out; without one, where scores become weights."""
-    mask = _mask(source, names)
+    """The test that keeps keys past the end out, or the loop that ends before them; without
+    either, where scores become weights."""
+    mask, weighing = _mask(source, names), source.at_line(weighing_line(source, names) or 0)
+    loops = source.loops_around(weighing)[::-1] if weighing and not mask else []
+    for loop in loops:
+        head = loop.iter if isinstance(loop, ast.For) else loop.test
+        if source.origins(head) & {"shape", "size", "len"}:
+            return loop.lineno
     return mask.test.lineno if mask else exponential_line(source, names)
 
 
@@ -327,10 +504,14 @@ def _tests(source: Source) -> list[ast.If | ast.IfExp]:
 
 def tiles_line(source: Source, names: Sequence[str]) -> int | None:
     """The loop over the tiles of keys."""
-    for access in source.accesses(names[1], store=False):
-        loops = source.loops_around(access)
-        return bound_line(source, loops[0]) if loops else access.lineno
-    return None
+    loop = _tiles_loop(source, names)
+    accesses = source.accesses(names[1], store=False)[:1]
+    return bound_line(source, loop) if loop else accesses[0].lineno if accesses else None
+
+
+def _tiles_loop(source: Source, names: Sequence[str]) -> ast.For | ast.While | None:
+    loops = [source.loops_around(each) for each in source.accesses(names[1], store=False)[:1]]
+    return loops[0][0] if loops and loops[0] else None
 
 
 def store_line(source: Source, names: Sequence[str]) -> int | None:

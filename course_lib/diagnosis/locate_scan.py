@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.source import Source, indices_of, names_in, root_name
+from course_lib.diagnosis.source import (
+    Source,
+    indices_of,
+    loop_names,
+    loop_start_line,
+    names_in,
+    root_name,
+)
 
 
 def stride_line(source: Source) -> int | None:
     """The loop over the strides, which is the one around the adding; or what changes the stride."""
     steps = tile_additions(source)
+    if steps and not source.loops_around(steps[0]):
+        shuffled = other_additions(source)[:1]  # the tile only hands on what the warps have
+        steps = shuffled if shuffled and source.loops_around(shuffled[0]) else steps
     loops = source.loops_around(steps[0]) if steps else source.loops()
     return loops[-1].lineno if loops else (steps[-1].lineno if steps else None)
 
@@ -19,23 +29,79 @@ def stride_change_line(source: Source) -> int | None:
     steps = tile_additions(source) or other_additions(source)
     for loop in reversed(source.loops_around(steps[0])) if steps else ():
         changing = source.loop_variables(loop.body[0]) if isinstance(loop, ast.While) else set()
-        for name in sorted(changing or names_in(steps[0])):
+        counted = loop_names(loop) if isinstance(loop, ast.For) else set()
+        for name in sorted(changing or _distances(source, loop) or names_in(steps[0])):
             for statement in source.assignments(name):
-                again = name in names_in(getattr(statement, "value", None) or statement)
-                changes = isinstance(statement, ast.AugAssign) or again
+                value = names_in(getattr(statement, "value", None) or statement)
+                changes = isinstance(statement, ast.AugAssign) or value & (counted | {name})
                 if statement is not steps[0] and changes and statement in ast.walk(loop):
                     return statement.lineno
     return None
 
 
+def _distances(source: Source, loop: ast.For | ast.While) -> set[str]:
+    """The variables that say, within a loop, how far away an element or a lane is."""
+    found = set()
+    for part in ast.walk(loop):
+        if isinstance(part, ast.Subscript):
+            for index in indices_of(part):
+                value = source.value_of(index.id) if isinstance(index, ast.Name) else index
+                if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Sub, ast.Add)):
+                    found |= names_in(value.right)
+        elif isinstance(part, ast.Call) and _shuffles(part) and part.args:
+            found |= names_in(part.args[-1])
+    return found
+
+
+def _shuffles(call: ast.Call) -> bool:
+    return any(name.startswith("shfl") for name in names_in(call.func))
+
+
 def adding_test_line(source: Source) -> int | None:
     """The test that decides which threads add."""
-    for statement in tile_additions(source):
-        for test, line in source.conditions(statement):
+    for statement in (*tile_additions(source), *other_additions(source)):
+        chosen = [
+            (part.test, part.lineno) for part in ast.walk(statement) if isinstance(part, ast.IfExp)
+        ]
+        for test, line in (*chosen, *source.conditions(statement)):
             orders = [op for part in ast.walk(test) for op in getattr(part, "ops", ())]
             if any(isinstance(op, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)) for op in orders):
                 return line
     return None
+
+
+def total_line(source: Source) -> int | None:
+    """Where the sum of a warp is handed on: the test that picks its lane, else the store."""
+    for name in sorted(source.shared_names()):
+        for access in source.accesses(name, store=True):
+            for test, line in source.conditions(access):
+                if any(isinstance(op, ast.Eq) for op in getattr(test, "ops", ())):
+                    return line
+    return last_addition_line(source)
+
+
+def tree_line(source: Source, part: str) -> int | None:
+    """Where a tree is gone "up" or "down": the loop, and of that down its "start" or its "test"."""
+    moves = [
+        access
+        for name in sorted(source.shared_names())
+        for access in source.accesses(name, store=True)
+        if any(_at_a_distance(source, index) for index in indices_of(access))
+        and source.loops_around(access)
+        and not isinstance(source.statement(access), ast.AugAssign)
+    ]
+    if part == "up" or not moves:
+        additions = sorted(tile_additions(source), key=lambda each: each.lineno)
+        loops = source.loops_around(additions[0]) if additions else []
+        return loops[-1].lineno if loops else reading_line(source)
+    if part == "test":
+        for _, line in source.conditions(moves[0]):
+            return line
+    loop = source.loops_around(moves[0])[-1]
+    start = loop_start_line(source, loop) if part == "start" else loop.lineno
+    before = source.at_line(start)
+    around = source.loops_around(before) if before else []
+    return around[-1].lineno if around and around[-1] is not loop else start
 
 
 def reading_line(source: Source) -> int | None:
@@ -77,10 +143,7 @@ def last_addition_line(source: Source) -> int | None:
 def shuffle_line(source: Source) -> int | None:
     """Where lanes exchange numbers."""
     lines = [
-        node.lineno
-        for node in source.walk()
-        if isinstance(node, ast.Call)
-        and any(name.startswith("shfl") for name in names_in(node.func))
+        node.lineno for node in source.walk() if isinstance(node, ast.Call) and _shuffles(node)
     ]
     return min(lines, default=reading_line(source))
 
@@ -91,7 +154,8 @@ def copying_line(source: Source, x: str, y: str) -> int | None:
         statement = source.statement(store)
         if statement is not None and x in names_in(statement):
             return statement.lineno
-    return reading_line(source)
+    steps = tile_additions(source)
+    return max((each.lineno for each in steps), default=reading_line(source))
 
 
 def tile_additions(source: Source) -> list[ast.stmt]:

@@ -90,6 +90,8 @@ def where(mask: Array, sizes: Geometry) -> str:
         return "every element"
     if count == 1:
         return f"element {_at(mask)}"
+    if count == mask.size - 1 and count > 1:
+        return f"every element but {_at(~mask)}"
     if mask.ndim == 1:
         return _run_of(mask, sizes.tile_columns)
     full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
@@ -176,7 +178,7 @@ def _lines(chosen: Array, noun: str) -> str:
             return f"{noun} {first}"
         return f"{noun}s {first} to {last}"
     if count == len(chosen) - 1:
-        return f"every {noun} but {int(np.flatnonzero(~chosen)[0])}"
+        return f"every {noun} but {noun} {int(np.flatnonzero(~chosen)[0])}"
     if np.all(np.diff(places) == 2):
         return f"every second {noun}"
     return f"{count} of the {noun}s, the first of them {noun} {first}"

@@ -278,9 +278,8 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: _Source) -> Fin
     )
     message = f"{_compared(shown)}: {slip.says}."
     worked = shown.launch.arithmetic.get(slip.limit) or _binding(shown.launch)
-    return finding(
-        slip.code, f"{message} {_sentence(worked)}", source.line(slip.looks_at), slip.hint
-    )
+    line = source.line(slip.looks_at, slip.beside)
+    return finding(slip.code, f"{message} {_sentence(worked)}", line, slip.hint)
 
 
 def _numbers_of(gpu: str, wrong: Sequence[Tried], source: _Source) -> Finding:
@@ -474,13 +473,18 @@ class _Source:
         tests = [each.test for each in ast.walk(self.tree) if isinstance(each, (ast.If, ast.IfExp))]
         self.tested = {node for test in tests for node in ast.walk(test)}
 
-    def line(self, places: Sequence[str]) -> int:
-        """The first of these places that the function has; the last return where it has none."""
+    def line(self, places: Sequence[str], beside: str = "") -> int:
+        """The first of these places that the function has; the last return where it has none.
+
+        Rather a line that does not name what is `beside` it elsewhere.
+        """
+        avoided = {node.lineno for node in self._nodes(beside)} if beside else set()
         for place in places:
             if place == "def":
                 return self.definition
-            for node in self._nodes(place):
-                return node.lineno
+            lines = [node.lineno for node in self._nodes(place)]
+            if lines:
+                return next((line for line in lines if line not in avoided), lines[0])
         return self._last_return()
 
     def _nodes(self, place: str) -> Iterator[ast.expr]:

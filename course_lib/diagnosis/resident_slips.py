@@ -19,6 +19,12 @@ MOST_SLIPS = 3  # that are looked for at once
 UNLIMITED = 1 << 20  # blocks
 
 LIMITS = ("warps", "registers", "shared memory", "blocks")
+# What a launch has, and the most that it may have of it.
+MOST_OF = {
+    "threads": "threads_per_block",
+    "registers": "registers_per_thread",
+    "shared_bytes": "shared_per_block_bytes",
+}
 # What differs between GPUs, and is found in answers as a number of one of them.
 OF_ONE_GPU = {
     "warps_per_sm": "warps",
@@ -46,6 +52,8 @@ class Rules:
         choose: takes the answer from the four limits.
         result: what is returned: "blocks", "warps", "share" or "percent".
         fixed: limits of one GPU that are used for all.
+        refused: what a block may not even have as much of as the GPU allows: "threads",
+            "registers" (of a thread) or "shared_bytes".
     """
 
     left_out: frozenset[str] = frozenset()
@@ -59,10 +67,13 @@ class Rules:
     choose: Callable[..., int] = min
     result: str = "blocks"
     fixed: tuple[tuple[str, int], ...] = ()
+    refused: frozenset[str] = frozenset()
 
     def answer(self, right: Occupancy) -> float | None:
         """What these rules give for a launch; None where they divide by zero."""
         sm = self._sm(right)
+        if any(getattr(right, what) >= getattr(sm, MOST_OF[what]) for what in self.refused):
+            return 0
         warps = {
             "up": -(-right.threads // sm.warp_size),
             "down": right.threads // sm.warp_size,
@@ -136,6 +147,7 @@ class ResidentSlip:
         limit: the limit whose arithmetic shows it; empty for the answer as a whole.
         looks_at: what to find the line by: names of the device's attributes and parameters.
         code, hint: of the finding.
+        beside: what the line to blame does not name, if another one that looks like it does.
     """
 
     change: Callable[[Rules], Rules]
@@ -144,6 +156,7 @@ class ResidentSlip:
     looks_at: tuple[str, ...] = ("return",)
     code: str = "wrong-formula"
     hint: str = ""
+    beside: str = ""
 
 
 def _set(**changes: object) -> Callable[[Rules], Rules]:
@@ -156,6 +169,10 @@ def _without(limit: str) -> Callable[[Rules], Rules]:
 
 def _up(*limits: str) -> Callable[[Rules], Rules]:
     return lambda rules: replace(rules, rounded_up=rules.rounded_up | set(limits))
+
+
+def _refused(what: str) -> Callable[[Rules], Rules]:
+    return lambda rules: replace(rules, refused=rules.refused | {what})
 
 
 def _fixed(name: str, value: int) -> Callable[[Rules], Rules]:
@@ -213,7 +230,7 @@ _SLIPS: tuple[ResidentSlip, ...] = (
         _set(partitions=False), "the registers are shared out as if they were one file",
         "registers", ("registers_per_sm", "number 65536", "number 16384", "registers"),
         hint="Each of the device.partitions holds whole warps only; what is left over in one "
-        "cannot be joined with what is left over in the next.",
+        "cannot be joined with what is left over in the next.", beside="partitions",
     ),
     ResidentSlip(
         _set(reserve=False), "the driver's reserve is not added", "shared memory",
@@ -249,6 +266,18 @@ _SLIPS: tuple[ResidentSlip, ...] = (
             ("warps", ("warps_per_sm", "threads_per_sm")),
             ("registers", ("registers_per_sm", "number 65536", "number 16384", "registers")),
             ("shared memory", ("shared_per_sm_bytes", "shared_bytes")),
+        )
+    ),
+    *(
+        ResidentSlip(
+            _refused(what), f"a block is refused that has exactly as {amount} as is allowed", "",
+            (f"test {what}",), "wrong-bounds-check",
+            "Is the largest number itself still allowed, or the first one that is too large?",
+        )
+        for what, amount in (
+            ("threads", "many threads"),
+            ("registers", "many registers for each thread"),
+            ("shared_bytes", "much shared memory"),
         )
     ),
     ResidentSlip(

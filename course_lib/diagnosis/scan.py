@@ -184,6 +184,8 @@ class Steps:
         sign: of what is added.
         keeps: what a thread has is kept, and not replaced by what should be added to it.
         doubles: a thread that takes no part adds its own element.
+        ahead: the element that is added lies stride places after; beyond the end, it is the own.
+        above_zero: only what is above zero is added.
         run: how many threads work together.
     """
 
@@ -193,6 +195,8 @@ class Steps:
     sign: int = 1
     keeps: bool = True
     doubles: bool = False
+    ahead: bool = False
+    above_zero: bool = False
     run: int = RUN
 
     def of(self, x: Array) -> Array:
@@ -201,8 +205,12 @@ class Steps:
         t = np.arange(self.run)
         for stride in self.strides:
             source = t - stride + self.shift
+            if self.ahead:
+                source = np.where(t + stride < self.run, t + stride, t)
             adds = (t >= stride + self.guard) & (source >= 0) & (source < self.run)
             partner = rows[:, np.clip(source, 0, self.run - 1)] * x.dtype.type(self.sign)
+            if self.above_zero:
+                partner = np.maximum(partner, x.dtype.type(0))
             added = np.where(adds, partner, rows if self.doubles else x.dtype.type(0))
             rows = rows + added if self.keeps else added
         return rows.reshape(-1)[: len(x)]
@@ -234,7 +242,13 @@ def _with_slip(x: Array) -> Iterator[Candidate]:
     yield Candidate(Steps(sign=-1).of(x), "wrong-formula", text, hint, ("adds", "how"))
     text = "Each step replaces the sum, instead of adding to it."
     yield Candidate(Steps(keeps=False).of(x), "accumulator-error", text, hint, ("adds", "how"))
+    text = "Only what is above zero is added."
+    hint = "What does this line make of a number below zero?"
+    for values in (Steps(above_zero=True).of(x), run_sums(np.maximum(x, 0))):
+        yield Candidate(values, "wrong-formula", text, hint, ("zero", "A"))
     yield from _by_warps_with_slip(x)
+    yield from _within_warps(x)
+    yield from _by_tree_with_slip(x)
 
 
 def _by_warps_with_slip(x: Array) -> Iterator[Candidate]:
@@ -256,11 +270,53 @@ def _by_warps_with_slip(x: Array) -> Iterator[Candidate]:
     yield Candidate(_without_lane_test(x), "missing-mask", text, hint, ("adds", "how"))
 
 
+def _within_warps(x: Array) -> Iterator[Candidate]:
+    """Slips of the scan within a warp, and of the sum that the second warp gets."""
+    hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
+    strides = STRIDES[:-1]
+    for count in range(1, len(strides)):
+        text = (
+            f"Within a warp the last stride is {strides[count - 1]}, so a lane sums at most "
+            f"{1 << count} elements; 32 lanes need strides up to 16."
+        )
+        values = _two_warps(x, Steps(strides[:count], run=WARP))
+        yield Candidate(values, "wrong-loop-bound", text, hint, ("stride",))
+        text = f"Within a warp the strides start at {strides[count]}, and not at 1."
+        values = _two_warps(x, Steps(strides[count:], run=WARP))
+        yield Candidate(values, "wrong-loop-bound", text, hint, ("stride",))
+    for text, others in _strides_that_grow_otherwise():
+        if max(others) < WARP:
+            values = _two_warps(x, Steps(others, run=WARP))
+            yield Candidate(values, "wrong-loop-bound", text, hint, ("stride", "change"))
+    text = "What should be added within a warp is subtracted."
+    values = _two_warps(x, Steps(strides, sign=-1, run=WARP))
+    how = "How are two elements combined?"
+    yield Candidate(values, "wrong-formula", text, how, ("adds", "how"))
+    text = "Within a warp every sum but the first lacks the first element."
+    hint = "Which is the first lane that has an element `stride` places before its own?"
+    values = _two_warps(x, Steps(strides, guard=1, run=WARP))
+    yield Candidate(values, "wrong-bounds-check", text, hint, ("adds",))
+    text = "A lane adds the number of the lane `stride` places after it, and not before it."
+    hint = "From which lane does this shuffle take its number?"
+    values = _two_warps(x, Steps(strides, ahead=True, run=WARP))
+    yield Candidate(values, "wrong-index", text, hint, ("adds", "shuffle"))
+    for lane in range(WARP - 1):
+        text = f"The second warp adds the sum that lane {lane} of the first warp has."
+        hint = "Which lane has the sum of the whole warp?"
+        values = _two_warps(x, Steps(strides, run=WARP), lane)
+        yield Candidate(values, "wrong-index", text, hint, ("adds", "total"))
+
+
+def _two_warps(x: Array, steps: Steps, lane: int = WARP - 1) -> Array:
+    """A scan within each warp; the second one adds the sum that a lane of the first one has."""
+    warps = by_run(steps.of(by_run(x).reshape(-1)), WARP)
+    warps[1::2] += warps[::2, lane : lane + 1]
+    return warps.reshape(-1)[: len(x)]
+
+
 def _without_lane_test(x: Array) -> Array:
     """A scan by shuffles in which all lanes add, whether they have a partner or not."""
-    warps = by_run(Steps(STRIDES[:-1], doubles=True, run=WARP).of(by_run(x).reshape(-1)), WARP)
-    warps[1::2] += warps[::2, -1:]
-    return warps.reshape(-1)[: len(x)]
+    return _two_warps(x, Steps(STRIDES[:-1], doubles=True, run=WARP))
 
 
 def _shuffled_across(x: Array, doubles: bool) -> Array:
@@ -301,8 +357,72 @@ def _strides_that_grow_otherwise() -> Iterator[tuple[str, tuple[int, ...]]]:
         yield f"{grows}; here they are 1, 2, 3, … {last}.", tuple(range(1, last + 1))
         yield f"{grows}; here they are 1, 3, 5, … {last}.", tuple(range(1, last + 1, 2))
         yield f"{grows}; here they are 2, 4, 6, … {last}.", tuple(range(2, last + 1, 2))
-    for series in ((1, 3, 9, 27), (1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)):
+        yield f"{grows}; here they are 0, 1, 2, … {last}.", tuple(range(last + 1))
+    for last in range(4, RUN, 2):
+        yield f"{grows}; here they are 0, 2, 4, … {last}.", tuple(range(0, last + 1, 2))
+    squares = ((0, 1, 4, 9, 16, 25), (1, 4, 9, 16, 25, 36))
+    for series in (*squares, (1, 3, 9, 27), (1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)):
         yield f"{grows}; here they are {', '.join(map(str, series))}.", series
+
+
+# --- a tree, after Blelloch -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sums of pairs up a tree, exclusive sums down again, and the own element; with its slips.
+
+    Attributes:
+        up, down: how many strides there are each way, from 1 on; 6 are right.
+        clears: the root is set to zero between them.
+        root: on the way down the root takes part.
+    """
+
+    up: int = len(STRIDES)
+    down: int = len(STRIDES)
+    clears: bool = True
+    root: bool = True
+
+    def of(self, x: Array) -> Array:
+        """The result, in the type of x: with float32 also the rounding is the kernel's."""
+        own = by_run(x)
+        tree = own.copy()
+        for stride in STRIDES[: self.up]:
+            right = np.arange(2 * stride - 1, RUN, 2 * stride)
+            tree[:, right] += tree[:, right - stride]
+        if self.clears:
+            tree[:, -1] = 0
+        for stride in STRIDES[: self.down][::-1]:
+            right = np.arange(2 * stride - 1, RUN if self.root else RUN - 1, 2 * stride)
+            left = tree[:, right - stride]
+            tree[:, right - stride] = tree[:, right]
+            tree[:, right] += left
+        return (tree + own).reshape(-1)[: len(x)]
+
+
+def _by_tree_with_slip(x: Array) -> Iterator[Candidate]:
+    """Slips of a scan over a tree."""
+    values = Tree(clears=False).of(x)
+    text = "On the way down the tree, the root holds the sum of the run; it should start with 0."
+    hint = "What should the element before the first one of a run add up to?"
+    yield Candidate(values, "accumulator-error", text, hint, ("tree", "down"))
+    text = "On the way down the tree, the root takes no part."
+    hint = "At which index is the root, and is this test true there?"
+    yield Candidate(Tree(root=False).of(x), "wrong-bounds-check", text, hint, ("tree", "test"))
+    most = len(STRIDES)
+    hint = "Write down the strides. Which sums are put together by each, and which by the last?"
+    for count in range(1, most):
+        last = STRIDES[count - 1]
+        text = f"On the way down the tree, the first stride is {last}, and not 32."
+        values = Tree(down=count).of(x)
+        yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "start"))
+        for down, text in (
+            (most, f"On the way up the tree, the last stride is {last}, and not 32."),
+            (count, f"The strides of the tree go up to {last}, and not to 32, on both ways."),
+        ):  # the last way up leads to the root, which is cleared: without it, nothing is wrong
+            if count < most - 1:
+                values = Tree(up=count, down=down).of(x)
+                yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "up"))
 
 
 # --- the right sums of the wrong elements ---------------------------------------------------------

@@ -7,7 +7,7 @@ cannot tell, they return None, and the finding has no line.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,10 +22,12 @@ class Source:
     Attributes:
         functions: their syntax trees; line numbers are those of the cell, file or text.
         parameters: the kernel's own names for the exercise's arrays, in order.
+        constants: the numbers outside the functions that they use, by name.
     """
 
     functions: tuple[ast.FunctionDef, ...]
     parameters: tuple[str, ...] = ()
+    constants: Mapping[str, object] = field(default_factory=dict, repr=False)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -552,7 +554,7 @@ def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
 
 
 def bound_line(source: Source, loop: ast.For | ast.While) -> int:
-    """The line of a loop, or of the variable that holds its bound."""
+    """The line of a loop, or of the variable that holds its bound and is no index as well."""
     if isinstance(loop, ast.For):
         arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
         bounds = arguments[:1] if len(arguments) == 1 else arguments[1:2]
@@ -569,11 +571,23 @@ def bound_line(source: Source, loop: ast.For | ast.While) -> int:
 def _worked_out_at(source: Source, bounds: Sequence[ast.expr]) -> int | None:
     """The line of the first of some variables that is worked out in one place."""
     for bound in bounds:
-        if isinstance(bound, ast.Name) and isinstance(
-            source.value_of(bound.id), (ast.BinOp, ast.Call)
+        if (
+            isinstance(bound, ast.Name)
+            and isinstance(source.value_of(bound.id), (ast.BinOp, ast.Call))
+            and not _is_an_index(source, bound.id)
         ):
             return source.assignments(bound.id)[0].lineno
     return None
+
+
+def _is_an_index(source: Source, name: str) -> bool:
+    """Does a variable also say which elements of an input or of the output are meant?"""
+    return any(
+        name in names_in(access.slice)
+        for array in source.parameters
+        for store in (False, True)
+        for access in source.accesses(array, store)
+    )
 
 
 def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:

@@ -33,8 +33,8 @@ _BOTH_WAYS = {
     ast.Eq: lambda low, high: low <= 0 <= high and low < high,
     ast.NotEq: lambda low, high: low <= 0 <= high and low < high,
 }
-# Where a launch that comes just as far as the limit need not have gone beyond it: it needed the last
-# turn, element or lane, and nothing says that a larger size may have one more.
+# Where a launch that comes just as far as the limit need not have gone beyond it: it needed the
+# last turn, element or lane, and nothing says that a larger size may have one more.
 _UP_TO: tuple[Kind, ...] = ("test", "loop", "axis", "lanes")
 # The same test with its sides exchanged.
 _EXCHANGED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}

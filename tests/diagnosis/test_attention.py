@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from course_lib.diagnosis.attention import Online, diagnose_attention, scores_of, softmax
-from course_lib.diagnosis.cases import ATTENTION
+from course_lib.diagnosis.cases import ATTENTION, make_cases, make_inputs
+from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.source import Source
 
 SHAPE = (20, 96, 1)
 Q, K, V = ATTENTION.operands(SHAPE, np.random.default_rng(5))
 SCORES = scores_of(Q, K)
 
 
-def outcome(got: np.ndarray) -> Outcome:
-    expected, tolerance = ATTENTION.answer(Q, K, V)
+def outcome(got: np.ndarray, inputs: tuple[np.ndarray, ...] = (Q, K, V)) -> Outcome:
+    expected, tolerance = ATTENTION.answer(*inputs)
     sizes = ATTENTION.geometry(SHAPE, (16, 1), None)
-    return Outcome((Q, K, V), expected, got.astype(np.float32), tolerance, sizes, -1.0, "O")
+    return Outcome(inputs, expected, got.astype(np.float32), tolerance, sizes, -1.0, "O")
 
 
 def test_an_online_softmax_without_slip_is_the_softmax() -> None:
@@ -64,3 +69,254 @@ def test_the_slip_behind_wrong_numbers(got: np.ndarray, code: str, words: str) -
     assert slip is not None
     assert slip.code == code
     assert words in slip.message
+
+
+# --- rows, lanes and queries that are mixed up ----------------------------------------------------
+
+BLOCKS = (32, 96, 1)
+BLOCK_INPUTS = ATTENTION.operands(BLOCKS, np.random.default_rng(7))
+
+
+def online(
+    inputs: tuple[np.ndarray, ...],
+    lanes_with_one_maximum: int = 32,
+    lanes_with_one_sum: int = 32,
+    factor_of: Callable[[int, int], int] = lambda row, column: row,
+    total_of: Callable[[int, int], int] = lambda row, column: row,
+) -> np.ndarray:
+    """Attention in tiles of 32 keys, a lane for each, number by number."""
+    queries, keys, values = (each.astype(np.float64) for each in inputs)
+    scores = queries @ keys.T / np.sqrt(32)
+    out, total = np.zeros(queries.shape), np.zeros(queries.shape)
+    top = np.full(queries.shape, -np.inf)
+    for tile in range(0, len(keys), 32):
+        new = top.copy()
+        for row, lane in np.ndindex(*top.shape):
+            first = lane // lanes_with_one_maximum * lanes_with_one_maximum + tile
+            new[row, lane] = max(
+                top[row, lane], *scores[row, first : first + lanes_with_one_maximum]
+            )
+        weights, factor = np.exp(scores[:, tile : tile + 32] - new), np.exp(top - new)
+        total = total * factor + weights
+        for row, column in np.ndindex(*out.shape):
+            out[row, column] *= factor[factor_of(row, column), column]
+        out += weights @ values[tile : tile + 32]
+        top = new
+    for row, column in np.ndindex(*out.shape):
+        first = column // lanes_with_one_sum * lanes_with_one_sum
+        sums = total[total_of(row, column), first : first + lanes_with_one_sum]
+        out[row, column] /= sums.sum()
+    return out
+
+
+def of_the_lane(row: int, column: int) -> int:
+    return row // 16 * 16 + column % 16
+
+
+def by_lanes(score: Callable[[np.ndarray, np.ndarray, int, int], float]) -> np.ndarray:
+    """Attention in which the score of a key differs between the columns of the output."""
+    queries, keys, values = (each.astype(np.float64) for each in BLOCK_INPUTS)
+    out = np.zeros(queries.shape)
+    for row, column in np.ndindex(*out.shape):
+        scores = [score(queries[row], key, column, k) for k, key in enumerate(keys)]
+        weights = np.exp(np.array(scores) / np.sqrt(32))
+        out[row, column] = weights @ values[:, column] / weights.sum()
+    return out
+
+
+def every_second_product(query: np.ndarray, key: np.ndarray, column: int, number: int) -> float:
+    return query[column % 2 :: 2] @ key[column % 2 :: 2]
+
+
+def one_element_of_the_query(q: np.ndarray, key: np.ndarray, column: int, number: int) -> float:
+    return q[number % 32] * key.sum()
+
+
+def from_row(count: int, name: str) -> np.ndarray:
+    queries, keys, values = BLOCK_INPUTS
+    again = np.arange(len(keys)) % count
+    scores = scores_of(queries, keys[again] if name == "K" else keys)
+    return softmax(scores) @ (values[again] if name == "V" else values)
+
+
+MIXED_UP = {
+    "half of the warp": (
+        lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16),
+        "wrong-formula",
+        "among 16 lanes",
+    ),
+    "half of the sum": (
+        lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16),
+        "accumulator-error",
+        "The sum of the weights is found among 16 lanes",
+    ),
+    "each lane": (
+        lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1),
+        "wrong-formula",
+        "maximum of its own keys",
+    ),
+    "factor": (lambda: online(BLOCK_INPUTS, factor_of=of_the_lane), "wrong-index", "the factor"),
+    "sum": (
+        lambda: online(BLOCK_INPUTS, total_of=of_the_lane),
+        "wrong-index",
+        "divided by the sum",
+    ),
+    "products": (lambda: by_lanes(every_second_product), "wrong-loop-bound", "only 16 of the 32"),
+    "lane's query": (lambda: by_lanes(one_element_of_the_query), "wrong-index", "the lane holds"),
+    "K from 50": (lambda: from_row(50, "K"), "wrong-index", "Row 50 of K"),
+    "V from 77": (lambda: from_row(77, "V"), "wrong-index", "Row 77 of V"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED_UP)
+def test_what_is_mixed_up_is_told(name: str) -> None:
+    wrong, code, words = MIXED_UP[name]
+    slip = diagnose_attention(outcome(wrong(), BLOCK_INPUTS))
+    assert slip is not None
+    assert (slip.code, words in slip.message) == (code, True), slip
+
+
+def test_nothing_mixed_up_is_right() -> None:
+    assert diagnose_attention(outcome(online(BLOCK_INPUTS), BLOCK_INPUTS)) is None
+
+
+# --- keys that are equal --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 99])
+def test_a_launch_has_several_keys_with_the_largest_score(seed: int) -> None:
+    """In the first tile and in the last one; each as good as the other."""
+    for case in make_cases(ATTENTION, ATTENTION.exact(0), seed):
+        inputs = make_inputs(ATTENTION, case, seed)
+        best = [np.flatnonzero(row == row.max()) for row in scores_of(*inputs[:2])]
+        if case.shape[2] > 1 and len(inputs[1]) > 1:
+            tied = [keys for keys in best if len(keys) > 2]
+            assert len(tied) > len(best) / 8
+            assert any(keys[1] < 16 and keys[-1] >= 32 for keys in tied)
+            ahead = [row.max() - row[:32].max() for row in scores_of(*inputs[:2])]
+            assert max(ahead) > 200  # the maximum of the first tile alone does not do
+
+
+def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
+    shape = (20, 40, 60)
+    inputs = ATTENTION.operands(shape, np.random.default_rng(8))
+    scores = scores_of(*inputs[:2])
+    same = np.flatnonzero((inputs[1] == inputs[1][0]).all(axis=1))
+    for row in scores:
+        for key in same[1:]:
+            row[key] = -np.inf if row[0] == row[:key].max() else row[0]
+    slip = diagnose_attention(outcome(softmax(scores) @ inputs[2], inputs))
+    assert slip is not None
+    assert "equals the largest one before it" in slip.message
+
+
+# --- where the steps stand ------------------------------------------------------------------------
+
+KEY_BY_KEY = """
+def attention(Q, K, V, O):
+    kk = cuda.shared.array((16, 32), float32)
+    vv = cuda.shared.array((16, 32), float32)
+    n = Q.shape[0]
+    top = float32(0)
+    for first in range(0, n, 16):
+        if first + y < n:
+            kk[y, x] = K[first + y, x]
+            vv[y, x] = V[first + y, x]
+        for j in range(min(16, n - first)):
+            dot = Q[me, x] * kk[j, x] * SCALE
+            for off in range(4, 0, -1):
+                dot += cuda.shfl_xor_sync(ALL, dot, 1 << off)
+            if dot > top:
+                shrink = math.exp(top - dot)
+                total *= shrink
+                out *= shrink
+                top = dot
+            if dot < top:
+                weight = math.exp(dot - top)
+                total += weight
+                out += weight * vv[j, x]
+    for off in range(5):
+        total += cuda.shfl_xor_sync(ALL, total, 1 << off)
+    if me < O.shape[0]:
+        O[me, x] = out / total
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        ("first maximum", "top = float32(0)"),
+        ("total", "total += weight"),
+        ("exp", "weight = math.exp(dot - top)"),
+        ("factor", "shrink = math.exp(top - dot)"),
+        ("rescale", "shrink = math.exp(top - dot)"),
+        ("factor use", "out *= shrink"),
+        ("tie", "if dot < top:"),
+        ("mask", "for j in range(min(16, n - first)):"),
+        ("total reduction", "for off in range(5):"),
+        ("size", "n = Q.shape[0]"),
+        ("sum reduction", "for off in range(4, 0, -1):"),
+        ("equal weights", "dot = Q[me, x] * kk[j, x] * SCALE"),
+    ],
+)
+def test_the_line_of_a_step(step: str, line: str) -> None:
+    tree = ast.parse(KEY_BY_KEY[1:]).body[0]
+    source = Source((tree,), tuple("QKVO"), {"SCALE": np.float32(0)})  # type: ignore[arg-type]
+    found = step_line(source, step, "QKVO")
+    assert found is not None
+    assert KEY_BY_KEY.splitlines()[found].strip() == line
+
+
+IN_ARRAYS = """
+def attention(Q, K, V, O):
+    ks = cuda.shared.array((32, 33), float32)
+    vs = cuda.shared.array((32, 33), float32)
+    top = cuda.shared.array(16, float32)
+    top[lin] = LOWEST
+    for t in range(tiles):
+        ks[r, tx] = K[k0 + r, tx]
+        vs[r, tx] = V[k0 + r, tx]
+        new = top[lin]
+        fac[lin] = math.exp(new - top[lin])
+        total = den[lin]
+        for j in range(32):
+            e = math.exp(sc[j, lin] - new)
+            total += e
+        den[lin] = total
+        out *= fac[ty]
+        for j in range(32):
+            out += sc[j, ty] * vs[j, tx]
+    O[row, tx] = out / den[ty]
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        ("total", "total += e"),
+        ("old maximum", "fac[lin] = math.exp(new - top[lin])"),
+        ("factor", "fac[lin] = math.exp(new - top[lin])"),
+    ],
+)
+def test_the_line_of_a_step_that_goes_through_arrays(step: str, line: str) -> None:
+    text = IN_ARRAYS[1:]
+    source = Source((ast.parse(text).body[0],), tuple("QKVO"))  # type: ignore[arg-type]
+    found = step_line(source, step, "QKVO")
+    assert found is not None
+    assert text.splitlines()[found - 1].strip() == line
+
+
+def test_a_size_that_is_right_elsewhere_is_wrong_where_it_is_used() -> None:
+    text = KEY_BY_KEY[1:].replace("me < O.shape[0]", "me < n")
+    source = Source((ast.parse(text).body[0],), tuple("QKVO"))  # type: ignore[arg-type]
+    found = step_line(source, "size", "QKVO")
+    assert found is not None
+    assert text.splitlines()[found - 1].strip() == "for first in range(0, n, 16):"
+
+
+def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -> None:
+    shape = (9, 33, 1)
+    inputs = ATTENTION.operands(shape, np.random.default_rng(9))
+    stale = np.arange(33) % 32
+    got = softmax(scores_of(*inputs[:2])[:, stale]) @ inputs[2]
+    assert diagnose_attention(outcome(got, inputs)) is None

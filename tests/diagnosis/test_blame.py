@@ -274,6 +274,53 @@ if i < x.size:
     assert "48 elements" in outside[0].hint
 
 
+def test_an_array_too_small_for_large_problems_is_told_by_its_write() -> None:
+    report = judged(
+        "matmul_naive",
+        """row_of_a = cuda.local.array(200, float32)
+col, row = cuda.grid(2)
+if row < C.shape[0] and col < C.shape[1]:
+    total = float32(0)
+    for k in range(A.shape[1]):
+        row_of_a[k] = A[row, k]
+        total += row_of_a[k] * B[k, col]
+    C[row, col] = total""",
+    )
+    [found] = report.errors
+    assert (found.code, found.line) == ("out-of-bounds-write", 11)
+    assert "has room for 200" in found.message
+    assert "at index 200" in found.message
+
+
+# --- launches in which a loop makes no turn -----------------------------------------------------
+
+
+def test_a_loop_that_is_too_short_is_told_before_the_race_where_it_makes_no_turn() -> None:
+    """No barrier is reached where K is smaller than a tile."""
+    text = """sA = cuda.shared.array((16, 16), float32)
+sB = cuda.shared.array((16, 16), float32)
+size = cuda.shared.array(2, int16)
+x, y = cuda.threadIdx.x, cuda.threadIdx.y
+col, row = cuda.grid(2)
+K = A.shape[1]
+if x == 0 and y == 0:
+    size[0], size[1] = C.shape[0], C.shape[1]
+total = float32(0)
+for t in range({tiles}):
+    k = t * 16
+    sA[y, x] = A[row, k + x] if row < A.shape[0] and k + x < K else float32(0)
+    sB[y, x] = B[k + y, col] if k + y < K and col < B.shape[1] else float32(0)
+    cuda.syncthreads()
+    for i in range(16):
+        total += sA[y, i] * sB[i, x]
+    cuda.syncthreads()
+if row < size[0] and col < size[1]:
+    C[row, col] = total"""
+    first = judged("matmul_tiled", text.replace("{tiles}", "K // 16")).errors[0]
+    assert (first.code, first.line) == ("wrong-loop-bound", 15)
+    assert not judged("matmul_tiled", text.replace("{tiles}", "-(-K // 16)")).errors
+
+
 # --- what is right, and yet ---------------------------------------------------------------------
 
 ADD = """col, row = cuda.grid(2)

@@ -36,6 +36,14 @@ def test_a_test_that_lets_the_thread_through_is_to_blame() -> None:
     assert (found.code, found.line) == ("wrong-bounds-check", 3)
 
 
+def test_a_bound_that_is_an_index_as_well_is_not_to_blame() -> None:
+    kernel = source(
+        "last = A.shape[1] + 1\nfor k in range(last):\n    C[0, 0] += A[0, k]\nC[0, last] = 0"
+    )
+    found = explain_outside(outside("A", 37, 1, 4), SHAPES, REACH, kernel)
+    assert (found.code, found.line) == ("wrong-loop-bound", 3)
+
+
 def test_a_loop_that_runs_too_far_is_to_blame() -> None:
     kernel = source("for k in range(A.shape[1] + 1):\n    C[0, 0] += A[0, k]")
     found = explain_outside(outside("A", 37, 1, 3), SHAPES, REACH, kernel)

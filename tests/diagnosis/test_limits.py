@@ -187,6 +187,7 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
         assert str(number) in first.message, str(report)
 
 
+LONG = pytest.mark.long
 LONGEST = [case.shape[case.along] for case in long_cases(PROBLEMS["matmul_naive"], 0)]
 
 

@@ -390,6 +390,15 @@ def test_all_but_one_block_is_named() -> None:
     assert where(mask, Geometry(35, 40, 8, 16, 16)) == "every block but (0, 0)"
 
 
+def test_all_but_one_are_named() -> None:
+    sizes = Geometry(35, 40, 8, 16, 16)
+    mask = np.ones((35, 40), bool)
+    mask[4, 12] = False
+    assert where(mask, sizes) == "every element but [4, 12]"
+    mask[4] = False
+    assert where(mask, sizes) == "every row but row 4"
+
+
 def test_the_edges_are_named_together() -> None:
     mask = np.zeros((35, 40), bool)
     mask[-1] = mask[:, -2:] = True

@@ -25,4 +25,4 @@ def blocks_per_sm(device, threads, registers, shared_bytes):
     taken = ceil_to(shared_bytes + device.shared_reserved_bytes, device.shared_unit_bytes)
     if taken > 0:
         answer = min(answer, device.shared_per_sm_bytes // taken)
-    return answer
+    return answer  # <- wrong-formula

@@ -10,7 +10,7 @@ def block_scan(x, y):
     two[0, t] = x[g] if g < x.shape[0] else float32(0)
     src = 0
     for p in range(6):
-        d = 2 * p  # <- wrong-formula, wrong-index
+        d = 2 * p  # <- wrong-formula, wrong-index, wrong-loop-bound
         cuda.syncthreads()
         if t >= d:
             two[1 - src, t] = two[src, t] + two[src, t - d]

@@ -48,7 +48,7 @@ def matmul_2d(A, B, C):
                 if ra[i] == 0:  # <- wrong-formula, wrong-loop-bound, accumulator-error
                     break  # <- wrong-formula, wrong-loop-bound, accumulator-error
                 for j in range(TN):
-                    sums[i * TN + j] += ra[i] * rb[j]
+                    sums[i * TN + j] += ra[i] * rb[j]  # <- wrong-result
         cuda.syncthreads()
     for i in range(TM):
         for j in range(TN):

@@ -18,7 +18,7 @@ def block_scan(x, y):
     d = 1
     while d < 32:
         up = cuda.shfl_up_sync(ALL, v, d)  # <- wrong-bounds-check, wrong-index
-        v += up  # <- wrong-bounds-check, wrong-formula, accumulator-error, wrong-index
+        v += up  # <- wrong-bounds-check, wrong-formula, accumulator-error, wrong-index, missing-mask
         d *= 2
     if lane == 31:
         totals[warp] = v

@@ -25,6 +25,6 @@ def block_scan(x, y):
         totals[warp] = v
     cuda.syncthreads()
     if warp == 1:
-        v += totals[warp]  # <- wrong-index
+        v += totals[warp]  # <- wrong-index, accumulator-error
     if i < x.size:
         y[i] = v
