@@ -27,10 +27,10 @@ EPSILON = float(np.finfo(np.float32).eps)
 # What the output holds before a launch. Not-a-number spreads through whatever reads it; an odd
 # number shows which elements were left alone.
 NAN, ODD = float("nan"), -7251.625
-# Budgets of steps for one launch. Warp by warp, the same work takes more steps; each budget is
-# several times what the most laborious right answer needs.
-STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000}
-FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000}
+# Budgets of steps for one launch, and for a long one. Warp by warp, the same work takes more steps;
+# each budget is several times what the most laborious right answer needs.
+STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000, "long": 25_000}
+FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000, "long": 5_000}
 # How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
 LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
@@ -72,7 +72,9 @@ class Case:
         """The emulator's budget."""
         if self.allowed:
             return self.allowed
-        return problem.fewest_steps if max(self.shape) <= 1 else problem.steps[self.schedule]
+        if max(self.shape) <= 1:
+            return problem.fewest_steps
+        return problem.steps[self.schedule if self.along is None else "long"]
 
     def label(self, problem: Problem) -> str:
         """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
@@ -267,8 +269,8 @@ class RegisterProduct(Product):
 
     fewest_steps = 12_000
     # Some loops run once for each element of a thread, and a thread has up to a hundred of them.
-    steps = {"lockstep": 30_000, "warps": 80_000}  # noqa: RUF012
-    steps_of_all = 150_000
+    steps = {"lockstep": 30_000, "warps": 80_000, "long": 120_000}  # noqa: RUF012
+    steps_of_all = 250_000
     schedules = ("warps",)
     counted = 1
 
@@ -391,7 +393,7 @@ class Attention(Problem):
     tiny = (1, 1, 1)
     short = (5, 3, 1)
     fewest_steps = 12_000
-    steps = {"lockstep": 50_000, "warps": 100_000}  # noqa: RUF012
+    steps = {"lockstep": 50_000, "warps": 100_000, "long": 50_000}  # noqa: RUF012
     steps_of_all = 140_000
     schedules = ("lockstep", "warps")  # warp by warp where there are fewest keys: it takes long
     gpu_shapes = ((1000, 517, 1), (512, 512, 8))

@@ -153,7 +153,7 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
             line = bound_line(source, loops[-1])
             return finding("wrong-loop-bound", message, line, hint)
         counted = _counted_to_the_end(slot, loops[-1])
-        if counted:
+        if counted and not source.differs_between_threads(slot):
             return _too_long(each, source, loops[-1], counted)
         message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
         hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
