@@ -6,6 +6,7 @@ each, one small launch just beyond tells: the numbers go wrong, or the suspicion
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -58,11 +59,12 @@ class Limits:
         return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
 
     def loops_of(self, turns: int) -> list[Site]:
-        """The loops that made so many turns in each of several launches."""
+        """The loops that made so many turns in each of several launches, and were never left."""
         return [
             site
             for site in self.notes.sites
             if site.kind == "loop" and site.number == turns and len(site.seen) > 1
+            if not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(site.node))
         ]
 
     def suspicions(self) -> Iterator[Suspicion]:

@@ -5,7 +5,7 @@ from numba import cuda, float32
 @cuda.jit(device=True)
 def dot(A, B, r, c):
     s = float32(0)
-    for p in range(B.shape[0]):  # <- wrong-loop-bound
+    for p in range(B.shape[0]):
         s = s + A[r, p] * B[p, c]
         return s  # <- wrong-loop-bound, accumulator-error, wrong-formula
     return s
