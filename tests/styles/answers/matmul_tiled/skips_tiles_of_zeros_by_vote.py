@@ -29,7 +29,7 @@ def matmul_tiled(A, B, C):
             tile_a[me] = A[row, ka]
         if kb < depth and col < width:
             tile_b[me] = B[kb, col]
-        if cuda.syncthreads_or(tile_a[me] != 0):
+        if cuda.syncthreads_or(1 if tile_a[me] != 0 else 0):
             for k in range(TILE):
                 value += tile_a[ty * TILE + k] * tile_b[k * TILE + tx]
         cuda.syncthreads()
