@@ -467,11 +467,7 @@ class Examination:
         if site.kind == "axis" and beyond:
             return room_finding(site, self.source, beyond[0]), warnings
         label = wrong[0].case.label(self.problem)
-        found = limit_finding(site, self.source, label, wrong[0].outcome)
-        outside = [each for each in wrong[0].errors if each.code in causes.OUTSIDE]
-        if site.kind == "axis" and any(each.line == site.line for each in outside):
-            found = replace(found, code=next(e.code for e in outside if e.line == site.line))
-        return found, warnings
+        return limit_finding(site, self.source, label, wrong[0].outcome), warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
