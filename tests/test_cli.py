@@ -142,7 +142,7 @@ def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "some"),
     [
         ([], {"lint", "fast tests"}),
-        (["--all"], {"lint", "slow tests", "machine code", "Colab: notebooks"}),
+        (["--all"], {"lint", "fast and slow tests", "machine code", "Colab: notebooks"}),
     ],
 )
 def test_which_steps_are_run(
@@ -152,12 +152,13 @@ def test_which_steps_are_run(
     monkeypatch.setattr(run_tests, "_run_step", lambda step: ran.append(step.name) or 0)
     assert run_tests.main(arguments) == 0
     assert some <= set(ran)
-    assert ("slow tests" in ran) == bool(arguments)
+    assert ("fast and slow tests" in ran) == bool(arguments)
+    assert len(ran) == len(set(ran))
 
 
 def test_every_test_is_run_by_one_step() -> None:
-    """The marks split the tests without a gap: fast, slow, long."""
-    steps = [*run_tests.fast_steps(), *run_tests.slow_steps(), *run_tests.long_steps()]
+    """The marks split the tests without a gap: fast and slow, long."""
+    steps = [*run_tests.all_steps(), *run_tests.long_steps()]
     commands = [step.command for step in steps if not callable(step.command)]
     commands = [command for command in commands if {"pytest", "tests"} <= set(command)]
     marks = [command[command.index("-m", 3) + 1] for command in commands]

@@ -54,8 +54,7 @@ def main(arguments: list[str]) -> int:
     if options.colab_freeze:
         steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
     else:
-        steps = [*fast_steps()]
-        steps += all_others() if options.all or options.long else []
+        steps = list(all_steps() if options.all or options.long else fast_steps())
         steps += long_steps() if options.long else []
     rows = []
     for step in steps:
@@ -88,24 +87,25 @@ FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 def fast_steps() -> Iterator[Step]:
     """What a change should be tried with every few minutes."""
-    yield Step("lint", [PYTHON, "-m", "ruff", "check", *CODE])
-    yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", *CODE])
+    yield from lint_steps(CODE)
     yield Step("fast tests", _pytest(PYTHON, *FAST_TESTS, *in_parallel()))
 
 
-def slow_steps() -> Iterator[Step]:
-    """What a change has to pass before it is published; notebooks under nbval among it."""
+def lint_steps(paths: list[str]) -> Iterator[Step]:
+    """Ruff's rules and its format."""
+    yield Step("lint", [PYTHON, "-m", "ruff", "check", *paths])
+    yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
+
+
+def all_steps() -> Iterator[Step]:
+    """What a change has to pass before it is published; notebooks under nbval among it.
+
+    Fast and slow tests are one step: to collect them takes half a minute.
+    """
+    yield from lint_steps([*CODE, *NOTEBOOKS])
     yield Step("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
-    yield Step("notebooks: lint", [PYTHON, "-m", "ruff", "check", *NOTEBOOKS])
-    yield Step("notebooks: format", [PYTHON, "-m", "ruff", "format", "--check", *NOTEBOOKS])
-    yield Step("notebooks: form", _pytest(PYTHON, "tests/test_notebooks.py", "-m", FAST))
-    yield Step("slow tests", _pytest(PYTHON, "tests", "-m", "slow", *in_parallel()))
-
-
-def all_others() -> Iterator[Step]:
-    """What --all adds to the fast steps."""
     yield Step("environments", make_environments)
-    yield from slow_steps()
+    yield Step("fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel()))
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
@@ -199,7 +199,7 @@ def _environment(group: str) -> str:
 def in_parallel() -> list[str]:
     """pytest-xdist's options for this machine."""
     workers = min(os.cpu_count() or 1, 8)
-    return ["-n", str(workers)] if workers > 1 else []
+    return ["-n", str(workers), "--dist=worksteal"] if workers > 1 else []
 
 
 def _pytest(python: str, *arguments: str) -> Command:

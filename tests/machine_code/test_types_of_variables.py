@@ -22,6 +22,7 @@ ANSWERS = Path(__file__).resolve().parents[1] / "styles" / "answers"
 KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "kernel"}
 CORPUS = sorted(path for path in ANSWERS.glob("*/*.py") if path.parent.name in KERNELS)
 THREE_MATRICES = (2, 2, 2)
+SLOW_ONE_IN = 3  # all are under `long`
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,17 @@ def local_names(kernel) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            id=f"{path.parent.name}/{path.stem}",
+            marks=[pytest.mark.long] if number % SLOW_ONE_IN else [],
+        )
+        for number, path in enumerate(CORPUS)
+    ],
+)
 def test_every_variable_has_numbas_type(path: Path, compile_kernel) -> None:
     text = path.read_text(encoding="utf-8")
     names: dict[str, object] = {}

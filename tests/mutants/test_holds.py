@@ -17,7 +17,7 @@ from course_lib.emulator.profile import Profile
 
 MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind == "kernel"]
 FAST_ONE_IN = 200
-SLOW_ONE_IN = 40
+SLOW_ONE_IN = 100
 
 
 def _races(code: str) -> bool:
