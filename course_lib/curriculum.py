@@ -55,7 +55,8 @@ class Lesson:
     """One lesson: a notebook, and perhaps an exercise notebook of the same number and name.
 
     Attributes:
-        number: two digits, "03".
+        number: two digits, "03"; the second part of a lesson that was split has a letter, "05b", so
+            that no other lesson is renumbered.
         slug: the rest of the file name, "coalescing".
         title: as the heading shows it, without the number.
         minutes: how long a careful first reading takes, exercise excluded.
@@ -76,6 +77,11 @@ class Lesson:
     def stem(self) -> str:
         """The file name of its notebooks, without the suffix."""
         return f"{self.number}_{self.slug}"
+
+    @property
+    def numbers(self) -> tuple[str, str]:
+        """Its own number and the one that all parts of a split lesson share: "05b" and "05"."""
+        return self.number, self.number[:2]
 
 
 @dataclass(frozen=True)
@@ -600,18 +606,32 @@ RUNGS: tuple[Rung, ...] = (
 )
 
 
-def lesson(name: str) -> Lesson:
+def lesson(name: str, among: Sequence[Lesson] = LESSONS) -> Lesson:
     """The lesson of a number or file name: "3", "03", "03_coalescing", "notebooks/03_….ipynb".
+
+    The number alone means the first part of a lesson that was split.
+
+    Raises:
+        KeyError: with the numbers that there are.
+    """
+    return lesson_with_parts(name, among)[0]
+
+
+def lesson_with_parts(name: str, among: Sequence[Lesson] = LESSONS) -> tuple[Lesson, ...]:
+    """The lessons of a number or file name: by "5" or "05" all parts of a lesson that was split.
 
     Raises:
         KeyError: with the numbers that there are.
     """
     stem = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".ipynb")
-    for each in LESSONS:
-        if stem in (each.stem, each.slug) or (stem.isdigit() and int(stem) == int(each.number)):
-            return each
-    numbers = ", ".join(each.number for each in LESSONS)
-    raise KeyError(f"there is no lesson {name!r}; there are {numbers}")
+    number = stem.casefold().zfill(3 if stem[-1:].isalpha() else 2)
+    found = tuple(
+        each for each in among if stem and {stem, number} & {each.stem, each.slug, *each.numbers}
+    )
+    if not found:
+        numbers = ", ".join(each.number for each in among)
+        raise KeyError(f"there is no lesson {name!r}; there are {numbers}")
+    return found
 
 
 def next_lesson(this: Lesson) -> Lesson | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,9 +14,11 @@ from course_lib.curriculum import (
     RUNGS,
     Launch,
     lesson,
+    lesson_with_parts,
     next_lesson,
     rung,
 )
+from course_lib.grading.settings import exercise_ids
 
 
 def test_lessons_and_exercises_name_each_other():
@@ -130,6 +134,68 @@ def test_nobody_can_change_the_registry_by_accident():
 @pytest.mark.parametrize("name", ["3", "03", "coalescing", "notebooks/03_coalescing.ipynb"])
 def test_a_lesson_is_found_by_any_of_its_names(name):
     assert lesson(name).title.startswith("Coalescing")
+
+
+SPLIT = tuple(
+    part
+    for each in LESSONS
+    for part in (
+        (each, replace(each, number="05b", slug="why_only_half", exercises=()))
+        if each.number == "05"
+        else (each,)
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("5", ["05", "05b"]),
+        ("05", ["05", "05b"]),
+        ("5b", ["05b"]),
+        ("05B", ["05b"]),
+        ("05b_why_only_half.ipynb", ["05b"]),
+        ("why_only_half", ["05b"]),
+        ("shared_memory_tiling", ["05"]),
+        ("0", ["00"]),
+        ("12", ["12"]),
+    ],
+)
+def test_a_split_lesson_renumbers_none(name, numbers):
+    assert [each.number for each in lesson_with_parts(name, SPLIT)] == numbers
+    assert lesson(name, SPLIT).number == numbers[0]
+
+
+@pytest.mark.parametrize("name", ["", "b", "5c", "005", "_", "-5", "²"])
+def test_what_is_no_lesson_finds_none(name):
+    with pytest.raises(KeyError):
+        lesson_with_parts(name, SPLIT)
+
+
+# Every exercise that was ever graded, with its points: grades of earlier terms stay what they are,
+# and an instructor's list of exercises keeps its meaning. Add to it; take nothing away.
+EVER_GRADED = {
+    "mat_add": "right 4, bounds 2, coalesced 2, float32 2",
+    "matmul_naive": "right 5, bounds 3, float32 2",
+    "matmul_coalesced": "right 3, bounds 2, coalesced 4, float32 1",
+    "matmul_tiled": "right 3, bounds 1, shared-memory 1, race-free 2, reuse 2, float32 1",
+    "blocks_per_sm": "right 8, refusals 2",
+    "pick_a_tile": "right 4, resident 3, intensity 3",
+    "transpose_tiled": "right 3, bounds 1, coalesced 2, conflict-free 2, race-free 1, float32 1",
+    "block_scan": "right 4, bounds 1, race-free 3, reuse 1, float32 1",
+    "matmul_1d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
+    "matmul_2d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
+    "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
+}
+
+
+def test_what_was_ever_graded_can_be_graded_with_its_old_points():
+    now = {
+        name: ", ".join(f"{key} {points}" for key, points in each.points.items())
+        for name, each in EXERCISES.items()
+    }
+    assert {name: now.get(name) for name in EVER_GRADED} == EVER_GRADED
+    assert exercise_ids(EVER_GRADED) == tuple(EVER_GRADED)
 
 
 def test_an_unknown_lesson_is_named():

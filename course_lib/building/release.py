@@ -21,7 +21,7 @@ from pathlib import Path
 
 from course_lib.building.exercises import answer_cells, stub
 from course_lib.building.notebook import BuildError, code_cells, read, source
-from course_lib.curriculum import EXERCISES, LESSONS, Lesson, lesson
+from course_lib.curriculum import EXERCISES, LESSONS, Lesson, lesson_with_parts
 
 MARK = ".matmul-ladder-release"  # a folder that holds it was made here, so it may be replaced
 
@@ -90,8 +90,9 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     try:
         for name in names:
             first, dash, last = name.partition("-")
-            ends = lesson(first), lesson(last if dash else first)
-            meant |= {each for each in LESSONS if ends[0].number <= each.number <= ends[1].number}
+            begins = LESSONS.index(lesson_with_parts(first)[0])
+            ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
+            meant |= set(LESSONS[begins : ends + 1])
     except KeyError as problem:
         raise BuildError(problem.args[0]) from None
     return tuple(each for each in LESSONS if each in meant or not names)

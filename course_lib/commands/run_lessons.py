@@ -149,7 +149,7 @@ def _find(name: str) -> Path:
     stem = path.name.removesuffix(".ipynb")
     for lesson in lessons:
         number, _, slug = lesson.stem.partition("_")
-        if stem in (lesson.stem, slug) or (stem.isdigit() and int(stem) == int(number)):
+        if stem in (lesson.stem, slug) or stem.casefold().zfill(len(number)) == number:
             return lesson
     names = ", ".join(lesson.stem for lesson in lessons)
     raise LookupError(f"There is no lesson {name!r}; there are {names}.")

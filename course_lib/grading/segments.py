@@ -20,7 +20,7 @@ _MOST_MARKERS = 20  # in one cell; with more of them, it is no longer cut
 _NOTHING = re.compile(r"[ \t]*(?:[#%!].*)?")
 _EXPERIMENTS = re.compile(r"^[ \t]*#+[ \t]*break it\b", re.MULTILINE | re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]*(?:#|\*\*Next:)", re.MULTILINE)
-_LESSON_TITLE = re.compile(r'^(?:"""|# )?# \d\d · ', re.MULTILINE)
+_LESSON_TITLE = re.compile(r'^(?:"""|# )?# \d\d[a-z]? · ', re.MULTILINE)
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, Exercise, lesson
+from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, Exercise, lesson_with_parts
 from course_lib.grading.errors import CannotGrade
 
 TITLE = "Matmul Ladder"
@@ -250,7 +250,7 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
             meant.add(name)
             continue
         try:
-            found = lesson(name)
+            found = lesson_with_parts(name)
         except KeyError:
             with_exercises = [each.number for each in LESSONS if each.exercises]
             raise CannotGrade(
@@ -258,9 +258,10 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
                 f"{_meant(name, EXERCISES)} Lessons with exercises are "
                 f"{', '.join(with_exercises)}."
             ) from None
-        if not found.exercises:
-            raise CannotGrade(f"lesson {found.number} has no exercise; leave {name!r} out.")
-        meant.update(found.exercises)
+        theirs = {exercise for each in found for exercise in each.exercises}
+        if not theirs:
+            raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
+        meant |= theirs
     return tuple(name for name in EXERCISES if name in meant)
 
 

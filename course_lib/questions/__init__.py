@@ -36,9 +36,11 @@ def find(name: object) -> Question:
         UnknownQuestion: if there is none.
     """
     wanted = str(name).strip().casefold()
-    if found := of_lesson(wanted[:2]).get(wanted):
-        return found
+    parts = [number for number in lessons() if number[:2] == wanted[:2]]  # of a split lesson, too
+    theirs = {name: each for number in parts for name, each in of_lesson(number).items()}
+    if wanted in theirs:
+        return theirs[wanted]
     every = [each for number in lessons() for each in of_lesson(number)]
-    near = difflib.get_close_matches(wanted, every, n=3) or list(of_lesson(wanted[:2]))
+    near = difflib.get_close_matches(wanted, every, n=3) or list(theirs)
     asked = f" Did you mean {' or '.join(near)}?" if near else ""
     raise UnknownQuestion(f"There is no quick check {str(name)!r}.{asked}")
