@@ -31,6 +31,7 @@ from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
+from course_lib.sentences import STUDENTS, facts_of, in_words, told
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
@@ -295,16 +296,23 @@ def _fit_sentence(each: Finding) -> Finding:
         number if number is None or number < AROUND else None
         for number in (each.line, each.other_line)
     )
-    message = _LINE_AROUND.sub("a line of the notebook", each.message)
     return replace(
         each,
         line=line,
         other_line=other,
-        message=_shortened(message),
-        hint=_shortened(each.hint),
+        message=_fit_words(each.message),
+        hint=_fit_words(each.hint),
         values=_shortened(each.values),
         cell=_shortened(each.cell),
     )
+
+
+def _fit_words(said: str) -> str:
+    home, graded = (
+        _shortened(_LINE_AROUND.sub("a line of the notebook", told(said, audience)))
+        for audience in STUDENTS
+    )
+    return in_words(home, graded, facts_of(said))
 
 
 def _shortened(text: str) -> str:

@@ -14,6 +14,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source import Source, names_in, root_name
 from course_lib.emulator import Kernel
 from course_lib.findings import Finding, finding
+from course_lib.sentences import Capital, say
 
 BARRIERS = ("syncthreads", "syncwarp")
 # What NumPy's arrays do as a whole; in a kernel each thread would call it.
@@ -159,7 +160,7 @@ def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
         message = f"{message} Nothing is lost here without it."
         return [*findings, finding("excess-barriers", message, lines[0], "Is it needed?")]
     seen = races[0]
-    what = seen.message[:1].upper() + seen.message[1:]
     hint = "How does Python tell the name of a function from a call of it?"
-    cause = replace(seen, message=f"{message} {what}", line=lines[0], hint=hint, other_line=None)
+    message = say("{cause} {seen}", cause=message, seen=Capital(seen.message))
+    cause = replace(seen, message=message, line=lines[0], hint=hint, other_line=None)
     return [cause, *(each for each in findings if each not in races)]

@@ -7,7 +7,6 @@ should have kept the thread away, or in the bound of the loop that counted too f
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +23,7 @@ from course_lib.diagnosis.source import (
 )
 from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding, by_importance, finding
+from course_lib.sentences import facts_of, say
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
 # What makes every number doubtful: as long as one of these is there, numbers explain nothing.
@@ -69,10 +69,10 @@ def explain_outside(
     """
     array = array_of(each.cell)
     access = _access_at(source, array, each)
-    place = re.search(r"at index (-?\d+)(?: along axis (\d+))?", each.message)
-    if access is None or place is None:
+    place = facts_of(each.message).get("place")
+    if access is None or not isinstance(place, tuple):
         return each
-    index, axis = int(place[1]), int(place[2] or 0)
+    axis, index = place
     slots = indices_of(access)
     if axis >= len(slots):
         return each
@@ -89,7 +89,9 @@ def explain_outside(
 
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
     """No test lets a thread get this far: the index is not the one that was tested."""
-    message = f"The index {ast.unparse(slot)} is far outside. {each.message}"
+    message = say(
+        "The index {index} is far outside. {seen}", index=ast.unparse(slot), seen=each.message
+    )
     hint = f"Work out {ast.unparse(slot)} by hand for the second tile or block."
     return replace(each, code="wrong-index", message=message, hint=hint)
 
@@ -116,7 +118,7 @@ def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: as
             loops = source.loops_around(access)
             own = [loop for loop in loops if index.id in loop_names(loop)]
             loop = (own or loops)[-1]
-            message = f"The loop runs past the end of the tile: {each.message}"
+            message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
             hint = "For which value does the loop over the tile run last?"
             line = bound_line(source, loop)
             return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
@@ -148,14 +150,16 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         return check
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
         if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
-            message = f"Several steps at a time run past the end: {each.message}"
+            message = say("Several steps at a time run past the end: {seen}", seen=each.message)
             hint = "For which k does the loop run last, and how many steps are left then?"
             line = bound_line(source, loops[-1])
             return finding("wrong-loop-bound", message, line, hint)
         counted = _counted_to_the_end(slot, loops[-1])
         if counted and not source.differs_between_threads(slot):
             return _too_long(each, source, loops[-1], counted)
-        message = f"The index {ast.unparse(slot)} leaves the array. {each.message}"
+        message = say(
+            "The index {index} leaves the array. {seen}", index=ast.unparse(slot), seen=each.message
+        )
         hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
         return replace(each, code="wrong-index", message=message, hint=hint)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
@@ -175,7 +179,7 @@ def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
 
 
 def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
-    message = f"The loop runs too far: {each.message}"
+    message = say("The loop runs too far: {seen}", seen=each.message)
     hint = f"For which {variable} does the loop run last, and how many steps are there?"
     return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
 
@@ -216,17 +220,24 @@ def _check_to_blame(
     if not guards or not source.differs_between_threads(slot):
         return None
     line = guards[0][1]
-    message = (
-        f"This test says nothing of {ast.unparse(slot)}. At line {each.line}, {each.message}"
+    message = say(
+        "This test says nothing of {index}. At line {line}, {seen}"
         if each.line != line
-        else f"The test here says nothing of {ast.unparse(slot)}: {each.message}"
+        else "The test here says nothing of {index}: {seen}",
+        index=ast.unparse(slot),
+        line=each.line,
+        seen=each.message,
     )
     hint = "Which test should stop this thread, where the element does not exist?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:
-    message = f"A test is there, but the wrong threads pass it. At line {each.line}, {each.message}"
+    message = say(
+        "A test is there, but the wrong threads pass it. At line {line}, {seen}",
+        line=each.line,
+        seen=each.message,
+    )
     hint = "Take the thread named here: which of its indices should have stopped it?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
@@ -326,15 +337,17 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
 
     Of barriers that not all threads reach, the first is to blame: once the threads of a block are
     apart, they miss the later ones as well. Of cells that are overwritten too early, the line
-    that still reads them names the race. Two races that are told in the same words are one.
+    that still reads them names the race. A race of the same threads, lines and cell is the same.
     """
     seen: dict[tuple[str, int | None], Finding] = {}
-    told: set[str] = set()
+    races: list[object] = []
     # What is harmless in one launch may be an error in another one.
     for each in sorted(findings, key=lambda each: each.severity != "error"):
-        if each.message in told and each.code.startswith("race-"):
-            continue
-        told.add(each.message)
+        if each.code.startswith("race-"):
+            race = (each.code, {each.line, each.other_line}, each.cell, each.threads, each.blocks)
+            if race in races:
+                continue
+            races.append(race)
         line = each.line
         if each.code == "barrier-divergence":
             line = None
@@ -393,7 +406,7 @@ def allow_unused(each: Finding, names: Sequence[str]) -> Finding:
         return each
     if each.severity == "warning":
         return each  # the emulator has tried it out
-    message = f"{each.message} No result depends on it here."
+    message = say("{seen} No result depends on it here.", seen=each.message)
     return replace(each, severity="warning", message=message)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding
+from course_lib.sentences import say
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -18,7 +19,7 @@ def explain_divergence(each: Finding, source: Source) -> Finding:
     line = parting_line(source, each.line or 0) if len(each.threads) > 1 else None
     if line is None or line == each.line:
         return each
-    message = f"{each.message} Line {line} sends them different ways."
+    message = say("{seen} Line {line} sends them different ways.", seen=each.message, line=line)
     return replace(each, line=line, message=message)
 
 

@@ -43,6 +43,7 @@ from course_lib.diagnosis.trail import Trail, TrailMaker
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)
@@ -488,7 +489,8 @@ class Examination:
             if each.code == APART:
                 each = explain_divergence(each, self.source)
             if each.code == APART or (each.code in SHOWN_WITH_SIZES and not trial.case.exact):
-                message = f"{each.message} Seen on {trial.case.label(self.problem)}."
+                sizes = trial.case.label(self.problem)
+                message = say("{seen} Seen on {sizes}.", seen=each.message, sizes=sizes)
                 each = replace(each, message=message)
             found.append(each)
         return found

@@ -18,6 +18,7 @@ from course_lib.diagnosis.outcome import Outcome, where
 from course_lib.diagnosis.source import Source
 from course_lib.emulator.limits import LimitNotes, Site
 from course_lib.findings import Finding, finding
+from course_lib.sentences import Capital, say
 
 TRIES = 3  # launches for one suspicion: how far it is was estimated
 MOST_LAUNCHES = 12  # for all suspicions of one answer
@@ -223,7 +224,8 @@ def limit_finding(site: Site, source: Source, label: str, outcome: Outcome) -> F
 def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
     """The same where an array of the kernel's own is too small: the access that leaves it."""
     _, what, _ = _words(site, source)
-    return replace(outside, message=f"{what[:-1]}: {outside.message}")
+    message = say("{what} {seen}", what=what, seen=Capital(outside.message))
+    return replace(outside, message=message)
 
 
 def not_tried(site: Site, source: Source, label: str) -> Finding:

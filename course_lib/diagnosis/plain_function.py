@@ -11,7 +11,6 @@ import ast
 import dataclasses
 import math
 import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +25,7 @@ from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
+from course_lib.sentences import Sentence, say
 
 # Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
 STEPS_PER_CALL = 20_000
@@ -276,27 +276,26 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: _Source) -> Fin
         (each for each in wrong if each.number == alone.answer(each.launch)),
         next((each for each in wrong if alone.answer(each.launch) != each.launch.blocks), wrong[0]),
     )
-    message = f"{_compared(shown)}: {slip.says}."
     worked = shown.launch.arithmetic.get(slip.limit) or _binding(shown.launch)
-    line = source.line(slip.looks_at, slip.beside)
-    return finding(slip.code, f"{message} {_sentence(worked)}", line, slip.hint)
+    message = _compared(shown, slip.says, _sentence(worked))
+    return finding(slip.code, message, source.line(slip.looks_at, slip.beside), slip.hint)
 
 
 def _numbers_of(gpu: str, wrong: Sequence[Tried], source: _Source) -> Finding:
     shown = wrong[0]
-    message = (
-        f"{_compared(shown)}: the numbers of the {gpu} are used for every GPU. "
-        f"{_sentence(_binding(shown.launch))}"
-    )
+    slip = f"the numbers of the {gpu} are used for every GPU"
+    message = _compared(shown, slip, _sentence(_binding(shown.launch)))
     numbers = [f"number {getattr(device(gpu).sm, name)}" for name in resident_slips.OF_ONE_GPU]
     hint = "What is different from GPU to GPU stands in device."
     return finding("hardcoded-answer", message, source.line((*numbers, "return")), hint)
 
 
 def _always_the_same(shown: Tried, source: _Source) -> Finding:
-    message = (
-        f"The same {_show(shown.value)} comes out for every launch. {_compared(shown)}. "
-        f"{_sentence(_binding(shown.launch))}"
+    message = say(
+        "The same {value} comes out for every launch. {compared}",
+        graded="The same number comes out for every launch. {compared}",
+        value=_show(shown.value),
+        compared=_compared(shown, "", _sentence(_binding(shown.launch))),
     )
     hint = "Which of the four parameters does each limit depend on?"
     return finding("hardcoded-answer", message, source.line(("return",)), hint)
@@ -305,8 +304,15 @@ def _always_the_same(shown: Tried, source: _Source) -> Finding:
 def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _Source) -> Finding:
     if len(nothing) < len(plain):
         shown = nothing[0]
-        message = f"{_on(shown.launch)} it returns nothing, and it is {shown.launch.blocks}."
-        hint = "Follow the branches with these numbers: which one ends without a return?"
+        message = _about(
+            shown,
+            "On {launch} it returns nothing, and it is {right}.",
+            "it returns nothing",
+            right=shown.launch.blocks,
+        )
+        hint = _pencil(
+            shown, "Follow the branches with these numbers: which one ends without a return?"
+        )
         return finding("wrong-formula", message, source.line(("return",)), hint)
     printed = source.prints()
     if printed:
@@ -319,15 +325,18 @@ def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _
 def _no_number(shown: Tried, source: _Source) -> Finding:
     if shown.stopped:
         return _stopped(shown)
-    message = f"{_on(shown.launch)} it returns {_show(shown.value)}, and no number of blocks."
+    message = _about(
+        shown,
+        "On {launch} it returns {value}, and no number of blocks.",
+        "it comes to no result",
+        value=_show(shown.value),
+    )
     return finding("wrong-formula", message, source.line(("return",)), "How many blocks fit?")
 
 
 def _fraction(shown: Tried, source: _Source) -> Finding:
-    message = (
-        f"{_compared(shown)}: a whole number of blocks, as an int. "
-        f"{_sentence(_binding(shown.launch))}"
-    )
+    worked = _sentence(_binding(shown.launch))
+    message = _compared(shown, "a whole number of blocks, as an int", worked)
     hint = "A division with / gives a fraction; one with // rounds down and stays whole."
     return finding("wrong-formula", message, source.line(("division", "return")), hint)
 
@@ -347,7 +356,7 @@ def _accepted(refused: Sequence[Tried], source: _Source) -> Iterator[Finding]:
         if shown.stopped:
             yield _stopped(shown)
             continue
-        message = f"{_compared(shown)}: a GPU refuses this launch. {shown.launch.why_not}"
+        message = _compared(shown, "a GPU refuses this launch", shown.launch.why_not)
         hint = "Which launches must give 0, whatever would fit?"
         yield finding("invalid-launch", message, source.line((f"test {what}", "def")), hint)
 
@@ -360,8 +369,8 @@ def _unexplained(shown: Tried, source: _Source) -> Finding:
         worked = f"No limit is so low: {limits}"
     else:
         worked = _binding(launch)
-    hint = "Work this launch out with a pencil, one limit after another."
-    message = f"{_compared(shown)}. {_sentence(worked)}"
+    hint = _pencil(shown, "Work this launch out with a pencil, one limit after another.")
+    message = _compared(shown, "", _sentence(worked))
     return finding("wrong-result", message, source.line(("return",)), hint)
 
 
@@ -370,14 +379,49 @@ def _unexplained(shown: Tried, source: _Source) -> Finding:
 
 def _on(launch: Occupancy) -> str:
     return (
-        f"On the {launch.sm.name} with {launch.threads} threads, {launch.registers} registers and "
+        f"the {launch.sm.name} with {launch.threads} threads, {launch.registers} registers and "
         f"{launch.shared_bytes} shared bytes"
     )
 
 
-def _compared(shown: Tried) -> str:
-    got = "it stops" if shown.stopped else f"it returns {_show(shown.value)}"
-    return f"{_on(shown.launch)} {got}, and right is {shown.launch.blocks}"
+def _compared(shown: Tried, slip: str, worked: str) -> Sentence:
+    """What came out of a launch beside what is right; the slip, if it is known; the arithmetic."""
+    return _about(
+        shown,
+        "On {launch} {got}, and right is {right}{slip}. {worked}",
+        f"the result is wrong{': ' if slip else ''}{slip}",
+        got="it stops" if shown.stopped else f"it returns {_show(shown.value)}",
+        right=shown.launch.blocks,
+        slip=f": {slip}" if slip else "",
+        worked=worked,
+    )
+
+
+def _about(shown: Tried, template: str, drawn: str, **facts: object) -> Sentence:
+    """What is said of a launch; of one that the seed drew, a graded student reads no number.
+
+    Whatever the answer made of it may carry the launch out: the value that it returns, or what it
+    stops with. So `drawn` is all that is said there, beside the limit that binds.
+    """
+    launch = shown.launch
+    limits = f" The limit that binds there: {' and '.join(launch.limiters)}."
+    return say(
+        template,
+        graded="" if launch in _examples() else _DRAWN,
+        launch=_on(launch),
+        drawn=drawn,
+        limits=limits if launch.blocks else "",
+        **facts,
+    )
+
+
+def _pencil(shown: Tried, hint: str) -> str:
+    """A hint that speaks of the launch, where the student is told which one it is."""
+    return hint if shown.launch in _examples() else say(hint, graded=_OF_NO_LAUNCH)
+
+
+_DRAWN = "For a launch that was drawn for grading, {drawn}.{limits}"
+_OF_NO_LAUNCH = "Work out launches of your own with a pencil, near the edge of each limit."
 
 
 def _show(value: object) -> str:
@@ -402,61 +446,16 @@ def _stopped(shown: Tried) -> Finding:
         # This one becomes a reason in the gradebook, so it may not carry the launch even here.
         message = "The checker cannot run this line for one of the launches that were drawn."
         return dataclasses.replace(shown.stopped, message=message)
-    where = _on(shown.launch).replace("On the", "Seen on the", 1)
+    message = _about(
+        shown,
+        "{seen} Seen on {launch}.",
+        "it comes to no result",
+        seen=shown.stopped.message,
+    )
     hint = shown.stopped.hint
     if not hint and shown.launch.shared_per_block == 0:
         hint = "What does a block take that declares no shared memory, where nothing is reserved?"
-    return dataclasses.replace(
-        shown.stopped, message=f"{shown.stopped.message} {where}.", hint=hint
-    )
-
-
-# --- without the drawn launch ---------------------------------------------------------------
-
-_LAUNCH = re.compile(  # as `_on` says it
-    r"n the (\S+) with (\d{1,9}) threads, (\d{1,9}) registers and (\d{1,9}) shared bytes"
-)
-_SLIP = re.compile(r", and right is \d+: (.+?)\.(?: |$)")
-_OF_NO_LAUNCH = "Work out launches of your own with a pencil, near the edge of each limit."
-
-
-def without_drawn_launch(each: Finding) -> Finding:
-    """A finding for a student's page: of a launch that the seed drew, it tells no number.
-
-    Everything but the slip is said anew, since a text of the answer's own may carry the launch
-    out: as the value that it returns, or in what it stops with. Launches of EXAMPLES are open.
-    """
-    named = _launches_in(each.message)
-    if all(call in EXAMPLES for call in named):
-        return each
-    slip = _SLIP.search(each.message)
-    if ", and right is " in each.message:
-        got = f"the result is wrong{f': {slip[1]}' if slip else ''}"
-    elif " it returns nothing, and " in each.message:
-        got = "it returns nothing"
-    else:
-        got = "it comes to no result"
-    message = f"For a launch that was drawn for grading, {got}."
-    message += _binding_there(named[-1])
-    pointless = "this launch" in each.hint or "these numbers" in each.hint
-    return dataclasses.replace(
-        each, message=message, hint=_OF_NO_LAUNCH if pointless else each.hint
-    )
-
-
-def _binding_there(call: Call) -> str:
-    """Which limit binds, as a sentence; empty where the GPU refuses, or nobody could launch it."""
-    try:
-        launch = occupancy(*call)
-    except ValueError:  # the answer's own words, made to look like ours
-        return ""
-    return f" The limit that binds there: {' and '.join(launch.limiters)}." if launch.blocks else ""
-
-
-def _launches_in(message: str) -> list[Call]:
-    """The launches that a message names; those of no GPU are the answer's own words."""
-    found = _LAUNCH.findall(message)
-    return [(gpu, *map(int, numbers)) for gpu, *numbers in found if gpu in DEVICES]
+    return dataclasses.replace(shown.stopped, message=message, hint=hint)
 
 
 # --- which line -----------------------------------------------------------------------------

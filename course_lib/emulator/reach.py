@@ -17,6 +17,7 @@ import numpy as np
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.errors import KernelRejected
 from course_lib.findings import Finding
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.run import Run
@@ -82,7 +83,7 @@ def weigh(run: Run, before: Memories) -> None:
         _restore(run, after)
     for key, each in suspects.items():
         if _place(each) in harmless:
-            message = f"{each.message} No result depends on that value."
+            message = say("{seen} No result depends on that value.", seen=each.message)
             run.findings[key] = replace(each, severity="warning", message=message)
 
 

@@ -7,6 +7,7 @@ from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Allocation, Fault
 from course_lib.emulator.races import Race
 from course_lib.findings import Finding, finding
+from course_lib.sentences import Index, say
 
 Place = tuple[int, int, int]
 
@@ -57,11 +58,18 @@ class Reporter:
         verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
         many = len(allocation.shape) > 1
         axis = f" along axis {fault.axis}" if many else ""
+        last = fault.length - 1
         if fault.kind == "from-end":
             return finding(
                 "wrong-index",
-                f"The index {fault.index}{axis} of {allocation.name} counts from the end: the "
-                f"element {fault.index + fault.length} is meant.",
+                say(
+                    "The index {number}{axis} of {array} counts from the end: the element {meant} "
+                    "is meant.",
+                    number=fault.index,
+                    axis=axis,
+                    array=allocation.name,
+                    meant=fault.index + fault.length,
+                ),
                 line,
                 "Is the last element the one that is wanted?",
                 severity="warning",
@@ -70,19 +78,36 @@ class Reporter:
         if fault.kind == "negative":
             return finding(
                 "wrong-index",
-                f"{who} uses the index {fault.index}{axis} of {allocation.name}: a negative index "
-                f"counts from the end, so the element {fault.index + fault.length} is meant.",
+                say(
+                    "{who} uses the {index}{axis} of {array}: a negative index counts from the "
+                    "end, so the element {meant} is meant.",
+                    graded="{who} uses {index}{axis} of {array}: a negative index counts from the "
+                    "end.",
+                    who=who,
+                    index=Index(fault.index, last),
+                    axis=axis,
+                    array=allocation.name,
+                    meant=fault.index + fault.length,
+                ),
                 line,
                 "Work out this index by hand for thread 0.",
                 threads=(thread,),
                 cell=allocation.name,
             )
         code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
-        last = fault.length - 1
         reach = f"the indices{axis} end at {last}" if fault.length else "the array is empty"
         return finding(
             code,
-            f"{who} {verb} {allocation.name} at index {fault.index}{axis}, but {reach}.",
+            say(
+                "{who} {verb} {array} at {index}{axis}, but {reach}.",
+                who=who,
+                verb=verb,
+                array=allocation.name,
+                index=Index(fault.index, last),
+                axis=axis,
+                reach=reach,
+                place=(fault.axis if many else 0, fault.index),
+            ),
             line,
             _hint_outside(allocation, fault),
             threads=(thread,),
@@ -98,23 +123,38 @@ class Reporter:
         name, several = allocation.name, fault.elements
         size = several * allocation.dtype.itemsize
         accessed = f"{several} elements of {name} at once, from" if several > 1 else f"{name} at"
-        what = f"{who} {verb} {accessed} flat index {fault.index}"
-        if fault.kind == "outside":
+        outside = fault.kind == "outside"
+        what = say(
+            "{who} {verb} {accessed} {index}",
+            who=who,
+            verb=verb,
+            accessed=accessed,
+            index=Index(fault.index, fault.length - 1 if outside else None, "flat index"),
+        )
+        if outside:
             code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
-            message = f"{what}, but its elements end at {fault.length - 1}."
+            message = say(
+                "{what}, but its elements end at {last}.", what=what, last=fault.length - 1
+            )
             hint = "Which test should stop this thread here, or fill in zeros?"
         elif fault.kind == "unaligned":
             code = "wrong-index"
-            message = (
-                f"{what}. That needs an address that is a multiple of {size} bytes, and nothing "
-                f"promises that {name} begins at one."
+            message = say(
+                "{what}. That needs an address that is a multiple of {size} bytes, and nothing "
+                "promises that {array} begins at one.",
+                what=what,
+                size=size,
+                array=name,
             )
             hint = f"cuda.shared.array and cuda.local.array take alignment={size}."
         else:
             code = "wrong-index"
-            message = (
-                f"{what}. {size} bytes at once need an index that is a multiple of {several}, "
-                'or a GPU stops with "misaligned address".'
+            message = say(
+                "{what}. {size} bytes at once need an index that is a multiple of {several}, or a "
+                'GPU stops with "misaligned address".',
+                what=what,
+                size=size,
+                several=several,
             )
             hint = f"Is the length of a row a multiple of {several}?"
         return finding(code, message, line, hint, threads=(thread,), cell=name)
@@ -240,8 +280,14 @@ class Reporter:
         has = "1 item" if items == 1 else f"{items} items"
         return finding(
             "out-of-bounds-read",
-            f"{who} asks for item {index} of {name}, which has {has}. It raises an IndexError, "
-            "and on a GPU a thread that raises ends without a word.",
+            say(
+                "{who} asks for {item} of {name}, which has {has}. It raises an IndexError, and on "
+                "a GPU a thread that raises ends without a word.",
+                who=who,
+                item=Index(index, items - 1, "item"),
+                name=name,
+                has=has,
+            ),
             line,
             "Which values does this index take?",
             threads=(thread,),

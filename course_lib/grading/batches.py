@@ -13,6 +13,7 @@ from course_lib.checking import examine_source
 from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding
 from course_lib.grading.records import Judgement
+from course_lib.sentences import in_words, told
 
 # An answer can make findings long (a name of a million letters), but not the gradebook.
 MOST_CHARACTERS = 2000
@@ -94,7 +95,10 @@ def verdict(judgement: Judgement) -> str:
 
 
 def _plain(found: Finding) -> Finding:
-    message, hint = _shortened(found.message), _shortened(found.hint)
+    message, hint = (
+        in_words(_shortened(each), _shortened(told(each, "graded student")))
+        for each in (found.message, found.hint)
+    )
     values = _shortened(found.values)
     return Finding(found.code, found.severity, message, found.line, hint, values=values)
 

@@ -8,13 +8,11 @@ which is for instructors; the seed stands in their report alone.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from course_lib.curriculum import EXERCISES, PROPERTIES
-from course_lib.diagnosis.plain_function import without_drawn_launch
 from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook import grade
 from course_lib.grading.hints import Hint, read_hints
@@ -23,19 +21,12 @@ from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import lost_by
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import as_html, lines_to_show, number, shortened
+from course_lib.sentences import told
 
 MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
 MOST_CHARACTERS = 1_000  # of a message
 
 TAB = "\t"
-_INDEX = re.compile(
-    r"(?P<flat>\bflat index|\bindex) (?P<index>-?\d+)"
-    r"(?P<reach>(?: along axis \d+)?, but (?:the indices(?: along axis \d+)?|its elements) "
-    r"end at (?P<last>\d+))?"
-)
-# An index within twice an axis and a block is a slip; one beyond may be an input in disguise.
-LARGEST_BLOCK = 1024
-LARGEST_INDEX = 100_000  # where no end of an axis is named; ours are far shorter
 
 
 def feedback_page(rows: Sequence[Row], name: str, settings: Settings) -> str:
@@ -201,26 +192,5 @@ def _finding(rank: int, each: Finding) -> str:
 
 def for_students(each: Finding) -> Finding:
     """A finding without what tells of the inputs that were drawn."""
-    each = without_drawn_launch(each)
-    return replace(each, message=without_far_indices(each.message), values="")
-
-
-def without_far_indices(message: str) -> str:
-    """A message without an index that may be an input."""
-    return _INDEX.sub(_near_or_far, message)
-
-
-def _near_or_far(found: re.Match[str]) -> str:
-    """An index as it is, or in words if it lies far outside."""
-    last = found["last"]
-    most = LARGEST_INDEX if last is None else 2 * (_whole(last) + 1) + LARGEST_BLOCK
-    if abs(_whole(found["index"])) <= most:
-        return found[0]
-    return f"{'a' if found['flat'] == 'flat index' else 'an'} {found['flat']} far outside" + (
-        found["reach"] or ""
-    )
-
-
-def _whole(digits: str) -> int:
-    """A number out of a message; one of very many digits, which Python reads slowly, is cut."""
-    return int(digits[:20])
+    message, hint = (told(said, "graded student") for said in (each.message, each.hint))
+    return replace(each, message=message, hint=hint, values="")

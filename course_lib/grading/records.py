@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from course_lib.findings import CODES, Finding
+from course_lib.sentences import in_words, told
 
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]
@@ -135,7 +136,14 @@ class Judgement:
     def to_json(self) -> str:
         """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
         findings = [
-            [each.code, each.severity, each.message, each.line, each.hint, each.values]
+            [
+                each.code,
+                each.severity,
+                _wordings(each.message),
+                each.line,
+                _wordings(each.hint),
+                each.values,
+            ]
             for each in self.findings
         ]
         fields: dict[str, Any] = {
@@ -182,8 +190,19 @@ def _finding(
         raise BadRecord(f"there is no finding {code!r} of severity {severity!r}")
     if line is not None and type(line) is not int:
         raise BadRecord(f"a line is a whole number, not {line!r}")
-    words = {"message": _text(message), "hint": _text(hint), "values": _text(values)}
+    words = {"message": _in_words(message), "hint": _in_words(hint), "values": _text(values)}
     return Finding(_text(code), severity, line=line, **words)  # type: ignore[arg-type]
+
+
+def _wordings(said: str) -> list[str]:
+    """A sentence at home, and for a student whose answer was graded."""
+    return [str(said), told(said, "graded student")]
+
+
+def _in_words(value: object) -> str:
+    if type(value) is not list or len(value) != 2:
+        raise BadRecord(f"these should be two wordings: {value!r}")
+    return in_words(*map(_text, value))
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,143 @@
+"""Sentences that remember what they were made of: a template, and the facts that stand in it.
+
+What is found is a set of facts; words come last, and they depend on who reads them. A sentence is
+the text as a student reads it at home, where all inputs are known. `told` gives the text for
+somebody else, made anew from the same facts. Nothing in the course reads a sentence back: who
+needs a fact takes the fact. This module imports nothing else of the course.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+# A student at home; a student whose answer was graded on inputs that are nobody's to know; and
+# whoever grades, and may know all of them.
+Audience = Literal["student", "graded student", "instructor"]
+
+STUDENTS: tuple[Audience, Audience] = ("student", "graded student")
+_FACT = re.compile(r"\{(\w+)\}")
+
+
+@runtime_checkable
+class Told(Protocol):
+    """A fact that reads differently for different people."""
+
+    def told(self, audience: Audience) -> str:
+        """The fact in words."""
+
+
+class Sentence(str):
+    """One or more sentences, as a student reads them at home.
+
+    Attributes:
+        template: the words, with {names} of facts in them.
+        graded: the words for a student whose answer was graded, where they are others.
+        facts: by name, what the words say: text, numbers, sentences, or anything with `told`.
+    """
+
+    template: str
+    graded: str
+    facts: Mapping[str, object]
+
+    def __new__(cls, template: str, graded: str, facts: Mapping[str, object]) -> Sentence:
+        self = super().__new__(cls, render(template, facts, "student"))
+        self.template, self.graded, self.facts = template, graded, facts
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str, Mapping[str, object]]:  # to copy or to send it
+        return self.template, self.graded, self.facts
+
+    def told(self, audience: Audience) -> str:
+        """The same for another reader."""
+        is_graded = audience == "graded student" and self.graded
+        return render(self.graded if is_graded else self.template, self.facts, audience)
+
+
+def say(template: str, *, graded: str = "", **facts: object) -> Sentence:
+    """A sentence of these facts: say("{array} ends at {last}.", array="A", last=9).
+
+    Args:
+        template: the words; a name in braces stands for the fact of that name.
+        graded: the words on a page about inputs that were drawn for grading, where they may say
+            less. Of every fact in them, `told` has decided what stands there.
+        facts: text, numbers, other sentences, or anything with a method `told`.
+
+    Raises:
+        KeyError: for a name in braces that is no fact.
+    """
+    return Sentence(template, graded, facts)
+
+
+def render(template: str, facts: Mapping[str, object], audience: Audience) -> str:
+    """The words for a reader. Text of an answer stands in facts, and is never a template."""
+    return _FACT.sub(lambda found: told(facts[found[1]], audience), template)
+
+
+def told(fact: object, audience: Audience) -> str:
+    """A fact, or a sentence, in words for a reader; plain text is the same for everybody."""
+    return fact.told(audience) if isinstance(fact, Told) else str(fact)
+
+
+def in_words(home: str, graded: str, facts: Mapping[str, object] | None = None) -> str:
+    """A sentence of which the wordings stand for themselves, for whoever shortens or keeps them.
+
+    Args:
+        home: the text as a student reads it at home.
+        graded: the text for a student whose answer was graded.
+        facts: those that it had; they go on being known.
+    """
+    if home == graded and not facts:
+        return home
+    return Sentence("{home}", "{graded}", {**(facts or {}), "home": home, "graded": graded})
+
+
+def facts_of(said: object) -> Mapping[str, object]:
+    """All facts of a sentence, those of the sentences within it among them; none of plain text."""
+    found: dict[str, object] = {}
+    for name, fact in getattr(said, "facts", {}).items():
+        found |= facts_of(fact.said if isinstance(fact, Capital) else fact)
+        found[name] = fact
+    return found
+
+
+@dataclass(frozen=True)
+class Capital:
+    """A sentence at the beginning of a line, or after a full stop."""
+
+    said: str
+
+    def told(self, audience: Audience) -> str:
+        """It with a capital."""
+        text = told(self.said, audience)
+        return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True)
+class Index:
+    """An index that an answer has used, "index 40".
+
+    Within twice the array and a block, a wrong index is a slip. One beyond may be an input in
+    disguise, so a student whose answer was graded is only told that it is far outside.
+
+    Attributes:
+        number: the index.
+        last: the last one that the array has; None where that is not told.
+        name: what it is called.
+    """
+
+    number: int
+    last: int | None = None
+    name: str = "index"
+
+    LARGEST_BLOCK = 1024
+    LARGEST = 100_000  # where no end of an axis is told; ours are far shorter
+
+    def told(self, audience: Audience) -> str:
+        """ "index 40", or "an index far outside"."""
+        most = self.LARGEST if self.last is None else 2 * (self.last + 1) + self.LARGEST_BLOCK
+        if audience != "graded student" or abs(self.number) <= most:
+            return f"{self.name} {self.number}"
+        return f"{'a' if self.name[0] == 'f' else 'an'} {self.name} far outside"
