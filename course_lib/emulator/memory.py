@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ NEVER_WRITTEN = -1
 GLOBAL_ALIGNMENT = 256
 GLOBAL_BASE = 1 << 32
 POISON_INTEGER = 0x5A
+_NO_FAULTS: Sequence[Fault] = ()
 # The offset of an array that begins where its allocation begins; "is" spares adding zero.
 _START = np.int64(0)
 
@@ -110,6 +112,13 @@ class ArrayView:
     strides: tuple[int, ...]
     offset: Value = field(default_factory=lambda: _START)
 
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The shape as plain numbers; () where it differs between lanes."""
+        if any(length.ndim for length in self.shape):
+            return ()
+        return tuple(int(length) for length in self.shape)
+
     @property
     def transposed(self) -> ArrayView:
         """The view with its axes reversed."""
@@ -124,7 +133,7 @@ class ArrayView:
         return replace(self, shape=(size,), strides=(1,))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Access:
     """One executed memory operation of all active lanes; the observers read these.
 
@@ -189,6 +198,19 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides[: len(shape)])
 
 
+def _of_numbers(indices: Sequence[Value], view: ArrayView) -> np.int64 | None:
+    """The cell of one element that all lanes name, if it is inside."""
+    cell = 0
+    for index, length, stride in zip(indices, view.lengths, view.strides, strict=False):
+        if index.ndim:
+            return None
+        number = int(index)
+        if not 0 <= number < length:
+            return None
+        cell += number * stride
+    return np.int64(cell)
+
+
 class IndexChecker:
     """Turns the indices of an access into cells, and finds those that are not inside."""
 
@@ -200,12 +222,21 @@ class IndexChecker:
 
     def cells(
         self, view: ArrayView, indices: Sequence[Value], mask: Mask
-    ) -> tuple[Value, Mask, list[Fault]]:
+    ) -> tuple[Value, Mask, Sequence[Fault]]:
         """The cell of each lane, the lanes whose indices are inside, and the faults."""
+        if view.offset is _START and view.lengths:
+            number = _of_numbers(indices, view)
+            if number is not None:
+                return number, mask, _NO_FAULTS
         cell: Value = view.offset
         faults: list[Fault] = []
         for axis, (index, stride) in enumerate(zip(indices, view.strides, strict=False)):
-            index, mask = self.inside(index, view.shape[axis], axis, mask, faults)
+            length = view.shape[axis]
+            known = self._known.get(id(index))
+            if known is not None and known[2] >= 0 and length.ndim == 0 and known[3] < length:
+                index = known[1]
+            else:
+                index, mask = self.inside(index, length, axis, mask, faults)
             step = index if stride == 1 else index * np.int64(stride)
             cell = step if cell is _START else cell + step
         return cell, mask, faults
