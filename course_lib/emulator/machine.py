@@ -765,6 +765,8 @@ class Machine:
         """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
         index = self.evaluate(node.slice)
         count = len(items)
+        if index.ndim == 0 and -count <= index < count:
+            return items[int(index)]
         beyond = (index < -count) | (index >= count)
         bad = self.active.where(beyond) if np.any(beyond) else self._nobody
         if not bad.empty:

@@ -219,6 +219,8 @@ class IndexChecker:
         # Thread indices are used over and over: remember what was worked out for arrays seen
         # lately. The array is kept with it, so that its id cannot go to another one meanwhile.
         self._known: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}
+        # Likewise what such an array becomes where only inactive lanes are outside.
+        self._harmless: dict[int, tuple[Value, Mask, Value, Value]] = {}
 
     def cells(
         self, view: ArrayView, indices: Sequence[Value], mask: Mask
@@ -251,15 +253,24 @@ class IndexChecker:
         if low >= 0 and high < shortest:
             return index, mask
         # From here on some index may be outside; only active lanes count.
-        if not unsigned:
+        known = self._harmless.get(id(index))
+        if known is not None and known[1] is mask and known[2] is length:
+            return known[3], mask
+        number = index
+        if low < 0 and not unsigned:
             index = self._wrapped(index, length, axis, mask, faults)
-        outside = (index < 0) | (index >= length)
+        outside = index >= length if low >= 0 else (index < 0) | (index >= length)
         bad = mask.where(outside)
+        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
+        harmless = np.where(outside, np.int64(0), index)
         if not bad.empty:
             faults.append(self._fault("outside", axis, index, length, bad))
             mask = mask.without(bad)
-        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
-        return np.where(outside, np.int64(0), index), mask
+        elif low >= 0:
+            if len(self._harmless) >= 32:
+                self._harmless.clear()
+            self._harmless[id(number)] = (number, mask, length, harmless)
+        return harmless, mask
 
     def _wrapped(
         self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
@@ -283,7 +294,7 @@ class IndexChecker:
         return np.broadcast_to(value, self.space.shape)[place]
 
     def whole(self, index: Value) -> tuple[Value, int, int]:
-        """An index as int64, with its lowest and highest value."""
+        """An index as int64, with its lowest value, or 0 if none is negative, and its highest."""
         if index.ndim == 0:
             number = int(index)
             return np.int64(number) if number < 2**63 else np.int64(-1), number, number
@@ -291,7 +302,10 @@ class IndexChecker:
         if known is not None:
             return known[1:]
         whole = index.astype(np.int64, copy=False)
-        low, high = int(whole.min()), int(whole.max())
+        # As unsigned numbers, negative ones are the highest: one look instead of two.
+        low, high = 0, int(whole.view(np.uint64).max())
+        if high >= 2**63:
+            low, high = int(whole.min()), int(whole.max())
         if len(self._known) >= 32:
             self._known.clear()
         self._known[id(index)] = (index, whole, low, high)  # type: ignore[assignment]
