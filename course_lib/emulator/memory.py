@@ -297,7 +297,9 @@ class IndexChecker:
         """An index as int64, with its lowest value, or 0 if none is negative, and its highest."""
         if index.ndim == 0:
             number = int(index)
-            return np.int64(number) if number < 2**63 else np.int64(-1), number, number
+            if number >= 2**63:
+                return np.int64(-1), -1, number
+            return np.int64(number), number, number
         known = self._known.get(id(index))
         if known is not None:
             return known[1:]
