@@ -552,7 +552,7 @@ class Examination:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
-        message = slip.message
+        message = place.message or slip.message
         if not trial.case.exact:
             message = f"{message} Seen on {trial.case.label(self.problem)}."
         hint = slip.hint

@@ -29,6 +29,8 @@ from course_lib.diagnosis.locate_scan import (
     shuffle_line,
     stride_change_line,
     stride_line,
+    strides_gone_through,
+    tile_to_output_line,
     total_line,
     tree_line,
 )
@@ -503,9 +505,18 @@ def _is_next(index: ast.expr) -> bool:
 def _stride(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
-    return Place(
-        (stride_change_line(source) if "change" in details else None) or stride_line(source)
-    )
+    """What counts the strides; but where all of them are gone through, the store of old sums."""
+    line = stride_change_line(source) if "change" in details else None
+    later = strides_gone_through(source, trail) - set(slip.steps) if slip.steps else set()
+    if later and (stored := tile_to_output_line(source, names[-1])):
+        message = (
+            f"The strides go on up to {max(later)}, but what is stored are the sums of an earlier "
+            f"step, with the stride {max(slip.steps)}: each has at most {2 * max(slip.steps)} "
+            "elements."
+        )
+        hint = "Where do the sums of the last stride lie, and which ones does this line read?"
+        return Place(stored, "stale-shared-read", hint, message)
+    return Place(line or stride_line(source))
 
 
 def _adds(

@@ -33,7 +33,8 @@ class Slip:
         hint: what to look at next; never the solution.
         place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
             "steps", "start", "integer") and, where it matters, the array and "row" or "column".
-        steps: for the place "steps": the steps of k that are wrong.
+        steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
+            the numbers show, if those after them are missing.
         values: a sentence with numbers that come from the inputs; see Finding.
     """
 
