@@ -472,4 +472,4 @@ def from_where_on(outcome: Outcome) -> Slip | None:
     message = f"Every run is right up to its element {start - 1} and wrong from element {start} on."
     values = f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
     hint = f"What does thread {start} add that thread {start - 1} does not?"
-    return Slip("wrong-result", message, hint, ("adds", "read"), values=values)
+    return Slip("wrong-result", message, hint, ("store",), values=values)
