@@ -294,7 +294,7 @@ def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
         if (name := root_name(target))
     }
     starts = [
-        statement.lineno
+        source.set_by_caller(statement).lineno
         for statement in _statements(source)
         if isinstance(statement, ast.Assign)
         and not source.makes_array(statement)

@@ -325,7 +325,9 @@ def _as_slip(choices: Sequence[Choice]) -> Slip:
         f"Write down, for thread (1, 0) of block (1, 0), which element of {first.operand} it needs."
     )
     within = ("within",) * (first.rows in EXCHANGED or first.columns in EXCHANGED)
-    return Slip("wrong-index", message, hint, ("load", first.operand, *first.slots(), *within))
+    alone = ("alone",) * (len(choices) == 1)
+    place = ("load", first.operand, *first.slots(), *within, *alone)
+    return Slip("wrong-index", message, hint, place)
 
 
 def moved_slip(
