@@ -585,7 +585,7 @@ class Examination:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
-        message = slip.message
+        message = place.message or slip.message
         if not trial.case.exact:
             message = f"{message} Seen on {trial.case.label(self.problem)}."
         hint = slip.hint
@@ -670,7 +670,10 @@ class Examination:
         return None
 
     def wrong_result(self, trials: Sequence[Trial]) -> Finding:
-        """The finding when nothing explains the numbers: where, and by how much."""
+        """The finding when nothing explains the numbers: where, and by how much.
+
+        Its line is the store of the output: that is where they show, and no guess at their cause.
+        """
         wrong = [trial for trial in trials if not trial.right]
         trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
         outcome = trial.outcome
@@ -680,9 +683,8 @@ class Examination:
             "explains the numbers."
         )
         hint = "Work out that one element by hand, step by step."
-        sums = self.source.additions()
-        stores = self.source.accesses(self.names[-1], store=True)
-        line = (*sums, *stores, self.source.kernel)[0].lineno
+        lines = self.trail(trial.case).store_lines[self.names[-1]]
+        line = lines[-1] if lines else self.source.kernel.lineno
         return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
