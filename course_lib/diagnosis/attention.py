@@ -271,42 +271,125 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         hint,
         ("attention", "total"),
     )
-    for group in (2, 4, 8, 16):
-        some = own.reshape(len(Q), -1, group).sum(2).repeat(group, axis=1)
+    for distances, kind in _some_distances():
+        some = _exchanged(own, distances, np.add)
         yield Candidate(
             lambda some=some: shifted @ V / some,  # type: ignore[misc]
             "accumulator-error",
-            f"The sum of the weights is found among {group} lanes each, and not among all 32.",
+            f"The sum of the weights is found among {1 << len(distances)} lanes each, and not "
+            "among all 32.",
             "With how many other lanes has a lane put its sum together in the end?",
-            ("attention", "total reduction"),
+            ("attention", f"total reduction{kind}"),
         )
     for at_the_end in (False, True):
         yield Candidate(
-            lambda at_the_end=at_the_end: _own_maximum(lanes, V, 1, at_the_end),  # type: ignore[misc]
+            lambda at_the_end=at_the_end: _own_maximum(lanes, lanes, V, at_the_end),  # type: ignore[misc]
             "wrong-formula",
             "Each thread subtracts the maximum of its own keys: the weights of a query have "
             "different maxima.",
             hint,
             ("attention", "max"),
         )
-    for group, at_the_end in itertools.product((2, 4, 8, 16), (False, True)):
+    for (distances, kind), at_the_end in itertools.product(_some_distances(), (False, True)):
+        some = _exchanged(lanes, distances, np.maximum)
         yield Candidate(
-            lambda group=group, at_the_end=at_the_end: _own_maximum(lanes, V, group, at_the_end),  # type: ignore[misc]
+            lambda some=some, at_the_end=at_the_end: _own_maximum(lanes, some, V, at_the_end),  # type: ignore[misc]
             "wrong-formula",
-            f"The maximum is found among {group} lanes each, and not among all 32: the weights of "
-            "a query have different maxima.",
+            f"The maximum is found among {1 << len(distances)} lanes each, and not among all 32: "
+            "the weights of a query have different maxima.",
             "With how many other lanes has a lane compared its maximum in the end?",
-            ("attention", "reduction"),
+            ("attention", f"reduction{kind}"),
+        )
+    yield from _shuffled_one_way(lanes, own, shifted, V)
+    yield from _weights_of_the_lane(lanes, shifted, V)
+    yield from _scores_go_on(lanes, V)
+
+
+DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers
+
+
+def _some_distances() -> Iterator[tuple[tuple[int, ...], str]]:
+    """Too few distances: the larger ones are missing, or the smaller ones (" end")."""
+    for count in range(1, len(DISTANCES)):
+        yield DISTANCES[-count:], ""
+        yield DISTANCES[:count], " end"
+
+
+def _exchanged(numbers: Array, distances: Sequence[int], combine: np.ufunc) -> Array:
+    """What each lane (the last axis) has after exchanges with the lanes at these distances."""
+    lane = np.arange(WIDTH)
+    for distance in distances:
+        numbers = combine(numbers, numbers[..., lane ^ distance])
+    return numbers
+
+
+def _shuffled_one_way(lanes: Array, own: Array, shifted: Array, V: Array) -> Iterator[Candidate]:
+    """Shuffles down, or up, where every lane needs the whole: beyond the warp, each asks itself."""
+    lane = np.arange(WIDTH)
+    hint = "What does a shuffle by 16 bring to lane 0, and what to lane 31?"
+    orders = (DISTANCES, DISTANCES[::-1])
+    for (way, whole), order in itertools.product((("down", 0), ("up", 31)), orders):
+        sums, maxima = own, lanes
+        for distance in order:
+            other = lane + (distance if way == "down" else -distance)
+            other = np.where((other >= 0) & (other < WIDTH), other, lane)
+            sums, maxima = sums + sums[:, other], np.maximum(maxima, maxima[..., other])
+        yield Candidate(
+            lambda sums=sums: shifted @ V / sums,  # type: ignore[misc]
+            "accumulator-error",
+            f"Only lane {whole} gets the sum of all weights: a shuffle {way} brings the others "
+            "some weights more than once and others never, and yet each divides by its own sum.",
+            hint,
+            ("attention", "total shuffle"),
+        )
+        for at_the_end in (False, True):
+            yield Candidate(
+                lambda maxima=maxima, end=at_the_end: _own_maximum(lanes, maxima, V, end),  # type: ignore[misc]
+                "wrong-formula",
+                f"Only lane {whole} gets the maximum of all lanes by shuffles {way}: the weights "
+                "of a query have different maxima.",
+                hint,
+                ("attention", "max shuffle"),
+            )
+
+
+def _weights_of_the_lane(lanes: Array, shifted: Array, V: Array) -> Iterator[Candidate]:
+    """All values of a tile get the one weight that the thread itself has worked out."""
+    weights = shifted.reshape(lanes.shape)
+    out = (weights * V.reshape(-1, WIDTH, V.shape[1]).sum(1)).sum(1)
+    for total in (shifted.sum(1, keepdims=True), WIDTH * weights.sum(1)):
+        yield Candidate(
+            lambda total=total: out / total,  # type: ignore[misc]
+            "wrong-formula",
+            "Each thread multiplies all values of a tile by one and the same weight: that of the "
+            "key for which it has worked out the score itself.",
+            "Which weight belongs to which value, and which thread has worked it out?",
+            ("attention", "weigh"),
         )
 
 
-def _own_maximum(lanes: Array, V: Array, group: int, at_the_end: bool = False) -> Array:
-    """Attention in which so many lanes share a running maximum; axes: query, tile, lane.
+def _scores_go_on(lanes: Array, V: Array) -> Iterator[Candidate]:
+    """A score that begins with what the same lane had in the tile before."""
+    for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
+        going_on = lanes.copy()
+        for tile in range(1, lanes.shape[1]):
+            going_on[:, tile] += factor * going_on[:, tile - 1]
+        yield Candidate(
+            lambda going_on=going_on: softmax(going_on.reshape(len(lanes), -1)) @ V,  # type: ignore[misc]
+            "accumulator-error",
+            "The score of a key begins with the score that the thread had in the tile before, and "
+            "not with zero.",
+            "Where is the score set to zero, and how often does a thread pass that line?",
+            ("attention", "keys"),
+        )
+
+
+def _own_maximum(lanes: Array, found: Array, V: Array, at_the_end: bool = False) -> Array:
+    """Attention in which lanes have found different maxima in a tile; axes: query, tile, lane.
 
     `at_the_end`: each lane sums the weights of its own keys, and the sums meet behind the tiles.
     """
-    shared = lanes.reshape(*lanes.shape[:2], -1, group).max(3).repeat(group, axis=2)
-    top = np.maximum.accumulate(shared, axis=1)
+    top = np.maximum.accumulate(found, axis=1)
     weights = np.exp(lanes - top)
     total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
     for tile in range(lanes.shape[1]):
@@ -525,6 +608,9 @@ def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
 # --- the running maximum --------------------------------------------------------------------------
 
 
+LATE = ("both", "total", "out")
+
+
 @dataclass(frozen=True)
 class Online:
     """Attention tile by tile, with a slip in what happens when the maximum grows.
@@ -536,7 +622,7 @@ class Online:
         resets: the maximum starts anew with each tile.
         divides_each: the output is divided by the sum after each tile.
         again: and once more at the end.
-        late: what the tile itself brings is rescaled as well.
+        late: what the tile itself brings is rescaled as well: to "both", or "total" or "out".
         forgets: "total" or "out": the one that starts anew with each tile.
         others: for each element of the output, the query whose factor it gets; None: its own.
     """
@@ -547,7 +633,7 @@ class Online:
     resets: bool = False
     divides_each: bool = False
     again: bool = False
-    late: bool = False
+    late: str = ""
     forgets: str = ""
     others: Array | None = None
 
@@ -567,13 +653,10 @@ class Online:
                 total = np.zeros_like(total)
             if self.forgets == "out":
                 out = np.zeros_like(out)
-            if self.late:
-                share = np.where(np.isinf(top), 0, keep)
-                total = (total + weights.sum(1, keepdims=True)) * share
-                out = (out + weights @ values) * share
-            else:
-                total = total * keep + weights.sum(1, keepdims=True)
-                out = out * own + weights @ values
+            share = np.where(np.isinf(top), 0, keep)
+            late_total, late_out = (share if self.late in ("both", k) else 1 for k in LATE[1:])
+            total = total * keep + weights.sum(1, keepdims=True) * late_total
+            out = out * own + weights @ values * late_out
             if self.divides_each:
                 out = out / total
             top = new
@@ -628,14 +711,20 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                 "Where does it get its first value, and how often does a thread pass that line?",
                 ("attention", f"first {forgets}"),
             )
-        yield Candidate(
-            lambda tile=tile: Online(tile, late=True).of(scores, V),  # type: ignore[misc]
-            "wrong-formula",
-            f"What a tile of {tile} keys adds is rescaled as well, although its weights belong to "
-            "the new maximum already.",
-            "Which numbers were found with the old maximum, and which with the new one?",
-            ("attention", "factor"),
-        )
+        for late, where, kind in zip(
+            LATE,
+            ("", " to the sum of the weights", " to the output"),
+            ("factor", "total", "factor use"),
+            strict=True,
+        ):
+            yield Candidate(
+                lambda tile=tile, late=late: Online(tile, late=late).of(scores, V),  # type: ignore[misc]
+                "wrong-formula",
+                f"What {_a_tile_of(tile)} adds{where} is rescaled as well, although its "
+                f"{'weights belong' if tile > 1 else 'weight belongs'} to the new maximum already.",
+                "Which numbers were found with the old maximum, and which with the new one?",
+                ("attention", kind),
+            )
         yield Candidate(
             lambda tile=tile: Online(tile, divides_each=True).of(scores, V),  # type: ignore[misc]
             "wrong-formula",

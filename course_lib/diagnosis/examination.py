@@ -170,6 +170,8 @@ class Examination:
         self.limits = Limits()
         self.choice = choice or Choice()
         self.constants: dict[str, object] = dict(self.choice.constants)
+        self.trials: list[Trial] = []
+        self._launches = self._launched_trials()
 
     @cached_property
     def source(self) -> Source:
@@ -286,20 +288,51 @@ class Examination:
 
     # --- conclusions ------------------------------------------------------------------------
 
-    def report(self) -> Report:
+    @cached_property
+    def seen_at_once(self) -> list[Finding]:
+        """Errors that leave nothing to launch."""
         missing = self.missing()
         if missing:
-            return make_report(self.exercise, [missing])
-        wrong = at_a_glance.seen_at_once(self.exercise, self.answer.kernel, self.source)
-        if wrong:
-            return make_report(self.exercise, wrong)
+            return [missing]
+        return at_a_glance.seen_at_once(self.exercise, self.answer.kernel, self.source)
+
+    def fails(self) -> bool:
+        """Does some launch end with wrong numbers? Those after it wait for `verdict`."""
+        try:
+            return any(not trial.right and not _runs_out(trial) for trial in self._launches)
+        except KernelRejected as rejected:
+            self.verdict = make_report(self.exercise, rejected.findings)
+            return False
+
+    @cached_property
+    def verdict(self) -> Report:
+        """What all launches show."""
+        try:
+            return self.report()
+        except KernelRejected as rejected:
+            return make_report(self.exercise, rejected.findings)
+
+    def report(self) -> Report:
+        """The verdict, once all launches that are still to come have been made.
+
+        Raises:
+            KernelRejected: if the answer cannot be launched.
+        """
+        if self.seen_at_once:
+            return make_report(self.exercise, self.seen_at_once)
+        for _ in self._launches:
+            pass
+        return self.conclude(self.trials)
+
+    def _launched_trials(self) -> Iterator[Trial]:
+        """Launch case after case, as long as there is something to learn; keeps all in `trials`."""
         self.adopt_tile()
         launch = self.launch(Case(self.problem.exact(64)))
         first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
         self.refuse_giants(first)
         cases = make_cases(self.problem, first, self.seed)
         self.limits = Limits()
-        trials: list[Trial] = []
+        trials = self.trials
         for case in cases:
             if case.again and all(trial.right for trial in trials):
                 continue
@@ -307,9 +340,9 @@ class Examination:
             if case.along is not None and _runs_out(trial) and not all(t.right for t in trials):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
+            yield trial
             if _is_hopeless(trials[-1]) or (_all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
-        return self.conclude(trials)
 
     def stores_in_a_loop(self) -> bool:
         """Does a loop stand around a store of the output? Then each launch may take long."""
@@ -554,7 +587,7 @@ class Examination:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
-        message = slip.message
+        message = place.message or slip.message
         if not trial.case.exact:
             message = f"{message} Seen on {trial.case.label(self.problem)}."
         hint = slip.hint
@@ -639,7 +672,10 @@ class Examination:
         return None
 
     def wrong_result(self, trials: Sequence[Trial]) -> Finding:
-        """The finding when nothing explains the numbers: where, and by how much."""
+        """The finding when nothing explains the numbers: where, and by how much.
+
+        Its line is the store of the output: that is where they show, and no guess at their cause.
+        """
         wrong = [trial for trial in trials if not trial.right]
         trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
         outcome = trial.outcome
@@ -649,9 +685,8 @@ class Examination:
             "explains the numbers."
         )
         hint = "Work out that one element by hand, step by step."
-        sums = self.source.additions()
-        stores = self.source.accesses(self.names[-1], store=True)
-        line = (*sums, *stores, self.source.kernel)[0].lineno
+        lines = self.trail(trial.case).store_lines[self.names[-1]]
+        line = lines[-1] if lines else self.source.kernel.lineno
         return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
@@ -786,24 +821,25 @@ def examine_kernel(
 ) -> Report:
     """The verdict on a kernel, launched in the first of the likely ways in which it passes.
 
-    Raises:
-        KernelRejected: if there is nothing that could be launched at all.
+    Where it passes in none of them, the verdict is that of the first; so of a way that fails, no
+    more is launched until all have been tried.
     """
     source = source_of(answer.kernel)
-    verdict: Report | None = None
+    ways = choices(exercise, source, answer.kernel.namespace, block)
+    first: Examination | None = None
     tried: list[dict[str, object]] = []
-    for choice in choices(exercise, source, answer.kernel.namespace, block):
+    for choice in ways:
         if choice.constants in tried and not choice.adopts:
             continue
         examination = Examination(exercise, answer, block, seed, choice)
-        try:
-            report = examination.report()
-        except KernelRejected as rejected:
-            report = make_report(exercise, rejected.findings)
+        first = first or examination
+        fails = len(ways) > 1 and not examination.seen_at_once and examination.fails()
         tried.append(examination.constants)
-        if report.passed or verdict is None:
-            verdict = report
-        if report.passed or {each.code for each in report.errors} & FINAL:
+        if fails:
+            continue
+        if examination.verdict.passed:
+            return examination.verdict
+        if {each.code for each in examination.verdict.errors} & FINAL:
             break
-    assert verdict is not None
-    return verdict
+    assert first is not None
+    return first.verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.locate_attention import step_line
@@ -29,6 +29,8 @@ from course_lib.diagnosis.locate_scan import (
     shuffle_line,
     stride_change_line,
     stride_line,
+    strides_gone_through,
+    tile_to_output_line,
     total_line,
     tree_line,
 )
@@ -129,7 +131,8 @@ def _load(
             return Place(line)
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
-            line = index_line(source, access, slots[0], names[-1])
+            right = {*names[:-1]} - {array} if "alone" in details else set()
+            line = index_line(source, access, slots[0], names[-1], right)
             if line:
                 return Place(line)
         return Place(access.lineno)
@@ -140,11 +143,13 @@ def _load(
     return Place(lines[0] if lines else None)
 
 
-def index_line(source: Source, access: ast.Subscript, slot: int, output: str) -> int | None:
+def index_line(
+    source: Source, access: ast.Subscript, slot: int, output: str, right: Collection[str] = ()
+) -> int | None:
     """The line that works out one index of an access, if that is another line.
 
-    An index that also serves to store the output is right there, so it is its use here that is
-    to blame.
+    An index that also serves to store the output, or to load the elements of an input of which
+    the `right` ones are known to be loaded, is right there, so it is its use here that is to blame.
     """
     slots = indices_of(access)
     if slot >= len(slots):
@@ -153,7 +158,8 @@ def index_line(source: Source, access: ast.Subscript, slot: int, output: str) ->
         return _fixed_part(source, access, slots[slot])
     name = slots[slot].id  # type: ignore[attr-defined]
     used = set().union(
-        *(names_in(store.slice) for store in source.accesses(output, store=True)), set()
+        *(names_in(store.slice) for store in source.accesses(output, store=True)),
+        *(names_in(load.slice) for each in right for load in source.accesses(each, store=False)),
     )
     value = source.value_of(name)
     if name in used or value is None:
@@ -503,9 +509,18 @@ def _is_next(index: ast.expr) -> bool:
 def _stride(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
-    return Place(
-        (stride_change_line(source) if "change" in details else None) or stride_line(source)
-    )
+    """What counts the strides; but where all of them are gone through, the store of old sums."""
+    line = stride_change_line(source) if "change" in details else None
+    later = strides_gone_through(source, trail) - set(slip.steps) if slip.steps else set()
+    if later and (stored := tile_to_output_line(source, names[-1])):
+        message = (
+            f"The strides go on up to {max(later)}, but what is stored are the sums of an earlier "
+            f"step, with the stride {max(slip.steps)}: each has at most {2 * max(slip.steps)} "
+            "elements."
+        )
+        hint = "Where do the sums of the last stride lie, and which ones does this line read?"
+        return Place(stored, "stale-shared-read", hint, message)
+    return Place(line or stride_line(source))
 
 
 def _adds(

@@ -37,12 +37,16 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
         "size": size_line,
         "sum reduction": sum_reduction_line,
         "total reduction": total_reduction_line,
+        "total reduction end": total_reduction_end_line,
+        "total shuffle": total_shuffle_line,
         "max": maximum_line,
         "old maximum": old_maximum_line,
         "first maximum": first_maximum_line,
         "first total": first_total_line,
         "first out": first_out_line,
         "reduction": reduction_line,
+        "reduction end": reduction_end_line,
+        "max shuffle": max_shuffle_line,
         "products": products_line,
         "store": store_line,
         "divide": division_line,
@@ -290,7 +294,7 @@ def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
         if (name := root_name(target))
     }
     starts = [
-        statement.lineno
+        source.set_by_caller(statement).lineno
         for statement in _statements(source)
         if isinstance(statement, ast.Assign)
         and not source.makes_array(statement)
@@ -379,11 +383,39 @@ def sum_reduction_line(source: Source, names: Sequence[str]) -> int | None:
 
 def total_reduction_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the distances begin by which lanes add up their weights; else where these are added."""
+    statement = _shuffled_total(source)
+    loop = source.loops_around(statement)[-1] if statement else None
+    return loop_start_line(source, loop) if loop else total_line(source, names)
+
+
+def total_reduction_end_line(source: Source, names: Sequence[str]) -> int | None:
+    """The end of these distances."""
+    statement = _shuffled_total(source)
+    loop = source.loops_around(statement)[-1] if statement else None
+    return bound_line(source, loop) if loop else total_line(source, names)
+
+
+def total_shuffle_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where lanes add up their weights."""
+    statement = _shuffled_total(source)
+    return statement.lineno if statement else total_line(source, names)
+
+
+def _shuffled_total(source: Source) -> ast.Assign | ast.AugAssign | None:
+    """Where lanes put together, by shuffles, what the output is divided by.
+
+    A variable that holds the weights of one tile alone is added to that one.
+    """
+    sums = _shuffled_sums(source)
     totals = set(_divisors(source))
-    for statement in _shuffled_sums(source):
-        if root_name(_target(statement)) in totals:
-            return loop_start_line(source, source.loops_around(statement)[-1])
-    return total_line(source, names)
+    parts = {
+        part for name in totals for each in source.assignments(name) for part in names_in(each)
+    }
+    for wanted in (totals, parts):
+        for statement in sums:
+            if root_name(_target(statement)) in wanted:
+                return statement
+    return None
 
 
 def _shuffled_sums(source: Source) -> list[ast.Assign | ast.AugAssign]:
@@ -400,11 +432,30 @@ def _shuffled_sums(source: Source) -> list[ast.Assign | ast.AugAssign]:
 
 def reduction_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the lanes' distances begin by which a maximum is handed on."""
+    call = _shuffled_maximum(source)
+    loop = source.loops_around(call)[-1] if call else None
+    return loop_start_line(source, loop) if loop else maximum_line(source, names)
+
+
+def reduction_end_line(source: Source, names: Sequence[str]) -> int | None:
+    """The end of these distances."""
+    call = _shuffled_maximum(source)
+    loop = source.loops_around(call)[-1] if call else None
+    return bound_line(source, loop) if loop else maximum_line(source, names)
+
+
+def max_shuffle_line(source: Source, names: Sequence[str]) -> int | None:
+    """Where a maximum is handed on."""
+    call = _shuffled_maximum(source)
+    return call.lineno if call else maximum_line(source, names)
+
+
+def _shuffled_maximum(source: Source) -> ast.Call | None:
+    """Where a lane compares its maximum with that of another one, in a loop."""
     for call in sorted(_calls_of(source, MAXIMA), key=lambda node: node.lineno):
-        loops = source.loops_around(call)
-        if any(name.startswith("shfl") for name in names_in(call)) and loops:
-            return loop_start_line(source, loops[-1])
-    return maximum_line(source, names)
+        if any(name.startswith("shfl") for name in names_in(call)) and source.loops_around(call):
+            return call
+    return None
 
 
 def _calls_of(source: Source, functions: set[str]) -> list[ast.Call]:

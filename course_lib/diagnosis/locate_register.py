@@ -196,10 +196,10 @@ def part_line(source: Source, what: Sequence[str], names: Sequence[str]) -> int 
 def _parts_ways(source: Source, store: ast.Subscript) -> bool:
     """Does a store put a sum elsewhere than its number says: always the same, or exchanged?"""
     sums, changing = source.sums(), source.loop_variables(store)
-    slots = [source.origins(each) & changing for each in indices_of(store)]
+    slots = [source.origins_there(each) & changing for each in indices_of(store)]
     for each in ast.walk(source.statement(store) or store):
         if isinstance(each, ast.Subscript) and each is not store and root_name(each) in sums:
-            numbers = [source.origins(part) & changing for part in indices_of(each)]
+            numbers = [source.origins_there(part) & changing for part in indices_of(each)]
             if len(numbers) == 2 and numbers != slots:
                 return True
             if set().union(*numbers) != set().union(*slots):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from course_lib.diagnosis.scan import RUN, STRIDES
 from course_lib.diagnosis.source import (
     Source,
     indices_of,
@@ -12,6 +13,7 @@ from course_lib.diagnosis.source import (
     names_in,
     root_name,
 )
+from course_lib.diagnosis.trail import Trail
 
 
 def stride_line(source: Source) -> int | None:
@@ -36,6 +38,29 @@ def stride_change_line(source: Source) -> int | None:
                 changes = isinstance(statement, ast.AugAssign) or value & (counted | {name})
                 if statement is not steps[0] and changes and statement in ast.walk(loop):
                     return statement.lineno
+    return None
+
+
+def strides_gone_through(source: Source, trail: Trail) -> set[int]:
+    """The distances at which a launch has read a tile, where the source adds such elements."""
+    lines = [
+        line
+        for each in tile_additions(source)
+        for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+    ]
+    # Where two buffers lie in one array, a neighbour is a whole run farther away, or nearer.
+    return {far % RUN for line in lines for far in trail.distances.get(line, ())} & {*STRIDES}
+
+
+def tile_to_output_line(source: Source, output: str) -> int | None:
+    """Where elements of a tile are read to be stored in the output."""
+    for store in source.accesses(output, store=True):
+        statement = source.statement(store)
+        value = getattr(statement, "value", None)
+        before = source.last_assignment(value) if isinstance(value, ast.Name) else None
+        for each in (statement, before):
+            if each is not None and names_in(each) & source.shared_names():
+                return each.lineno
     return None
 
 

@@ -12,3 +12,4 @@ class Place:
     line: int | None
     code: str = ""  # replaces the slip's code where the source shows more
     hint: str = ""  # and its hint
+    message: str = ""  # and its message

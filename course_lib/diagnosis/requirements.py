@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.banks import bank_conflicts
@@ -70,7 +70,7 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
             f"do not divide these sizes; {'once' if least == 1 else f'{least:.4g} times'} would do."
         )
         hint = f"What does a block do with {letter} where its last tile is only partly filled?"
-        line = _first_line(measured.source, name)
+        line = _busiest(traffic.loaded_at)
         yield finding("excess-global-traffic", message, line, hint, "error")
 
 
@@ -200,8 +200,13 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             )
         if message:
             hint = f"How often does one block read the same element of {letter}?"
-            line = _first_line(measured.source, name)
+            line = _busiest(traffic.loaded_at)
             yield finding("excess-global-traffic", message, line, hint, "error")
+
+
+def _busiest(elements_at: Mapping[int, int]) -> int | None:
+    """The line that fetches, or stores, most elements of an array; of equal ones the last."""
+    return max(elements_at, key=lambda line: (elements_at[line], line), default=None)
 
 
 def _in_problem(measured: Measured) -> str:
@@ -311,8 +316,7 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
     written, read = (
         count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
     )
-    loops = [each for each in measured.source.accesses(name, True) if _turns(measured.source, each)]
-    line = loops[-1].lineno if loops else _first_line(measured.source, name, store=True)
+    line = _busiest(traffic.stored_at)
     read_too = f" and read {read:.4g} times" if read >= 1 else ""
     message = (
         f"Each element of {letter} is written {written:.4g} times{read_too}: the running result "
@@ -320,10 +324,6 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
     )
     hint = "Where else could a thread keep a number that nobody but itself needs until the end?"
     yield finding("excess-global-traffic", message, line, hint, "warning")
-
-
-def _turns(source: Source, access: ast.AST) -> bool:
-    return bool(source.loops_around(access))
 
 
 def _atomics(measured: Measured) -> Iterator[Finding]:

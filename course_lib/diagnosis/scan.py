@@ -62,6 +62,7 @@ class Candidate:
     message: str
     hint: str
     place: tuple[str, ...]
+    strides: tuple[int, ...] = ()  # see Slip.steps
 
 
 def other_scan(outcome: Outcome) -> Slip | None:
@@ -73,7 +74,7 @@ def _match(outcome: Outcome, candidates: Iterator[Candidate]) -> Slip | None:
     """The first candidate that gives the numbers that came out."""
     for each in candidates:
         if outcome.matches(each.values):
-            return Slip(each.code, each.message, each.hint, each.place)
+            return Slip(each.code, each.message, each.hint, each.place, each.strides)
     return None
 
 
@@ -224,7 +225,8 @@ def other_strides(outcome: Outcome) -> Slip | None:
 def _with_slip(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. How many elements does y[63] sum after each of them?"
     for message, strides in _wrong_strides():
-        yield Candidate(Steps(strides).of(x), "wrong-loop-bound", message, hint, ("stride",))
+        values, ends = Steps(strides).of(x), strides if strides == STRIDES[: len(strides)] else ()
+        yield Candidate(values, "wrong-loop-bound", message, hint, ("stride",), ends)
     for message, strides in _strides_that_grow_otherwise():
         place = ("stride", "change")
         yield Candidate(Steps(strides).of(x), "wrong-loop-bound", message, hint, place)
@@ -470,4 +472,4 @@ def from_where_on(outcome: Outcome) -> Slip | None:
     message = f"Every run is right up to its element {start - 1} and wrong from element {start} on."
     values = f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
     hint = f"What does thread {start} add that thread {start - 1} does not?"
-    return Slip("wrong-result", message, hint, ("adds", "read"), values=values)
+    return Slip("wrong-result", message, hint, ("store",), values=values)

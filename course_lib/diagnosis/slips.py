@@ -33,7 +33,8 @@ class Slip:
         hint: what to look at next; never the solution.
         place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
             "steps", "start", "integer") and, where it matters, the array and "row" or "column".
-        steps: for the place "steps": the steps of k that are wrong.
+        steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
+            the numbers show, if those after them are missing.
         values: a sentence with numbers that come from the inputs; see Finding.
     """
 
@@ -324,7 +325,9 @@ def _as_slip(choices: Sequence[Choice]) -> Slip:
         f"Write down, for thread (1, 0) of block (1, 0), which element of {first.operand} it needs."
     )
     within = ("within",) * (first.rows in EXCHANGED or first.columns in EXCHANGED)
-    return Slip("wrong-index", message, hint, ("load", first.operand, *first.slots(), *within))
+    alone = ("alone",) * (len(choices) == 1)
+    place = ("load", first.operand, *first.slots(), *within, *alone)
+    return Slip("wrong-index", message, hint, place)
 
 
 def moved_slip(

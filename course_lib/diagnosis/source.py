@@ -105,6 +105,36 @@ class Source:
             key=lambda node: node.lineno,
         )
 
+    def set_by_caller(self, statement: ast.Assign) -> ast.stmt:
+        """Where the value of a statement comes from: `best = start` in a device function has that
+        of the call's argument, which the caller may have set itself; else the statement."""
+        function = self._function_of(statement)
+        value = statement.value
+        names = [each.arg for each in function.args.args] if function else []
+        if function is None or not isinstance(value, ast.Name) or value.id not in names:
+            return statement
+        place = names.index(value.id)
+        for call in self._calls_by_name(function.name):
+            given = [each.value for each in call.keywords if each.arg == value.id]
+            given += call.args[place : place + 1]
+            for argument in given[:1]:
+                caller = self._function_of(call)
+                for each in self.assignments(getattr(argument, "id", "")):
+                    if self._function_of(each) is caller and isinstance(each, ast.Assign):
+                        return self.set_by_caller(each)
+                return self.statement(call) or statement
+        return statement
+
+    def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function that a node stands in."""
+        return next((each for each in self.ancestors(node) if each in self.functions), None)  # type: ignore[return-value]
+
+    def _calls_by_name(self, function: str) -> list[ast.Call]:
+        """The calls of a device function, in the order of their lines."""
+        calls = [node for node in self.walk() if isinstance(node, ast.Call)]
+        named = [each for each in calls if root_name(each.func) == function]
+        return sorted(named, key=lambda node: node.lineno)
+
     def own_arrays(self) -> set[str]:
         """The variables that hold shared or local arrays."""
         return {
@@ -187,6 +217,17 @@ class Source:
                 value = self.value_of(name)
                 if value is not None:
                     names |= self.origins(value, depth - 1)
+        return names
+
+    def origins_there(self, expression: ast.AST, depth: int = 4) -> set[str]:
+        """The same through the last values that the variables got before, as lines go; a variable
+        may have served something else further up."""
+        names = names_in(expression)
+        for name in (part for part in ast.walk(expression) if isinstance(part, ast.Name) and depth):
+            before = self.last_assignment(name)
+            value = part_of(before, name.id) if before is not None else None
+            if value is not None:
+                names |= self.origins_there(value, depth - 1)
         return names
 
     def everything_behind(self, expression: ast.AST) -> set[str]:

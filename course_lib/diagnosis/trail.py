@@ -14,8 +14,9 @@ from course_lib.emulator.meter import mark
 from course_lib.emulator.observers import Observer
 
 if TYPE_CHECKING:
-    from course_lib.emulator.lanes import Mask
+    from course_lib.emulator.lanes import Mask, Value
     from course_lib.emulator.machine import Frame
+    from course_lib.emulator.memory import ArrayView
 
 Index = tuple[int, int]
 FAR = 1 << 40
@@ -35,6 +36,8 @@ class Trail:
         lines: those of the statements that ran.
         apart: line -> elements of the two inputs, as indices, that one statement there reads
             although the column of the first is not the row of the second.
+        distances: where the output has one axis: line -> how far before a thread's own number in
+            its block the cells of shared arrays lie that are accessed there.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -45,6 +48,7 @@ class Trail:
     writes: np.ndarray
     lines: frozenset[int] = frozenset()
     apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
+    distances: Mapping[int, set[int]] = field(default_factory=dict)
 
 
 class TrailMaker(Observer):
@@ -73,6 +77,7 @@ class TrailMaker(Observer):
         self.lines: set[int] = set()
         self.reads: list[Access] = []  # of the statement that is running
         self.apart: dict[int, tuple[Index, Index]] = {}
+        self.distances: dict[int, set[int]] = {}
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         """Take note of a statement that runs, and of what the one before has read together."""
@@ -115,6 +120,14 @@ class TrailMaker(Observer):
         touched, of_blocks = access.each_cell(cells[active].reshape(-1), np.arange(len(blocks)))
         self.note_stores(access.array, access.line, touched, blocks[of_blocks])
 
+    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
+        """Take note of how far from its own number a thread goes along a shared array."""
+        if view.allocation.space != "shared" or len(self.shapes[self.output]) > 1:
+            return
+        away = np.broadcast_to(mask.space.thread_in_block - indices[-1], mask.space.shape)
+        lanes = slice(None) if mask.array is None else mask.full_array
+        self.distances.setdefault(line, set()).update(np.unique(away[lanes]).tolist())
+
     def note_stores(self, array: str, line: int, cells: np.ndarray, blocks: np.ndarray) -> None:
         """Take note of the cells that lanes write, counted row by row, and of the lanes' blocks."""
         self.stores[array].add(line)
@@ -142,6 +155,7 @@ class TrailMaker(Observer):
             self.writes,
             frozenset(self.lines),
             self.apart,
+            self.distances,
         )
 
 

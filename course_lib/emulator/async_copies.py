@@ -83,6 +83,7 @@ class AsyncCopies:
         if mask.empty:
             return
         access = self._unit.observe("copy", view, cell, mask, line, len(values))
+        assert access is not None
         self._cells_of(view.allocation).set_line(access, line)
         self._cells_of(view.allocation).count += 1
         self._under_way.append(_Copy(access, values, self._closed))

@@ -34,6 +34,8 @@ class BlockRaces(Observer):
         fences: the lines that call `threadfence`.
     """
 
+    spaces = ("global",)
+
     def __init__(
         self, grid: tuple[int, int, int], written: set[int], fences: Sequence[int] = ()
     ) -> None:

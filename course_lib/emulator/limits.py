@@ -10,6 +10,7 @@ limit: the test came out both ways, `%` did wrap, the loop's last turn still had
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -145,10 +146,14 @@ class LimitNotes(Observer):
         launch: the number of the latest launch, from 0 on.
     """
 
+    spaces = ("global",)
+
     def __init__(self) -> None:
         self.launch = -1
         self._sites: dict[tuple, Site] = {}
         self._loops: list[_OpenLoop] = []
+        # Of each line and array, the shape of which all axes are closed.
+        self._closed_axes: dict[tuple[int, str], tuple[Value, ...]] = {}
 
     @property
     def sites(self) -> Sequence[Site]:
@@ -205,16 +210,23 @@ class LimitNotes(Observer):
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """An element of a shared or local array is about to be accessed."""
+        if self._closed_axes.get((line, view.name)) is view.shape:
+            return
+        is_open = len(indices) < len(view.shape)
         for axis, (index, length) in enumerate(zip(indices, view.shape, strict=False)):
-            if np.ndim(length):
+            if length.ndim:
+                is_open = True
                 continue
-            key = (line, view.name, axis, int(length))  # a part has the name of its array
+            key = (line, view.name, axis, length)  # a part has the name of its array
             site = self._sites.get(key)
             if site is None:
                 site = self._sites[key] = Site("axis", line)
-            if site.is_open:
+            if site.is_open and not (index.ndim == 0 and self._is_known(site, int(index) + 1)):
                 # One more than the index, computed so that no narrow type overflows.
                 self._note(site, index, length, mask, more=1)
+            is_open |= site.is_open
+        if not is_open:
+            self._closed_axes[line, view.name] = view.shape
 
     def enter_loop(self, node: ast.For | ast.While, path: Path) -> None:
         key = ("loop", node, path)
@@ -247,9 +259,14 @@ class LimitNotes(Observer):
                 known = loop.in_this_turn.get(place)
                 loop.in_this_turn[place] = _joined(known, cells) if known else cells
 
+    def _is_known(self, site: Site, number: int) -> bool:
+        """Has this launch shown a number at a site that lies between others of its?"""
+        seen = site.seen.get(self.launch)
+        return seen is not None and seen.left[0] <= number <= seen.left[1]
+
     def _note(self, site: Site, left: Value, right: Value, mask: Mask, more: int = 0) -> None:
         one, other = _extremes(left, mask), _extremes(right, mask)
-        if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        if not all(map(math.isfinite, (*one, *other))):
             site.is_open = False  # data, and no size
             return
         one = (one[0] + more, one[1] + more)
@@ -275,6 +292,8 @@ def _extremes(value: Value, mask: Mask) -> Range:
     if array.ndim == 0:
         return array.item(), array.item()
     if mask.array is not None:
-        lanes, array = np.broadcast_arrays(mask.array, array)
+        lanes = mask.array
+        if lanes.shape != array.shape:
+            lanes, array = np.broadcast_arrays(lanes, array)
         array = array[lanes]
     return array.min().item(), array.max().item()

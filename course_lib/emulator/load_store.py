@@ -25,7 +25,7 @@ from course_lib.emulator.memory import (
     Memory,
     poison,
 )
-from course_lib.emulator.observers import Observer
+from course_lib.emulator.observers import Observers
 from course_lib.emulator.wide_access import flat_cells
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class LoadStoreUnit:
         self,
         space: LaneSpace,
         memory: Memory,
-        observers: Observer,
+        observers: Observers,
         steps: StepCounter,
         instead: Instead | None = None,
     ) -> None:
@@ -94,6 +94,9 @@ class LoadStoreUnit:
         self.count = 0
         self.moment: tuple[int, ...] = ()
         self._checker = IndexChecker(space)
+        self._access_steps = steps.budget.access_steps
+        # Local arrays by cells, each a row of lanes; a view keeps its array, and so the array's id.
+        self._rows: dict[int, np.ndarray] = {}
 
     def part(
         self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
@@ -189,7 +192,10 @@ class LoadStoreUnit:
 
     def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
         """One cell of a local array for all lanes, without gathering."""
-        return storage.reshape(-1, *self.space.shape)[int(cell)]
+        rows = self._rows.get(id(storage))
+        if rows is None:
+            rows = self._rows[id(storage)] = storage.reshape(-1, *self.space.shape)
+        return rows[cell]
 
     def store(
         self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
@@ -237,7 +243,8 @@ class LoadStoreUnit:
     def write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
         """Put values into cells that are known to be inside, unobserved."""
         targets = [(allocation.storage, value)]
-        if allocation.written_in is not None:
+        if self._counts(allocation):
+            assert allocation.written_in is not None
             targets.append((allocation.written_in, np.int32(self.interval)))
             if allocation.space == "shared":
                 allocation.ages = None
@@ -249,6 +256,13 @@ class LoadStoreUnit:
         place = self.memory.place(allocation, cell)
         for storage, new in targets:
             _scatter(storage, place, new, mask.array)
+
+    def _counts(self, allocation: Allocation) -> bool:
+        """Whether it matters when a cell is written: not once all are, but in shared memory."""
+        if allocation.written_in is None:
+            return False
+        ages = allocation.ages
+        return ages is None or allocation.space == "shared" or not ages.all_fresh
 
     def _check_written(
         self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
@@ -303,18 +317,23 @@ class LoadStoreUnit:
 
     def observe(
         self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
-    ) -> Access:
-        """Tell the observers of an access."""
+    ) -> Access | None:
+        """Tell the observers of an access; returns it, if it is a copy or any of them hears."""
         allocation = view.allocation
         if allocation.copies is not None and allocation.copies.count:
             self._check_copies(kind, allocation, cell, mask, line, elements)
-        self.steps.spend(self.steps.budget.cost_of_access(self.space.size, np.size(cell)), line)
+        if self._access_steps:
+            self.steps.spend(self.steps.budget.cost_of_access(self.space.size, np.size(cell)), line)
         self.count += 1
+        hearing = self.observers.accesses[allocation.space]
+        if not hearing and kind != "copy":
+            return None
         order = (*self.moment, line, self.count)
         access = Access(
             kind, view.name, allocation, cell, mask, line, order, self.interval, elements
         )
-        self.observers.access(access)
+        for hear in hearing:
+            hear(access)
         return access
 
     def _check_copies(

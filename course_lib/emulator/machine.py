@@ -21,7 +21,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.async_copies import AsyncCopies
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic, integer_power
+from course_lib.emulator.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.limits import Kind, Path
 from course_lib.emulator.load_store import (
@@ -38,7 +38,9 @@ from course_lib.emulator.memory import (
     poison,
 )
 from course_lib.emulator.names import Reference
-from course_lib.emulator.observers import Observer
+from course_lib.emulator.observers import Observers
+from course_lib.emulator.operators import COMPARISONS, OPERATORS, UNARY, WRAPS
+from course_lib.emulator.prepared import element_parts, prepared
 from course_lib.emulator.typings import Typing
 from course_lib.emulator.waiting import Steps, settle
 
@@ -101,7 +103,7 @@ class Machine:
         typing: Typing,
         arguments: Sequence[Any],
         active: Mask,
-        observers: Observer,
+        observers: Observers,
         steps: StepCounter,
         budget: Budget,
         dynamic_shared_bytes: int = 0,
@@ -118,6 +120,8 @@ class Machine:
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
+        self.counts_flops = "flops" in observers.heard
+        self._notes_limits = "limit" in observers.heard
         self._is_debugged = typing.kernel.is_debugged
         self._nobody = Mask.of(space, np.False_)
         self._ended = self._nobody
@@ -185,8 +189,9 @@ class Machine:
 
     def spend(self, statement: ast.stmt) -> None:
         """Pay for a statement, or for one more turn of a loop."""
-        cost = self._step_cost * self.frame.typing.weight(statement)
-        self.steps.spend(cost, statement.lineno)
+        typing = self.frame.typing
+        weight = typing.weights.get(statement) or typing.weight(statement)
+        self.steps.spend(self._step_cost * weight, statement.lineno)
 
     def assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
@@ -337,7 +342,7 @@ class Machine:
             yield from self._for_elements(node, loop, iterated)
         elif isinstance(self.typing.types[node.iter], T.TupleType):
             yield from self._for_items(node, loop, iterated)
-        elif all(np.ndim(bound) == 0 for bound in iterated):
+        elif not any(bound.ndim for bound in iterated):
             yield from self._for_uniform(node, loop, *iterated)
         else:
             yield from self._for_lanes(node, loop, left, *iterated)
@@ -479,11 +484,12 @@ class Machine:
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression for the active lanes; other lanes may hold anything."""
         frame = self.frame
-        constant = frame.typing.constants.get(node)
-        if constant is not None:
-            return self._array_constant(constant) if isinstance(constant, np.ndarray) else constant
         if frame.settled and node in frame.settled:
             return frame.settled[node]
+        return prepared(frame.typing, node)(self)
+
+    def evaluate_slowly(self, node: ast.expr) -> Any:
+        """The value of an expression of a kind that is not prepared, part by part."""
         return self._evaluate[type(node)](node)
 
     def convert(self, value: Any, dtype: T.Type) -> Any:
@@ -494,7 +500,7 @@ class Machine:
             return tuple(self.convert(v, t) for v, t in zip(value, dtype.items, strict=True))
         return value
 
-    def _array_constant(self, array: np.ndarray) -> ArrayView:
+    def array_constant(self, array: np.ndarray) -> ArrayView:
         if id(array) not in self._constant_views:
             flat = np.ascontiguousarray(array).reshape(-1)
             allocation = Allocation(
@@ -587,17 +593,23 @@ class Machine:
 
     def operate(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """One arithmetic operation, in the type that Numba computes it in."""
-        dtype = self.typing.operands[node]
-        if dtype.kind == "f":
-            both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
-            active, is_float64 = self.active, dtype == T.FLOAT64
-            self.observers.flops(node.lineno, active, active.lanes, is_float64, not both_integers)
+        dtype = self.frame.typing.operands[node]
+        if dtype.kind == "f" and self.counts_flops:
+            self.note_flops(node, dtype, left, right)
         left, right = self.convert(left, dtype), self.convert(right, dtype)
-        if type(node.op) in _WRAPS and dtype.kind in "iu":
+        if type(node.op) in WRAPS and dtype.kind in "iu":
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
-        return _OPERATORS[type(node.op)](left, right)
+        return OPERATORS[type(node.op)](left, right)
+
+    def note_flops(
+        self, node: ast.BinOp | ast.AugAssign, dtype: np.dtype, left: Value, right: Value
+    ) -> None:
+        """Count a floating-point operation of each active lane."""
+        both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
+        active, is_float64 = self.active, dtype == T.FLOAT64
+        self.observers.flops(node.lineno, active, active.lanes, is_float64, not both_integers)
 
     def meet_limit(
         self,
@@ -608,6 +620,8 @@ class Machine:
         operator: type[ast.cmpop] = ast.Lt,
     ) -> None:
         """Tell that two values meet, either of which may be a limit for the other."""
+        if not self._notes_limits:
+            return
         path, active = self.frame.path, self.active
         self.observers.limit(kind, node, path, left, right, active, operator)
 
@@ -623,20 +637,20 @@ class Machine:
         if isinstance(node.op, ast.Not):
             return ~self.truth(operand)
         operand = self.convert(operand, self.typing.operands[node])
-        return _UNARY[type(node.op)](operand)
+        return UNARY[type(node.op)](operand)
 
     def compare(self, node: ast.Compare) -> Value:
         left = self.evaluate(node.left)
         result: Value = np.True_
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
-            if isinstance(left, tuple) and type(op) in _COMPARISONS:
+            if isinstance(left, tuple) and type(op) in COMPARISONS:
                 truth = self._compare_tuples(op, left, right)
                 if self.typing.shapes:
                     self._check_bounds_test(node, op, left, right, truth)
             else:
-                truth = self._compare_two(op, left, right)
-                if type(op) in _COMPARISONS:
+                truth = self.compare_two(op, left, right)
+                if type(op) in COMPARISONS:
                     self.meet_limit("test", comparator, left, right, type(op))
             result = result & truth
             left = right
@@ -645,12 +659,12 @@ class Machine:
     def _compare_tuples(self, op: ast.cmpop, left: tuple, right: tuple) -> Value:
         """As Python has it: the first items that differ decide, then the lengths."""
         self.steps.spend(len(left) // 8, self.line)
-        result: Value = np.bool_(_COMPARISONS[type(op)](len(left), len(right)))
+        result: Value = np.bool_(COMPARISONS[type(op)](len(left), len(right)))
         if isinstance(op, ast.Eq | ast.NotEq) and len(left) != len(right):
             return result
         for one, other in list(zip(left, right, strict=False))[::-1]:
-            same = self._compare_two(ast.Eq(), one, other)
-            decided = self._compare_two(_STRICTLY.get(type(op), op), one, other)
+            same = self.compare_two(ast.Eq(), one, other)
+            decided = self.compare_two(_STRICTLY.get(type(op), op), one, other)
             result = np.where(same, result, decided)[()]
         return result
 
@@ -670,7 +684,7 @@ class Machine:
         if not passed.empty:
             self.observers.not_below(ast.unparse(node)[:60], passed, node.lineno)
 
-    def _compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
+    def compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
             same = left is None and right is None
             return np.bool_(same == isinstance(op, ast.Is))
@@ -683,7 +697,7 @@ class Machine:
         if left.dtype.kind == "f" or right.dtype.kind == "f":
             common = np.promote_types(left.dtype, right.dtype)
             left, right = self.convert(left, common), self.convert(right, common)
-        return _COMPARISONS[type(op)](left, right)
+        return COMPARISONS[type(op)](left, right)
 
     def boolean(self, node: ast.BoolOp) -> Value:
         dtype = self.typing.types[node]
@@ -751,6 +765,8 @@ class Machine:
         """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
         index = self.evaluate(node.slice)
         count = len(items)
+        if index.ndim == 0 and -count <= index < count:
+            return items[int(index)]
         beyond = (index < -count) | (index >= count)
         bad = self.active.where(beyond) if np.any(beyond) else self._nobody
         if not bad.empty:
@@ -799,6 +815,10 @@ class Machine:
 
     def element(self, node: ast.Subscript, kind: str) -> tuple[ArrayView, list[Value]]:
         """The array and the indices that a subscript names, to "load" from or to "store" into."""
+        parts = element_parts(self.frame.typing, node)
+        if parts is not None and not self.frame.settled:
+            array, indices = parts
+            return array(self), [index(self) for index in indices]
         view = self.evaluate(node.value)
         items = self.index_items(node.slice)
         special = self.frame.typing.special
@@ -1010,34 +1030,6 @@ def _one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayVi
     return replace(yes, shape=tuple(lengths), offset=np.where(truth, yes.offset, no.offset))
 
 
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.true_divide,
-    ast.FloorDiv: np.floor_divide,
-    ast.Mod: np.remainder,
-    ast.Pow: integer_power,
-    ast.LShift: np.left_shift,
-    ast.RShift: np.right_shift,
-    ast.BitAnd: np.bitwise_and,
-    ast.BitOr: np.bitwise_or,
-    ast.BitXor: np.bitwise_xor,
-}
-_WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: np.negative,
-    ast.UAdd: np.positive,
-    ast.Invert: np.invert,
-}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-}
 _STRICTLY = {ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}
 _STATEMENTS = {
     ast.Assign: "assign",

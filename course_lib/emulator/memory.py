@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ NEVER_WRITTEN = -1
 GLOBAL_ALIGNMENT = 256
 GLOBAL_BASE = 1 << 32
 POISON_INTEGER = 0x5A
+_NO_FAULTS: Sequence[Fault] = ()
 # The offset of an array that begins where its allocation begins; "is" spares adding zero.
 _START = np.int64(0)
 
@@ -110,6 +112,13 @@ class ArrayView:
     strides: tuple[int, ...]
     offset: Value = field(default_factory=lambda: _START)
 
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The shape as plain numbers; () where it differs between lanes."""
+        if any(length.ndim for length in self.shape):
+            return ()
+        return tuple(int(length) for length in self.shape)
+
     @property
     def transposed(self) -> ArrayView:
         """The view with its axes reversed."""
@@ -124,7 +133,7 @@ class ArrayView:
         return replace(self, shape=(size,), strides=(1,))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Access:
     """One executed memory operation of all active lanes; the observers read these.
 
@@ -189,6 +198,19 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides[: len(shape)])
 
 
+def _of_numbers(indices: Sequence[Value], view: ArrayView) -> np.int64 | None:
+    """The cell of one element that all lanes name, if it is inside."""
+    cell = 0
+    for index, length, stride in zip(indices, view.lengths, view.strides, strict=False):
+        if index.ndim:
+            return None
+        number = int(index)
+        if not 0 <= number < length:
+            return None
+        cell += number * stride
+    return np.int64(cell)
+
+
 class IndexChecker:
     """Turns the indices of an access into cells, and finds those that are not inside."""
 
@@ -197,15 +219,26 @@ class IndexChecker:
         # Thread indices are used over and over: remember what was worked out for arrays seen
         # lately. The array is kept with it, so that its id cannot go to another one meanwhile.
         self._known: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}
+        # Likewise what such an array becomes where only inactive lanes are outside.
+        self._harmless: dict[int, tuple[Value, Mask, Value, Value]] = {}
 
     def cells(
         self, view: ArrayView, indices: Sequence[Value], mask: Mask
-    ) -> tuple[Value, Mask, list[Fault]]:
+    ) -> tuple[Value, Mask, Sequence[Fault]]:
         """The cell of each lane, the lanes whose indices are inside, and the faults."""
+        if view.offset is _START and view.lengths:
+            number = _of_numbers(indices, view)
+            if number is not None:
+                return number, mask, _NO_FAULTS
         cell: Value = view.offset
         faults: list[Fault] = []
         for axis, (index, stride) in enumerate(zip(indices, view.strides, strict=False)):
-            index, mask = self.inside(index, view.shape[axis], axis, mask, faults)
+            length = view.shape[axis]
+            known = self._known.get(id(index))
+            if known is not None and known[2] >= 0 and length.ndim == 0 and known[3] < length:
+                index = known[1]
+            else:
+                index, mask = self.inside(index, length, axis, mask, faults)
             step = index if stride == 1 else index * np.int64(stride)
             cell = step if cell is _START else cell + step
         return cell, mask, faults
@@ -220,15 +253,24 @@ class IndexChecker:
         if low >= 0 and high < shortest:
             return index, mask
         # From here on some index may be outside; only active lanes count.
-        if not unsigned:
+        known = self._harmless.get(id(index))
+        if known is not None and known[1] is mask and known[2] is length:
+            return known[3], mask
+        number = index
+        if low < 0 and not unsigned:
             index = self._wrapped(index, length, axis, mask, faults)
-        outside = (index < 0) | (index >= length)
+        outside = index >= length if low >= 0 else (index < 0) | (index >= length)
         bad = mask.where(outside)
+        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
+        harmless = np.where(outside, np.int64(0), index)
         if not bad.empty:
             faults.append(self._fault("outside", axis, index, length, bad))
             mask = mask.without(bad)
-        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
-        return np.where(outside, np.int64(0), index), mask
+        elif low >= 0:
+            if len(self._harmless) >= 32:
+                self._harmless.clear()
+            self._harmless[id(number)] = (number, mask, length, harmless)
+        return harmless, mask
 
     def _wrapped(
         self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
@@ -252,15 +294,20 @@ class IndexChecker:
         return np.broadcast_to(value, self.space.shape)[place]
 
     def whole(self, index: Value) -> tuple[Value, int, int]:
-        """An index as int64, with its lowest and highest value."""
+        """An index as int64, with its lowest value, or 0 if none is negative, and its highest."""
         if index.ndim == 0:
             number = int(index)
-            return np.int64(number) if number < 2**63 else np.int64(-1), number, number
+            if number >= 2**63:
+                return np.int64(-1), -1, number
+            return np.int64(number), number, number
         known = self._known.get(id(index))
         if known is not None:
             return known[1:]
         whole = index.astype(np.int64, copy=False)
-        low, high = int(whole.min()), int(whole.max())
+        # As unsigned numbers, negative ones are the highest: one look instead of two.
+        low, high = 0, int(whole.view(np.uint64).max())
+        if high >= 2**63:
+            low, high = int(whole.min()), int(whole.max())
         if len(self._known) >= 32:
             self._known.clear()
         self._known[id(index)] = (index, whole, low, high)  # type: ignore[assignment]

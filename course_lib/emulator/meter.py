@@ -106,9 +106,11 @@ class Meter(Observer):
         _add(traffic, f"{kind}_", cost, size)
         if kind == "load":
             traffic.loaded_elements += elements
+            traffic.loaded_at[access.line] += elements
             mark(touched.loaded, access)
         else:
             traffic.stored_elements += elements
+            traffic.stored_at[access.line] += elements
             mark(touched.stored, access)
 
     def _shared(self, access: Access, counters: LineCounters) -> None:

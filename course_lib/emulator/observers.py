@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +21,16 @@ if TYPE_CHECKING:
     from course_lib.emulator.memory import Access, Allocation, ArrayView, Fault, Memory
 
 
+SPACES = ("global", "shared", "local", "constant")
+
+
 class Observer:
-    """Hears of every event and does nothing about it."""
+    """Hears of every event and does nothing about it.
+
+    `spaces`: the kinds of memory of whose accesses it wants to hear.
+    """
+
+    spaces: ClassVar[Sequence[str]] = SPACES
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         """The next blocks of the launch begin: those in `space`, with shared memory of theirs."""
@@ -82,7 +90,7 @@ class Observer:
     # -- memory -------------------------------------------------------------------------------
 
     def access(self, access: Access) -> None:
-        """A load, a store or an atomic operation took place."""
+        """A load, a store or an atomic operation took place; told through `accesses`."""
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """An element of a shared or local array is about to be accessed."""
@@ -132,18 +140,34 @@ EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_"))
 
 
 class Observers(Observer):
-    """Tells several observers; each hears only of the events that it overrides."""
+    """Tells several observers; each hears only of the events that it overrides.
+
+    `accesses` holds, for each kind of memory, those who hear of accesses to it; `heard` the events
+    of which anybody hears.
+    """
 
     def __init__(self, observers: Iterable[Observer]) -> None:
         everyone = tuple(observers)
+        self.heard = {event for event in EVENTS if any(_hears(each, event) for each in everyone)}
         for event in EVENTS:
             hearing = [getattr(each, event) for each in everyone if _hears(each, event)]
             # One listener is called directly: that is the usual case, and events are many.
-            setattr(self, event, hearing[0] if len(hearing) == 1 else partial(_tell, hearing))
+            direct = [*hearing, _unheard][0] if len(hearing) < 2 else partial(_tell, hearing)
+            setattr(self, event, direct)
+        self.accesses = {
+            space: tuple(
+                each.access for each in everyone if _hears(each, "access") and space in each.spaces
+            )
+            for space in SPACES
+        }
 
 
 def _hears(observer: Observer, event: str) -> bool:
     return getattr(type(observer), event) is not getattr(Observer, event)
+
+
+def _unheard(*event: Any) -> None:
+    pass
 
 
 def _tell(hearing: Iterable[Callable[..., None]], *event: Any) -> None:

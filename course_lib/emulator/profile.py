@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -86,7 +87,7 @@ class ArrayTraffic:
     """What the launch read from, and wrote to, one array that was passed in.
 
     Requests, sectors and bytes as in `Counters`; elements are counted per lane, distinct
-    elements once each.
+    elements once each. `loaded_at` and `stored_at` are the elements of each source line.
     """
 
     shape: tuple[int, ...]
@@ -101,6 +102,8 @@ class ArrayTraffic:
     store_bytes: int = 0
     stored_elements: int = 0
     distinct_elements_stored: int = 0
+    loaded_at: Counter[int] = field(default_factory=Counter)
+    stored_at: Counter[int] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ class RaceDetector(Observer):
         report: told of every race when the blocks have ended.
     """
 
+    spaces = ("global", "shared")
+
     def __init__(self, written_globals: set[int], report: Callable[[Race], None]) -> None:
         self._written_globals = written_globals
         self._tell = report

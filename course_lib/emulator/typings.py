@@ -34,6 +34,8 @@ class Typing:
         pure: conditional operands that touch no memory, which may be computed for all lanes.
         return_type: what the function returns; Static(None) for nothing.
         weights: what statements cost, as far as that was asked.
+        prepared: the expressions that have been made functions, and `elements` the parts of
+            subscripts; see prepared.py.
     """
 
     kernel: Kernel
@@ -49,6 +51,8 @@ class Typing:
     pure: set[ast.AST] = field(default_factory=set)
     return_type: T.Type = field(default_factory=lambda: T.Static(None))
     weights: dict[ast.stmt, int] = field(default_factory=dict)
+    prepared: dict[ast.AST, Any] = field(default_factory=dict)
+    elements: dict[ast.AST, Any] = field(default_factory=dict)
 
     def weight(self, statement: ast.stmt) -> int:
         """How many steps a statement costs, the statements within it not counted."""

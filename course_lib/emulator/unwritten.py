@@ -34,6 +34,8 @@ class Unwritten(Observer):
         note: keeps the finding.
     """
 
+    spaces = ("global",)
+
     def __init__(self, reporter: Reporter, note: Callable[[Finding], None]) -> None:
         self.reporter = reporter
         self.note = note

@@ -6,6 +6,8 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.cases import Case
+from course_lib.diagnosis.examination import Examination, Trial
 from course_lib.diagnosis.launch_choice import tile_of
 from course_lib.diagnosis.report import Report
 
@@ -232,3 +234,38 @@ def test_the_tile_that_shared_arrays_hold(shapes: list[tuple[int, ...]], side: i
 def test_every_kernel_exercise_says_which_blocks_it_offers() -> None:
     for exercise in EXERCISES.values():
         assert bool(exercise.block_axes) == (exercise.kind == "kernel"), exercise.id
+
+
+def test_a_guess_that_fails_is_left_at_its_first_wrong_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Until all guesses have failed: then the first one is launched on all that is left."""
+    launches: list[tuple[object, Case]] = []
+    run = Examination.run
+
+    def counted(self: Examination, case: Case, listen: bool = False) -> Trial:
+        launches.append((self.constants.get("BLOCK"), case))
+        return run(self, case, listen)
+
+    monkeypatch.setattr(Examination, "run", counted)
+    answer = """
+from numba import cuda
+
+BLOCK = (8, 8)
+
+@cuda.jit
+def mat_add(A, B, C):
+    i = cuda.blockIdx.y * 16 + cuda.threadIdx.y
+    j = cuda.blockIdx.x * 16 + cuda.threadIdx.x
+    if i < C.shape[0] and j < C.shape[1]:
+        C[i, j] = A[i, j] + B[i, j]
+"""
+    assert examine_source("mat_add", answer).passed
+    guessed = [case for block, case in launches if block]
+    asked = [case for block, case in launches if not block]
+    assert 0 < len(guessed) < len(asked)
+    launches.clear()
+    report = examine_source("mat_add", answer.replace("A[i, j] + B", "A[i, j] - B"))
+    assert not report.passed
+    assert all(launches.count(launch) == 1 for launch in launches)
+    assert len([block for block, _ in launches if block]) > len(guessed)

@@ -325,8 +325,8 @@ def mat_add(A, B, C):
     assert course_lib.examine_source("mat_add", right, block=(512, 1), debug=True).passed
 
 
-def room_sites(body: str) -> list[tuple[str, float | None]]:
-    """The limits that are left open after launches with two sizes, in a kernel with this body."""
+def noted(body: str) -> LimitNotes:
+    """What launches with two sizes show, of a kernel with this body."""
     lines = indent(body.strip("\n"), "    ")
     program = load_program(f"""
 from numba import cuda, float32
@@ -345,7 +345,22 @@ def kernel(x, y):
         emulation = emulate(program.kernel("kernel"))
         emulation.limits = notes
         emulation[1, 1](np.ones(size, np.float32), np.zeros(size, np.float32))
-    return [(site.kind, site.number) for site in notes.sites if site.is_open and site.number]
+    return notes
+
+
+def room_sites(body: str) -> list[tuple[str, float | None]]:
+    """The limits that are left open after launches with two sizes."""
+    return [(site.kind, site.number) for site in noted(body).sites if site.is_open and site.number]
+
+
+def test_a_part_of_an_array_hides_no_index_of_the_same_line() -> None:
+    body = "for i in range(n): part = table[1]; table[1, i] = part[0]"
+    reached = [
+        [seen.left[1] for seen in site.seen.values()]
+        for site in noted(body).sites
+        if site.kind == "axis" and site.number == 512
+    ]
+    assert [20, 40] in reached
 
 
 @pytest.mark.parametrize(

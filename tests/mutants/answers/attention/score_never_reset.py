@@ -29,7 +29,7 @@ def attention(Q, K, V, O):
         cuda.syncthreads()
 
         for k in range(32):
-            score += sQ[ty, k] * sK[tx, k]  # <- accumulator-error, wrong-result
+            score += sQ[ty, k] * sK[tx, k]  # <- accumulator-error
         score *= SCALE
         if first + tx >= K.shape[0]:
             score = float32(-math.inf)

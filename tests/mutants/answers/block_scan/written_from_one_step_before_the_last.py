@@ -12,7 +12,7 @@ def block_scan(x, y):
     s[source, t] = x[i] if i < x.size else float32(0)
     cuda.syncthreads()
     stride = 1
-    while stride < RUN:  # <- wrong-loop-bound
+    while stride < RUN:
         target = 1 - source
         if t >= stride:
             s[target, t] = s[source, t] + s[source, t - stride]
@@ -22,4 +22,4 @@ def block_scan(x, y):
         source = target
         stride *= 2
     if i < x.size:
-        y[i] = s[1 - source, t]
+        y[i] = s[1 - source, t]  # <- wrong-index, stale-shared-read

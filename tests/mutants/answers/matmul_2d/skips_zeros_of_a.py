@@ -48,11 +48,11 @@ def matmul_2d(A, B, C):
                 if ra[i] == 0:  # <- wrong-formula, wrong-loop-bound, accumulator-error
                     break  # <- wrong-formula, wrong-loop-bound, accumulator-error
                 for j in range(TN):
-                    sums[i * TN + j] += ra[i] * rb[j]  # <- wrong-result
+                    sums[i * TN + j] += ra[i] * rb[j]
         cuda.syncthreads()
     for i in range(TM):
         for j in range(TN):
             r = y0 + my_row + i * ROWS_OF_THREADS
             c = x0 + my_col * TN + j
             if r < height and c < width:
-                C[r, c] = sums[i * TN + j]
+                C[r, c] = sums[i * TN + j]  # <- wrong-result
