@@ -18,7 +18,8 @@ ALLOWED: dict[str, set[str]] = {
     "entries": set(),
     "curriculum": {"entries", "findings"},
     "errors": {"findings"},
-    "emulator": {"findings"},
+    "sentences": set(),
+    "emulator": {"findings", "sentences"},
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings"},
     "host_api": {"device_array", "errors"},
@@ -40,9 +41,12 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "devices", "emulator", "errors", "findings", "measurements",
         "memory_levels", "occupancy", "roofline", "web",
     },
-    "diagnosis": {"curriculum", "devices", "emulator", "entries", "findings", "occupancy"},
+    "diagnosis": {
+        "curriculum", "devices", "emulator", "entries", "findings", "occupancy", "sentences",
+    },
     "checking": {
         "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "runtime",
+        "sentences",
     },
     "measurements": set(),
     "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
@@ -55,7 +59,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "grading": {
         "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "entries",
-        "errors", "findings", "web",
+        "errors", "findings", "sentences", "web",
     },
     "commands": {
         "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",

@@ -79,12 +79,10 @@ class Reporter:
             return finding(
                 "wrong-index",
                 say(
-                    "{who} uses the {index}{axis} of {array}: a negative index counts from the "
-                    "end, so the element {meant} is meant.",
-                    graded="{who} uses {index}{axis} of {array}: a negative index counts from the "
-                    "end.",
+                    "{who} uses the index {number}{axis} of {array}: a negative index counts from "
+                    "the end, so the element {meant} is meant.",
                     who=who,
-                    index=Index(fault.index, last),
+                    number=fault.index,
                     axis=axis,
                     array=allocation.name,
                     meant=fault.index + fault.length,
