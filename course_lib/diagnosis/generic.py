@@ -8,7 +8,6 @@ in the wrong place. Bounds, races, cost and float64 are the emulator's business,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from math import ceil, lcm, prod
 from typing import ClassVar
@@ -237,8 +236,7 @@ def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
 def _mapping(output: str, trail: Trail, sizes: Geometry) -> Slip | None:
     if trail.writes.ndim == 1:
         return run_mapping_slip(trail, sizes.tile_columns, output, "element")
-    slip = mapping_slip(trail, sizes)
-    return replace(slip, message=slip.message.replace(" C ", f" {output} ")) if slip else None
+    return mapping_slip(trail, sizes, output)
 
 
 def _diagnose(exercise: Exercise, outcome: Outcome) -> Slip | None:

@@ -421,7 +421,7 @@ def _sum(
     if chosen:
         return Place(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
-        if isinstance(statement, ast.AugAssign) and "product" in slip.message:
+        if isinstance(statement, ast.AugAssign) and "replaced" in details:
             name = root_name(statement.target)
             around = source.loops_around(statement)
             starts = source.starts(name) if name else []
@@ -435,7 +435,7 @@ def _start(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
     """Where the sum is set to its first value, or replaced by the sum of one tile."""
-    again = "starts again" in slip.message
+    again = "again" in details
     sums = source.sums()
     if again:
         for statement in source.walk():
@@ -486,10 +486,11 @@ def _moved(
     array, *slots = details
     for each in source.parameters_and_tiles():
         for access in source.accesses(each, store=False) + source.accesses(each, store=True):
-            if "one too" in slip.message and any(map(_is_next, indices_of(access))):
+            if "next" in slots and any(map(_is_next, indices_of(access))):
                 return Place(access.lineno)
+    slots = [each for each in slots if each != "next"]
     if not trail.loaded[array].all():
-        return _load(slip, details, source, trail, names)
+        return _load(slip, [array, *slots], source, trail, names)
     if not trail.writes.all():
         slot = "column" if slots == ["row"] else "row"  # the row of A is the column of B
         return _store(slip, ["index", slot], source, trail, names)

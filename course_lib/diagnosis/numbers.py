@@ -429,11 +429,8 @@ def moved_operand(outcome: Outcome) -> Slip | None:
             o.tolerance,
             o.known,
             not o.untouched.any(),
+            operand,
         )
         if slip:
-            text = slip.message.replace("C holds the right numbers", f"{operand} takes part")
-            text = text.replace("Every block holds the numbers", f"Every block adds the {operand}")
-            for noun in ("row of A", "column of B"):
-                text = text.replace(noun, f"{noun.split()[0]} of {operand}")
-            return Slip("wrong-index", text, slip.hint, ("load", operand))
+            return replace(slip, place=("load", operand))
     return None

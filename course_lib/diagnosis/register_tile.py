@@ -36,7 +36,7 @@ def diagnose_register_tile(outcome: Outcome) -> Slip | None:
         return replace(slip, place=("staged", *slip.place[1:]))
     if slip.place[:2] == ("steps", "often"):
         return replace(slip, place=("tiles", *slip.place[2:]))
-    if slip.place == ("sum",) and "product" in slip.message:
+    if slip.place == ("sum", "replaced"):
         return replace(slip, place=("part", "again"))
     if slip.place == ("steps", "inner"):
         return replace(slip, place=("tiles", "steps"))

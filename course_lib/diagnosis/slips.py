@@ -337,8 +337,15 @@ def moved_slip(
     tolerance: Array,
     known: Array,
     everywhere: bool,
+    of: str = "",
 ) -> Slip | None:
-    """Is every number right, but in another place of C? `everywhere`: was all of C written?"""
+    """Is every number right, but in another place of C?
+
+    Args:
+        expected, got: what should have come out, and what did; of one operand what it adds to C.
+        everywhere: was all of C written?
+        of: the operand, if it is one alone that is read elsewhere.
+    """
     i, j = np.indices(got.shape)
     flat = Geometry(sizes.rows, sizes.columns, 1, sizes.tile_rows, sizes.tile_columns)
     point = Point(i, j, flat)
@@ -352,7 +359,7 @@ def moved_slip(
             continue
         values = take(expected, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
         if _same(values, got, tolerance, known) and _same(values, got, tolerance, wrong):
-            return _moved_message(rows, columns, everywhere)
+            return _moved_message(rows, columns, everywhere, of)
     return None
 
 
@@ -377,16 +384,16 @@ def _same(values: Array, got: Array, tolerance: Array, known: Array, share: floa
     return bool(known.any() and np.mean(close[known]) > share)
 
 
-def _moved_message(rows: str, columns: str, everywhere: bool) -> Slip:
+def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
     """Where every element was written, the loads went astray; where not, the store did."""
+    takes_part = f"{of} takes part" if of else "C holds the right numbers"
     if (rows, columns) == ("j", "i"):
-        message = "C holds the right numbers transposed: its row and its column are exchanged."
+        message = f"{takes_part} transposed: its row and its column are exchanged."
         hint = "Which of x and y counts rows? Compare the indices of C with those of A and B."
         return Slip("wrong-index", message, hint, ("store",))
     if (rows, columns) == ("ty", "tx"):
-        message = (
-            "Every block holds the numbers of block (0, 0): the offset of the block is missing."
-        )
+        holds = f"adds the {of}" if of else "holds the numbers"
+        message = f"Every block {holds} of block (0, 0): the offset of the block is missing."
         hint = (
             "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
         )
@@ -395,12 +402,12 @@ def _moved_message(rows: str, columns: str, everywhere: bool) -> Slip:
     hint = "Write down the row and the column that thread (1, 0) of block (1, 0) works on."
     within = ("within",) * (rows in EXCHANGED or columns in EXCHANGED)
     if everywhere and columns == "j":
-        text = f"The numbers fit if the row of A is {row}."
+        text = f"The numbers fit if the row of {of or 'A'} is {row}."
         return Slip("wrong-index", text, hint, ("load", "A", "row", *within))
     if everywhere and rows == "i":
-        text = f"The numbers fit if the column of B is {column}."
+        text = f"The numbers fit if the column of {of or 'B'} is {column}."
         return Slip("wrong-index", text, hint, ("load", "B", "column", *within))
     parts = [f"the row is {row}"] if rows != "i" else []
     parts += [f"the column is {column}"] if columns != "j" else []
-    message = f"C holds the right numbers in the wrong places: {', and '.join(parts)}."
+    message = f"{takes_part} in the wrong places: {', and '.join(parts)}."
     return Slip("wrong-index", message, hint, ("load",) if everywhere else ("store",))

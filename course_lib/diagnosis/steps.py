@@ -132,13 +132,13 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
     start_hint = "How many times does the loop run, and what happens to the sum on the way?"
     if len(kept) == 1 and kept[0] == K - 1:
         message = "Only the last product counts: each one replaces the sum instead of being added."
-        return Slip("accumulator-error", message, start_hint, ("sum",))
+        return Slip("accumulator-error", message, start_hint, ("sum", "replaced"))
     if tiled and np.array_equal(kept, np.arange(last_tile, K)) and sizes.tiles > 1:
         message = "Only the last tile counts: the sum starts again with every tile."
-        return Slip("accumulator-error", message, start_hint, ("start",))
+        return Slip("accumulator-error", message, start_hint, ("start", "again"))
     if tiled and sizes.tiles > 1 and np.array_equal(kept % T, np.full(len(kept), T - 1)):
         message = "Of every tile only the last product counts: the others are replaced, not added."
-        return Slip("accumulator-error", message, start_hint, ("sum",))
+        return Slip("accumulator-error", message, start_hint, ("sum", "replaced"))
     hint = "For which k does the loop run first, and for which last?"
     if tiled and np.array_equal(gone, np.arange(K - K % T, K)) and K % T:
         message = (

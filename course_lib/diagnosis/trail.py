@@ -163,7 +163,7 @@ def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(sorted(numbers)) for name, numbers in lines.items()}
 
 
-def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
+def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | None:
     """Do the blocks write where the launch has them write?
 
     The launch gives x to the columns and y to the rows, one tile of C to a block. How far the
@@ -173,13 +173,14 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
         return None
     steps = block_steps(trail)
     if steps is None:
-        return shape_slip(trail, sizes)
+        return shape_slip(trail, sizes, output)
     (row_x, column_x), (row_y, column_y) = steps
     high, wide = sizes.tile_rows, sizes.tile_columns
     if (row_x, column_y) == (wide, high) and row_y == column_x == 0:
         message = (
-            "Blocks run through C the wrong way: one block further in x moves down the rows, and "
-            "one further in y along the columns. The launch has x for columns and y for rows."
+            f"Blocks run through {output} the wrong way: one block further in x moves down the "
+            "rows, and one further in y along the columns. The launch has x for columns and y for "
+            "rows."
         )
         hint = "Which of the two numbers of cuda.grid(2), or of blockIdx, counts columns?"
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
@@ -191,7 +192,7 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
         if moved == 0 and other[0] == other[1]:
             wrong = "y" if axis == "x" else "x"
             text = (
-                f"The {noun} of C grows with the block's {wrong}, but the launch counts "
+                f"The {noun} of {output} grows with the block's {wrong}, but the launch counts "
                 f"{noun}s in {axis}."
             )
         elif moved == 0 and not _stay(trail, axis, noun):
@@ -203,11 +204,11 @@ def mapping_slip(trail: Trail, sizes: Geometry) -> Slip | None:
             return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
         else:
             text = (
-                f"From one block to the next in {axis} the {noun} of C grows by {moved}, "
+                f"From one block to the next in {axis} the {noun} of {output} grows by {moved}, "
                 f"but a block covers {tile} {noun}s."
             )
         return Slip("wrong-index", text, hint, ("store", "mapping", noun))
-    return shape_slip(trail, sizes)
+    return shape_slip(trail, sizes, output)
 
 
 def _ends_fit(trail: Trail, axis: str, noun: str, tile: int) -> bool:
@@ -243,7 +244,7 @@ def run_mapping_slip(trail: Trail, run: int, output: str, noun: str) -> Slip | N
     return Slip("wrong-index", text, hint, ("store", "mapping", "row"))
 
 
-def shape_slip(trail: Trail, sizes: Geometry) -> Slip | None:
+def shape_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | None:
     """Does a block write beyond its tile, while other elements are left out?"""
     if (0, 0) not in trail.corners or trail.writes.all():
         return None
@@ -254,8 +255,8 @@ def shape_slip(trail: Trail, sizes: Geometry) -> Slip | None:
     if rows <= high and columns <= wide:
         return None
     text = (
-        f"Block (0, 0) writes into {_count(rows, 'row')} and {_count(columns, 'column')} of C; "
-        f"its own part has {_count(high, 'row')} and {_count(wide, 'column')}."
+        f"Block (0, 0) writes into {_count(rows, 'row')} and {_count(columns, 'column')} of "
+        f"{output}; its own part has {_count(high, 'row')} and {_count(wide, 'column')}."
     )
     hint = "Write down the row and the column for the last thread of block (0, 0)."
     return Slip("wrong-index", text, hint, ("store", "mapping", "row" if rows > high else "column"))

@@ -59,6 +59,7 @@ INDICES: dict[str, tuple[str, Callable[[Spot], Array]]] = {
     "row-1": ("one too small", lambda s: s.row - 1),
     "0": ("always 0", lambda s: 0 * s.row),
 }
+NEXT = {"column+1", "column-1", "row+1", "row-1"}
 RIGHT = ("column", "row")  # what belongs into the row and the column of A
 
 # Slips with both indices at once: (row of A, column of A) -> message, hint, place.
@@ -161,7 +162,9 @@ def _moved_slip(row: str, column: str) -> Slip:
     parts += [f"the column of A is {INDICES[column][0]}"] if column != RIGHT[1] else []
     slots = [name for name, wrong in (("row", row != RIGHT[0]), ("column", True)) if wrong]
     hint = "Write down, for thread (1, 0) of block (1, 0), what it reads and where it writes."
-    place = ("moved", "A", *(slots if column != RIGHT[1] else ["row"]))
+    slots = slots if column != RIGHT[1] else ["row"]
+    slots += ["next"] if {row, column} & NEXT else []
+    place = ("moved", "A", *slots)
     return Slip("wrong-index", f"The numbers fit if {' and '.join(parts)}.", hint, place)
 
 
