@@ -7,6 +7,7 @@ import ast
 from course_lib.diagnosis.causes import explain_float64, explain_outside, keep_causes, once
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 SHAPES = {"A": (33, 37), "B": (37, 19), "C": (33, 19)}
 REACH = {"A": (48, 48), "B": (48, 32), "C": (48, 32)}
@@ -20,7 +21,9 @@ def source(body: str) -> Source:
 
 def outside(array: str, index: int, axis: int, line: int, verb: str = "read") -> Finding:
     """A fault as the emulator reports it."""
-    message = f"thread (0, 1) {verb}s {array} at index {index} along axis {axis}, but … end at 1."
+    message = say(
+        "thread (0, 1) {verb}s {array}, but …", verb=verb, array=array, place=(axis, index)
+    )
     return finding(f"out-of-bounds-{verb}", message, line, cell=array)
 
 

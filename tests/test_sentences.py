@@ -1,0 +1,68 @@
+"""A sentence remembers its facts, and says to each reader what is meant for them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.sentences import Capital, Index, facts_of, in_words, say, told
+
+
+def test_a_sentence_is_text_with_its_facts() -> None:
+    said = say("{who} reads {array}.", who="thread 3", array="A", place=(0, 7))
+    assert said == "thread 3 reads A." and isinstance(said, str)
+    assert facts_of(said) == {"who": "thread 3", "array": "A", "place": (0, 7)}
+    assert facts_of("no more than text") == {}
+
+
+def test_facts_are_found_in_sentences_within_sentences() -> None:
+    inner = say("{array} ends.", array="A")
+    outer = say("{cause} {seen}", cause="Look:", seen=Capital(inner))
+    assert facts_of(outer)["array"] == "A"
+
+
+def test_each_reader_is_told_what_is_meant_for_them() -> None:
+    index = Index(70_000, last=9)
+    inner = say("A at {index}", index=index)
+    said = say("it reads {seen}, {right}.", graded="it reads {seen}.", seen=inner, right="not 3")
+    assert said == told(said, "instructor") == "it reads A at index 70000, not 3."
+    assert told(said, "graded student") == "it reads A at an index far outside."
+    assert told("plain", "graded student") == "plain"
+
+
+@pytest.mark.parametrize(
+    ("index", "far"),
+    [
+        (Index(1044, last=9), False),  # two arrays and a block
+        (Index(1045, last=9), True),
+        (Index(-1045, last=9), True),
+        (Index(100_000), False),
+        (Index(100_001), True),
+    ],
+)
+def test_only_an_index_far_outside_is_withheld(index: Index, far: bool) -> None:
+    assert index.told("student") == f"index {index.number}"
+    assert (index.told("graded student") == "an index far outside") == far
+    assert Index(10**7, name="flat index").told("graded student") == "a flat index far outside"
+
+
+@given(st.text())
+def test_text_of_an_answer_is_no_template(text: str) -> None:
+    said = say("It calls {name}.", name=text)
+    assert said == f"It calls {text}." == told(said, "graded student")
+    assert in_words(text, f"{text}!").told("graded student") == f"{text}!"
+
+
+def test_a_sentence_can_be_copied_and_sent() -> None:
+    said = say("at {index}", index=Index(10**6, last=9), graded="far from {index}")
+    for again in (copy.deepcopy(said), pickle.loads(pickle.dumps(said))):
+        assert (again, again.told("graded student")) == (said, said.told("graded student"))
+
+
+def test_a_fact_that_is_missing_is_our_mistake() -> None:
+    with pytest.raises(KeyError):
+        say("{nobody} says this")
