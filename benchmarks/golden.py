@@ -1,0 +1,109 @@
+"""Keeps what is said of every answer of the tests, and compares it after a change.
+
+    python benchmarks/golden.py keep before.jsonl [--one-in 12] [--seeds 0 5 11]
+    python benchmarks/golden.py compare before.jsonl after.jsonl
+
+An answer's report is all of it: verdict, points, findings with their words for both readers, what
+holds. A change that promises to change nothing is held against it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from course_lib.checking import examine_source  # noqa: E402
+from course_lib.sentences import told  # noqa: E402
+
+FOLDERS = ("tests/mutants/answers", "tests/styles/answers")
+SEEDS = (0, 5, 11)
+READERS = ("student", "graded student")
+Job = tuple[str, int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 if all was kept, or nothing differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("keep", "compare"))
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--one-in", type=int, default=1, help="every so many answers")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    options = parser.parse_args(arguments)
+    if options.what == "compare":
+        before, after = options.files
+        return compare(before, after)
+    keep(options.files[0], list(_jobs(options.one_in, options.seeds)))
+    return 0
+
+
+def _jobs(one_in: int, seeds: Sequence[int]) -> Iterator[Job]:
+    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*/*.py"))
+    for seed in seeds:
+        for path in paths[::one_in]:
+            yield str(path.relative_to(ROOT)), seed
+
+
+def keep(out: Path, jobs: Sequence[Job]) -> None:
+    """Write one line for each answer and seed."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool, out.open("w", encoding="utf-8") as kept:
+        for (path, seed), said in zip(jobs, pool.map(report_of, jobs, chunksize=4), strict=True):
+            kept.write(json.dumps([path, seed, said], ensure_ascii=False) + "\n")
+
+
+def report_of(job: Job) -> dict[str, object]:
+    """All that is said of an answer."""
+    path, seed = job
+    text = (ROOT / path).read_text(encoding="utf-8")
+    report = examine_source(Path(path).parent.name, text, seed=seed, debug=True)
+    return {
+        "passed": report.passed,
+        "earned": dict(report.earned),
+        "needs review": report.needs_review,
+        "launched": str(report.launched or ""),
+        "held": list(report.held),
+        "findings": [
+            {
+                "code": each.code,
+                "severity": each.severity,
+                "line": each.line,
+                "other line": each.other_line,
+                "message": [told(each.message, reader) for reader in READERS],
+                "hint": [told(each.hint, reader) for reader in READERS],
+                "values": each.values,
+            }
+            for each in report.findings
+        ],
+    }
+
+
+def compare(before: Path, after: Path) -> int:
+    """Print what differs; the number of answers of which something else is said."""
+    old, new = (_read(path) for path in (before, after))
+    differing = 0
+    for key in sorted(old.keys() & new.keys()):
+        if old[key] != new[key]:
+            differing += 1
+            print(f"{key[0]}, seed {key[1]}")
+            for name in old[key]:
+                if old[key][name] != new[key].get(name):
+                    print(f"  {name}\n  - {old[key][name]}\n  + {new[key].get(name)}")
+    alone = len(old.keys() ^ new.keys())
+    print(f"{len(old.keys() & new.keys())} compared, {differing} differ, {alone} in one file alone")
+    return min(differing, 1)
+
+
+def _read(path: Path) -> dict[Job, dict[str, object]]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {(name, seed): said for name, seed, said in rows}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
