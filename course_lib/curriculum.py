@@ -2,7 +2,7 @@
 
 Titles, goals, launch shapes, requirements and points are written here and nowhere else. The
 notebooks' headings, the README's table, the checks and the grader all read them from here.
-This module imports nothing else of the course but the checks of its entries.
+This module imports nothing else of the course but the kinds of exercises and the checks of entries.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from course_lib import entries
+from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind, properties_of
 
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
@@ -124,7 +125,7 @@ class Exercise:
     constants: Mapping[str, int] = field(default_factory=dict)
     block_axes: tuple[int, ...] = ()
     rung: str | None = None
-    kind: Literal["kernel", "function", "constants"] = "kernel"
+    kind: Kind = KERNEL
     reference: Callable[..., Any] | None = None
     shapes: tuple[str, ...] = ()
     formula: str = ""
@@ -134,7 +135,7 @@ class Exercise:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
         object.__setattr__(self, "place", entries.Place())
-        entries.check_entry(self, PROPERTIES)
+        entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -148,16 +149,17 @@ class Exercise:
     @property
     def signature(self) -> str:
         """The call as a student writes it, "matmul_tiled(A, B, C)", or the constants asked for."""
-        names = ", ".join(self.parameters)
-        return names if self.kind == "constants" else f"{self.id}({names})"
+        return self.kind.signature(self)
+
+    @property
+    def names_to_define(self) -> tuple[str, ...]:
+        """The names that an answer gives a meaning."""
+        return self.kind.names_to_define(self)
 
     @property
     def check_call(self) -> str:
         """The check cell of this exercise."""
-        answer = self.id
-        if self.kind == "constants":
-            answer = "{" + ", ".join(f'"{name}": {name}' for name in self.parameters) + "}"
-        return f'course_lib.check("{self.id}", {answer})'
+        return f'course_lib.check("{self.id}", {self.kind.handed_in(self)})'
 
     def launch(
         self,
@@ -464,7 +466,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             lesson="06",
             parameters=("device", "threads", "registers", "shared_bytes"),
             points={"right": 8, "refusals": 2},
-            kind="function",
+            kind=FUNCTION,
         ),
         Exercise(
             id="pick_a_tile",
@@ -472,7 +474,7 @@ EXERCISES: dict[str, Exercise] = entries.by_id(
             lesson="06",
             parameters=("BM", "BN", "BK", "TM", "TN"),
             points={"right": 4, "resident": 3, "intensity": 3},
-            kind="constants",
+            kind=CONSTANTS,
         ),
         Exercise(
             id="transpose_tiled",

@@ -49,7 +49,7 @@ def test_an_exercise_is_judged_by_known_properties(each):
     assert "right" not in each.requirements
     assert each.max_points == 10
     assert all(points > 0 for points in each.points.values())
-    if each.kind == "kernel":
+    if each.kind.name == "kernel":
         assert "float32" in each.requirements
         assert each.output in each.parameters
     assert each.id.isidentifier()

@@ -12,6 +12,7 @@ import pytest
 from course_lib import curriculum, entries
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
 from course_lib.entries import BadEntry
+from course_lib.kinds import FUNCTION
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GOOD: dict[str, object] = {
@@ -30,7 +31,7 @@ BAD = {
     ),
     "property": ({"points": {"right": 4, "speed": 6}}, "a kernel is not judged by 'speed', but by"),
     "of a function": ({"points": {"right": 4, "refusals": 6}}, "not judged by 'refusals'"),
-    "of a kernel": ({"points": {"right": 4, "bounds": 6}, "kind": "function"}, "by 'bounds'"),
+    "of a kernel": ({"points": {"right": 4, "bounds": 6}, "kind": FUNCTION}, "by 'bounds'"),
     "order": ({"points": {"bounds": 4, "right": 6}}, "`right` has to come first"),
     "no points": ({"points": {}}, "`right` has to come first"),
     "half": ({"points": {"right": 9.5, "bounds": 0.5}}, "write a whole number from 1 on"),

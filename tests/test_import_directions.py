@@ -16,7 +16,8 @@ ALLOWED: dict[str, set[str]] = {
     "occupancy": set(),
     "devices": {"occupancy"},
     "entries": set(),
-    "curriculum": {"entries", "findings"},
+    "kinds": {"entries"},
+    "curriculum": {"entries", "findings", "kinds"},
     "errors": {"findings"},
     "sentences": set(),
     "emulator": {"findings", "sentences"},
@@ -42,10 +43,11 @@ ALLOWED: dict[str, set[str]] = {
         "memory_levels", "occupancy", "roofline", "web",
     },
     "diagnosis": {
-        "curriculum", "devices", "emulator", "entries", "findings", "occupancy", "sentences",
+        "curriculum", "devices", "emulator", "entries", "findings", "kinds", "occupancy",
+        "sentences",
     },
     "checking": {
-        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "runtime",
+        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "kinds", "runtime",
         "sentences",
     },
     "measurements": set(),

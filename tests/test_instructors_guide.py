@@ -154,7 +154,9 @@ def test_the_tables_name_what_the_code_names() -> None:
     points = section("Points")
     rows = re.findall(r"^\| ([a-z ]+) \| (?:all|some|0|none yet) \|", points, re.MULTILINE)
     assert rows == list(VERDICTS)
-    asked = {name for each in EXERCISES.values() if each.kind == "kernel" for name in each.points}
+    asked = {
+        name for each in EXERCISES.values() if each.kind.name == "kernel" for name in each.points
+    }
     (listed,) = re.findall(r"over properties: ([^.]+)\.", points)
     assert set(listed.split(", ")) == asked
     assert {each.max_points for each in EXERCISES.values()} == {10}

@@ -214,7 +214,7 @@ def problem_of(exercise: Exercise) -> Problem:
 
 def can_be_judged(exercise: Exercise) -> bool:
     """Whether there is anything to compare an answer with."""
-    return bool(exercise.kind != "kernel" or exercise.reference or exercise.id in PROBLEMS)
+    return bool(not exercise.kind.is_launched or exercise.reference or exercise.id in PROBLEMS)
 
 
 def _letters(exercise: Exercise) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from course_lib.emulator.infer import infer
 pytestmark = pytest.mark.slow
 
 ANSWERS = Path(__file__).resolve().parents[1] / "styles" / "answers"
-KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "kernel"}
+KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind.name == "kernel"}
 CORPUS = sorted(path for path in ANSWERS.glob("*/*.py") if path.parent.name in KERNELS)
 THREE_MATRICES = (2, 2, 2)
 SLOW_ONE_IN = 3  # all are under `long`
