@@ -155,22 +155,27 @@ def axes(letters: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in letters.split(",") if each.strip())
 
 
-def by_id(exercises: Sequence[Any], lessons: Iterable[Any]) -> dict[str, Any]:
-    """The entries by their ids, in their order.
+def by_id(exercises: Iterable[Any], lessons: Iterable[Any]) -> dict[str, Any]:
+    """The entries by their ids: lesson by lesson, in the order of their positions.
 
     Raises:
-        BadEntry: if two have one id, or a lesson and an exercise do not name each other.
+        BadEntry: if two have one id, or the lesson of one does not exist.
     """
+    numbers = [lesson.number for lesson in lessons]
     found: dict[str, Any] = {}
     for exercise in exercises:
         if exercise.id in found:
             raise refuse(exercise, "id", "there is another exercise of this id")
-        found[exercise.id] = exercise
-    named = {lesson.number: lesson.exercises for lesson in lessons}
-    for exercise in exercises:
-        if exercise.lesson not in named:
+        if exercise.lesson not in numbers:
             raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")
-        if exercise.id not in named[exercise.lesson]:
-            why = f"lesson {exercise.lesson} does not name it; add it to the lesson's `exercises`"
-            raise refuse(exercise, "lesson", why)
-    return found
+        found[exercise.id] = exercise
+
+    def order(exercise: Any) -> tuple[int, int, str]:
+        return (numbers.index(exercise.lesson), exercise.position, exercise.id)
+
+    return {exercise.id: exercise for exercise in sorted(found.values(), key=order)}
+
+
+def of_lesson(exercises: Iterable[Any], number: str) -> Iterator[str]:
+    """The ids of the exercises that name this lesson."""
+    return (exercise.id for exercise in exercises if exercise.lesson == number)

@@ -21,7 +21,7 @@ from course_lib.curriculum import (
 from course_lib.grading.settings import exercise_ids
 
 
-def test_lessons_and_exercises_name_each_other():
+def test_lessons_have_the_exercises_that_name_them():
     named = [(each, le.number) for le in LESSONS for each in le.exercises]
     assert named == [(ex.id, ex.lesson) for ex in EXERCISES.values()]
     assert all(key == exercise.id for key, exercise in EXERCISES.items())
