@@ -119,7 +119,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
         names = " and ".join(array.name for array in arrays)
-        message = f"{names} {'is' if len(arrays) == 1 else 'are'} filled, but never read."
+        done = "filled" if measured.profile.shared_store_requests else "there"
+        message = f"{names} {'is' if len(arrays) == 1 else 'are'} {done}, but never read."
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")
     elif _passes_shared_memory_by(measured):
