@@ -1,7 +1,5 @@
 """Put 7 into one place of an array: the first line of the first kernel."""
 
-import numpy as np
-
 from course_lib.exercise import Task
 
 TASK = Task(
@@ -13,7 +11,7 @@ TASK = Task(
     grid=(1,),
     block=(1,),
     shapes=("4",),
-    reference=lambda: np.array([0, 0, 7, 0]),
+    reference=lambda: [0, 0, 7, 0],
     formula="out[2] = 7",
     hints=("An element of an array is written as in Python.", "The first place has the index 0."),
     given='''\

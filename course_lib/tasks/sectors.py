@@ -45,7 +45,7 @@ TASK = Task(
     hints=(
         "Lane 5 reads number offset + 5 * stride.",
         "A sector has 32 bytes, so eight numbers: number 9 lies in sector 1.",
-        "From lane to lane: when does a new sector begin?",
+        "Collect the sectors of all lanes in a set.",
     ),
     given='''\
 def sectors(stride, offset):
@@ -55,13 +55,10 @@ def sectors(stride, offset):
     answer='''\
 def sectors(stride, offset):
     """How many sectors a warp touches whose lane k loads number offset + k * stride."""
-    count, last = 0, -1
+    touched = set()
     for lane in range(32):
-        sector = (offset + lane * stride) // 8
-        if sector != last:
-            count += 1
-        last = sector
-    return count
+        touched.add((offset + lane * stride) // 8)
+    return len(touched)
 ''',
-    par=7,
+    par=4,
 )
