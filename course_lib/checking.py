@@ -4,7 +4,8 @@ The steps are small and each has its module in `diagnosis`: cases (what to try),
 launches and the conclusions), numbers, slips and steps (what a wrong output equals instead),
 trail, source and locate (which line that is), causes (what follows from what), requirements (cost
 and tools), report (how it reads). Answers that are no kernels have one module each:
-plain_function (with resident_slips) and tile_choice.
+plain_function (with resident_slips) and tile_choice, and for tasks called_function and
+asked_constants.
 """
 
 from __future__ import annotations
@@ -141,17 +142,26 @@ def _constants_text(exercise: Exercise, program: Program, block: Block, seed: in
     return _looked_at(exercise, tile_choice.from_program(program))
 
 
+# Families of exercises that are no kernels; those of kernels stand in diagnosis/cases.py.
+FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, Kernel, int], Report]] = {
+    "blocks per SM": plain_function.examine,
+}
+CONSTANTS_FAMILIES: Mapping[str, Callable[[Exercise, tile_choice.Numbers], Report]] = {
+    "tile choice": tile_choice.examine,
+}
+
+
 def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
     _refuse_given(exercise, function)
     if isinstance(exercise, Task):
         return called_function.examine(exercise, function)
-    return plain_function.examine(exercise, function, seed)
+    return FUNCTION_FAMILIES[exercise.family](exercise, function, seed)
 
 
 def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
     if isinstance(exercise, Task):
         return asked_constants.examine(exercise, numbers)
-    return tile_choice.examine(exercise, numbers)
+    return CONSTANTS_FAMILIES[exercise.family](exercise, numbers)
 
 
 JUDGES: Mapping[Kind, Judge] = {
@@ -314,8 +324,8 @@ def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     cells = shell.user_ns.get("In", []) if shell else []
-    marker = f"# EXERCISE {exercise_id}"
-    answer = next((cell for cell in reversed(cells) if cell.lstrip().startswith(marker)), "")
+    markers = (f"# EXERCISE {exercise_id}", f"# TASK {exercise_id}")
+    answer = next((cell for cell in reversed(cells) if cell.lstrip().startswith(markers)), "")
     try:
         ast.parse(answer)
     except SyntaxError as error:
