@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 # A student at home; a student whose answer was graded on inputs that are nobody's to know; and
 # whoever grades, and may know all of them.
@@ -21,21 +21,21 @@ STUDENTS: tuple[Audience, Audience] = ("student", "graded student")
 _FACT = re.compile(r"\{(\w+)\}")
 
 
-@runtime_checkable
-class Told(Protocol):
+class Told:
     """A fact that reads differently for different people."""
 
     def told(self, audience: Audience) -> str:
         """The fact in words."""
+        raise NotImplementedError
 
 
-class Sentence(str):
+class Sentence(str, Told):
     """One or more sentences, as a student reads them at home.
 
     Attributes:
         template: the words, with {names} of facts in them.
         graded: the words for a student whose answer was graded, where they are others.
-        facts: by name, what the words say: text, numbers, sentences, or anything with `told`.
+        facts: by name, what the words say: text, numbers, sentences, or anything that is `Told`.
     """
 
     template: str
@@ -63,7 +63,7 @@ def say(template: str, *, graded: str = "", **facts: object) -> Sentence:
         template: the words; a name in braces stands for the fact of that name.
         graded: the words on a page about inputs that were drawn for grading, where they may say
             less. Of every fact in them, `told` has decided what stands there.
-        facts: text, numbers, other sentences, or anything with a method `told`.
+        facts: text, numbers, other sentences, or anything that is `Told`.
 
     Raises:
         KeyError: for a name in braces that is no fact.
@@ -104,7 +104,7 @@ def facts_of(said: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True)
-class Capital:
+class Capital(Told):
     """A sentence at the beginning of a line, or after a full stop."""
 
     said: str
@@ -116,7 +116,7 @@ class Capital:
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Told):
     """An index that an answer has used, "index 40".
 
     Within twice the array and a block, a wrong index is a slip. One beyond may be an input in
