@@ -14,8 +14,8 @@ import builtins
 import difflib
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
 from course_lib import runtime
@@ -24,13 +24,21 @@ from course_lib.diagnosis import plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
 from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_program, names_around
+from course_lib.emulator import (
+    Kernel,
+    KernelRejected,
+    Program,
+    kernel_from,
+    load_program,
+    names_around,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from, unknown_decorators
 from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
+from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
 from course_lib.sentences import STUDENTS, facts_of, in_words, told
 
 LONGEST_SENTENCE = 800  # characters
@@ -61,15 +69,7 @@ def examine(
     """
 
     def judge(exercise: Exercise) -> Report:
-        if exercise.kind == "function":
-            function = plain_from(kernel)
-            _refuse_decorators(exercise, function, is_object=True)
-            return plain_function.examine(exercise, function, seed)
-        if exercise.kind == "constants":
-            return tile_choice.examine(exercise, tile_choice.from_object(kernel))
-        answer = _answer_of_object(kernel)
-        _refuse_decorators(exercise, answer.kernel, is_object=True)
-        return examine_kernel(exercise, answer, block, seed)
+        return JUDGES[exercise.kind].of_object(exercise, kernel, block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -96,17 +96,68 @@ def examine_source(
 
     def judge(exercise: Exercise) -> Report:
         program = load_program(text, surroundings=names_around(context))
-        if exercise.kind == "constants":
-            return tile_choice.examine(exercise, tile_choice.from_program(program))
-        if exercise_id not in program.functions:
-            _refuse_unknown_form(exercise_id, text)
-        function = program.kernel(exercise_id)
-        _refuse_decorators(exercise, function)
-        if exercise.kind == "function":
-            return plain_function.examine(exercise, function, seed)
-        return examine_kernel(exercise, Answer(function), block, seed)
+        return JUDGES[exercise.kind].of_text(exercise, program, block, seed)
 
     return _shielded(exercise_id, judge, debug)
+
+
+Block = Sequence[int] | None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How one kind of answer is judged, handed over as an object or written as text."""
+
+    of_object: Callable[[Exercise, object, Block, int], Report]
+    of_text: Callable[[Exercise, Program, Block, int], Report]
+
+
+def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
+    answer = _answer_of_object(kernel)
+    _refuse_decorators(exercise, answer.kernel, is_object=True)
+    return examine_kernel(exercise, answer, block, seed)
+
+
+def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return examine_kernel(exercise, Answer(_function_in(exercise, program)), block, seed)
+
+
+def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
+    plain = plain_from(function)
+    _refuse_decorators(exercise, plain, is_object=True)
+    return plain_function.examine(exercise, plain, seed)
+
+
+def _function_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return plain_function.examine(exercise, _function_in(exercise, program), seed)
+
+
+def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
+    return tile_choice.examine(exercise, tile_choice.from_object(numbers))
+
+
+def _constants_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return tile_choice.examine(exercise, tile_choice.from_program(program))
+
+
+JUDGES: Mapping[Kind, Judge] = {
+    KERNEL: Judge(_kernel_object, _kernel_text),
+    FUNCTION: Judge(_function_object, _function_text),
+    CONSTANTS: Judge(_constants_object, _constants_text),
+}
+
+
+def _function_in(exercise: Exercise, program: Program) -> Kernel:
+    """The function of a text that has the exercise's name.
+
+    Raises:
+        KernelRejected: if there is none, or a decorator makes something else of it.
+    """
+    if exercise.id not in program.functions:
+        _refuse_unknown_form(exercise.id, program.source)
+    function = program.kernel(exercise.id)
+    _refuse_decorators(exercise, function)
+    return function
 
 
 def _refuse_unknown_form(name: str, text: str) -> None:
@@ -185,7 +236,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
             decorator,
             "Does the answer work without it?",
         )
-    if exercise.kind == "function" and function.is_decorated:
+    if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",
             f"{function.name} is called by Python with a device and three numbers, and returns a "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,6 @@ from typing import Any
 POINTS_IN_ALL = 10
 MOST_LETTERS = 3
 MOST_THREADS = 1024
-# What answers that are no kernels are judged by; a kernel is judged by everything else.
-OF_KIND: Mapping[str, tuple[str, ...]] = {
-    "function": ("right", "refusals"),
-    "constants": ("right", "resident", "intensity"),
-}
 Fault = tuple[str, str]  # the field, and what is wrong with it
 
 
@@ -71,8 +66,8 @@ def refuse(exercise: Any, field: str, why: str) -> BadEntry:
     return BadEntry(f"{exercise.place.of(field)}: {exercise.id}: {why}.")
 
 
-def check_entry(exercise: Any, properties: Mapping[str, str]) -> None:
-    """See that an entry holds together by itself.
+def check_entry(exercise: Any, properties: Sequence[str]) -> None:
+    """See that an entry holds together by itself, and asks for nothing but these properties.
 
     Raises:
         BadEntry: for the first thing that does not.
@@ -81,7 +76,7 @@ def check_entry(exercise: Any, properties: Mapping[str, str]) -> None:
         raise refuse(exercise, field, why)
 
 
-def _faults(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
+def _faults(exercise: Any, properties: Sequence[str]) -> Iterator[Fault]:
     names = (exercise.id, *exercise.parameters)
     for field, name in zip(("id", *["parameters"] * len(names)), names, strict=False):
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
@@ -89,22 +84,24 @@ def _faults(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
     if len(set(exercise.parameters)) < len(exercise.parameters):
         yield "parameters", "two parameters have one name"
     yield from _faults_of_points(exercise, properties)
-    if exercise.kind == "kernel":
-        if exercise.output not in exercise.parameters:
-            given = ", ".join(exercise.parameters)
-            yield "output", f"the output {exercise.output} is none of the parameters ({given})"
-        yield from _faults_of_sizes(exercise)
-        yield from _faults_of_shapes(exercise)
+    yield from exercise.kind.faults(exercise)
 
 
-def _faults_of_points(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
-    others = {name for names in OF_KIND.values() for name in names} - {"right"}
-    known = OF_KIND.get(exercise.kind) or tuple(each for each in properties if each not in others)
+def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
+    """What is wrong with the launch and the arrays of an entry."""
+    if exercise.output not in exercise.parameters:
+        given = ", ".join(exercise.parameters)
+        yield "output", f"the output {exercise.output} is none of the parameters ({given})"
+    yield from _faults_of_sizes(exercise)
+    yield from _faults_of_shapes(exercise)
+
+
+def _faults_of_points(exercise: Any, known: Sequence[str]) -> Iterator[Fault]:
     for name, points in exercise.points.items():
         if name not in known:
             yield (
                 "points",
-                f"a {exercise.kind} is not judged by {name!r}, but by {', '.join(known)}",
+                f"a {exercise.kind.name} is not judged by {name!r}, but by {', '.join(known)}",
             )
         if type(points) is not int or points < 1:
             yield "points", f"{name} has {points!r} points; write a whole number from 1 on"
@@ -158,22 +155,27 @@ def axes(letters: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in letters.split(",") if each.strip())
 
 
-def by_id(exercises: Sequence[Any], lessons: Iterable[Any]) -> dict[str, Any]:
-    """The entries by their ids, in their order.
+def by_id(exercises: Iterable[Any], lessons: Iterable[Any]) -> dict[str, Any]:
+    """The entries by their ids: lesson by lesson, in the order of their positions.
 
     Raises:
-        BadEntry: if two have one id, or a lesson and an exercise do not name each other.
+        BadEntry: if two have one id, or the lesson of one does not exist.
     """
+    numbers = [lesson.number for lesson in lessons]
     found: dict[str, Any] = {}
     for exercise in exercises:
         if exercise.id in found:
             raise refuse(exercise, "id", "there is another exercise of this id")
-        found[exercise.id] = exercise
-    named = {lesson.number: lesson.exercises for lesson in lessons}
-    for exercise in exercises:
-        if exercise.lesson not in named:
+        if exercise.lesson not in numbers:
             raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")
-        if exercise.id not in named[exercise.lesson]:
-            why = f"lesson {exercise.lesson} does not name it; add it to the lesson's `exercises`"
-            raise refuse(exercise, "lesson", why)
-    return found
+        found[exercise.id] = exercise
+
+    def order(exercise: Any) -> tuple[int, int, str]:
+        return (numbers.index(exercise.lesson), exercise.position, exercise.id)
+
+    return {exercise.id: exercise for exercise in sorted(found.values(), key=order)}
+
+
+def of_lesson(exercises: Iterable[Any], number: str) -> Iterator[str]:
+    """The ids of the exercises that name this lesson."""
+    return (exercise.id for exercise in exercises if exercise.lesson == number)

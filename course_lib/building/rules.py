@@ -162,7 +162,7 @@ def _answer_rules(cell: Cell, exercise: Exercise) -> Iterator[str]:
     tree = ast.parse(source(cell))
     if "exercise" not in tags(cell):
         yield f"the answer to {exercise.id} is not tagged `exercise`"
-    if exercise.kind == "constants":
+    if not exercise.kind.is_function:
         stored = (
             n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )

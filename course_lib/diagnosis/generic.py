@@ -7,7 +7,8 @@ in the wrong place. Bounds, races, cost and float64 are the emulator's business,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil, lcm, prod
 from typing import ClassVar
@@ -18,9 +19,9 @@ from course_lib import entries
 from course_lib.curriculum import Exercise, Launch
 from course_lib.diagnosis.cases import (
     EPSILON,
+    FAMILIES,
     HIGHEST,
     LOWEST,
-    PROBLEMS,
     Array,
     Problem,
     Shape,
@@ -188,6 +189,9 @@ def check_reference(exercise: Exercise) -> None:
     """
     if exercise.reference is None:
         if not can_be_judged(exercise):
+            if exercise.family:
+                why = f"there is no family {exercise.family!r}; there are {', '.join(FAMILIES)}"
+                raise entries.refuse(exercise, "family", why)
             why = "there is no `reference`, so nothing can be compared"
             raise entries.refuse(exercise, "reference", why)
         return
@@ -209,12 +213,19 @@ def check_reference(exercise: Exercise) -> None:
 
 def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
-    return DescribedProblem(exercise) if exercise.reference else PROBLEMS[exercise.id]
+    if exercise.reference:
+        return DescribedProblem(exercise)
+    return replace(FAMILIES[exercise.family], shapes=exercise.sizes)
+
+
+def problems(exercises: Mapping[str, Exercise]) -> dict[str, Problem]:
+    """What each of these exercises asks for whose kernel is launched."""
+    return {name: problem_of(each) for name, each in exercises.items() if each.kind.is_launched}
 
 
 def can_be_judged(exercise: Exercise) -> bool:
     """Whether there is anything to compare an answer with."""
-    return bool(exercise.kind != "kernel" or exercise.reference or exercise.id in PROBLEMS)
+    return bool(not exercise.kind.is_launched or exercise.reference or exercise.family in FAMILIES)
 
 
 def _letters(exercise: Exercise) -> tuple[str, ...]:
