@@ -182,7 +182,7 @@ def _cannot_run(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fin
     if tile.shared_bytes > sm.shared_per_block_bytes:
         message = say(
             "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
-            "{GPU} has at most {most}.",
+            "{device} has at most {most}.",
             BK=tile.BK,
             BM=tile.BM,
             BN=tile.BN,
