@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
 from course_lib import runtime
-from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.diagnosis import plain_function, tile_choice
+from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis import asked_constants, called_function, plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
 from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
@@ -116,6 +116,7 @@ class Judge:
 def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
     answer = _answer_of_object(kernel)
     _refuse_decorators(exercise, answer.kernel, is_object=True)
+    _refuse_given(exercise, answer.kernel)
     return examine_kernel(exercise, answer, block, seed)
 
 
@@ -126,19 +127,32 @@ def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) 
 def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
     plain = plain_from(function)
     _refuse_decorators(exercise, plain, is_object=True)
-    return plain_function.examine(exercise, plain, seed)
+    return _called(exercise, plain, seed)
 
 
 def _function_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
-    return plain_function.examine(exercise, _function_in(exercise, program), seed)
+    return _called(exercise, _function_in(exercise, program), seed)
 
 
 def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
-    return tile_choice.examine(exercise, tile_choice.from_object(numbers))
+    return _looked_at(exercise, tile_choice.from_object(numbers))
 
 
 def _constants_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
-    return tile_choice.examine(exercise, tile_choice.from_program(program))
+    return _looked_at(exercise, tile_choice.from_program(program))
+
+
+def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
+    _refuse_given(exercise, function)
+    if isinstance(exercise, Task):
+        return called_function.examine(exercise, function)
+    return plain_function.examine(exercise, function, seed)
+
+
+def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
+    if isinstance(exercise, Task):
+        return asked_constants.examine(exercise, numbers)
+    return tile_choice.examine(exercise, numbers)
 
 
 JUDGES: Mapping[Kind, Judge] = {
@@ -158,7 +172,25 @@ def _function_in(exercise: Exercise, program: Program) -> Kernel:
         _refuse_unknown_form(exercise.id, program.source)
     function = program.kernel(exercise.id)
     _refuse_decorators(exercise, function)
+    _refuse_given(exercise, function)
     return function
+
+
+def _refuse_given(exercise: Exercise, function: Kernel) -> None:
+    """Say so if the answer to a task is still the code that the task gives.
+
+    Raises:
+        KernelRejected: with `missing-answer`.
+    """
+    if not isinstance(exercise, Task) or not isinstance(function.tree, ast.FunctionDef):
+        return
+    given = next(
+        each for each in ast.parse(exercise.given).body if isinstance(each, ast.FunctionDef)
+    )
+    if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
+        said = f"{function.name} is still as it was given: it waits for your lines."
+        hint = exercise.hints[0]
+        raise rejection("missing-answer", said, function.tree.lineno, hint)
 
 
 def _refuse_unknown_form(name: str, text: str) -> None:
@@ -251,7 +283,8 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     """Judge a kernel and print the verdict.
 
     Raises:
-        CheckFailed: if it did not pass; a notebook shows this as one line.
+        CheckFailed: if a graded exercise did not pass; a notebook shows this as one line. A task
+            of a lesson raises nothing: the lesson goes on.
     """
     unread = _unreadable_answer(exercise_id)
     if unread is not None:
@@ -263,7 +296,7 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     with interruptible("the answer has not been judged."):
         report = examine(exercise_id, kernel, block)
     print(report)
-    if not report.passed:
+    if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()
         # pytest shows this line alone, without what was printed; so the cause stands in it.
         cause = by_importance(report.findings)[0]
@@ -310,7 +343,8 @@ def _answer_of_object(kernel: object) -> Answer:
 
 def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
-    exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
+    known = {**TASKS, **EXERCISES}
+    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else None
     if exercise is None:
         return _no_such_exercise(exercise_id)
     try:
@@ -374,7 +408,7 @@ def _shortened(text: str) -> str:
 
 
 def _no_such_exercise(exercise_id: object) -> Report:
-    known = list(EXERCISES)
+    known = [*EXERCISES, *TASKS]
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
     message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
     return Report(str(exercise_id), (finding("missing-answer", message),))

@@ -14,18 +14,20 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from course_lib import entries, exercises
-from course_lib.exercise import PROPERTIES, Exercise, Launch, ceil_div
+from course_lib import entries, exercises, tasks
+from course_lib.exercise import PROPERTIES, Exercise, Launch, Task, ceil_div
 
 __all__ = [
     "EXERCISES",
     "LESSONS",
     "PROPERTIES",
     "RUNGS",
+    "TASKS",
     "Exercise",
     "Launch",
     "Lesson",
     "Rung",
+    "Task",
     "ceil_div",
     "lesson",
     "lesson_with_parts",
@@ -255,6 +257,9 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
 
 
 EXERCISES: dict[str, Exercise] = entries.by_id(found_in(exercises, "EXERCISE"), _WITHOUT_EXERCISES)
+TASKS: dict[str, Task] = entries.by_id(
+    found_in(tasks, "TASK"), _WITHOUT_EXERCISES, taken=EXERCISES.keys()
+)
 LESSONS: tuple[Lesson, ...] = tuple(
     replace(each, exercises=tuple(entries.of_lesson(EXERCISES.values(), each.number)))
     for each in _WITHOUT_EXERCISES

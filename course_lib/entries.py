@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 POINTS_IN_ALL = 10
 MOST_LETTERS = 3
 MOST_THREADS = 1024
+MOST_HINTS = 3
 Fault = tuple[str, str]  # the field, and what is wrong with it
 
 
@@ -83,8 +84,44 @@ def _faults(exercise: Any, properties: Sequence[str]) -> Iterator[Fault]:
             yield field, f"{name!r} is no name in Python"
     if len(set(exercise.parameters)) < len(exercise.parameters):
         yield "parameters", "two parameters have one name"
-    yield from _faults_of_points(exercise, properties)
+    if exercise.is_graded:
+        yield from _faults_of_points(exercise, properties)
+    else:
+        yield from _faults_of_task(exercise, properties)
     yield from exercise.kind.faults(exercise)
+
+
+def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
+    for name in task.asks:
+        if name not in known or name == "right":
+            yield "asks", f"a {task.kind.name} is not judged by {name!r}, but by {', '.join(known)}"
+    if not 1 <= len(task.hints) <= MOST_HINTS:
+        yield "hints", f"a task has one to {MOST_HINTS} hints, not {len(task.hints)}"
+    for field in ("given", "answer"):
+        try:
+            tree = ast.parse(getattr(task, field))
+        except SyntaxError as error:
+            yield field, f"`{field}` is no Python (its line {error.lineno}: {error.msg})"
+            continue
+        missing = set(task.names_to_define) - _names_defined(tree)
+        if missing:
+            yield field, f"`{field}` does not define {', '.join(sorted(missing))}"
+    for size in task.grid:
+        if isinstance(size, str) and size not in axes(task.shapes[-1] if task.shapes else ""):
+            yield "grid", f"the output has no axis {size}"
+    if task.grid and len(task.grid) != len(task.block):
+        yield "grid", "grid and block need one size for each direction"
+    if not task.kind.is_launched and task.reference is None:
+        yield "reference", "a task without a kernel needs a `reference`"
+
+
+def _names_defined(tree: ast.Module) -> set[str]:
+    """The functions and variables that a cell defines."""
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    nodes = (node for each in tree.body if isinstance(each, ast.Assign) for node in ast.walk(each))
+    return functions | {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
@@ -132,7 +169,7 @@ def _faults_of_sizes(exercise: Any) -> Iterator[Fault]:
 
 def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
     if exercise.reference is None:
-        if exercise.shapes:
+        if exercise.shapes and not exercise.family:
             yield "shapes", "there are shapes but no `reference`, so nothing can be compared"
         return
     if not callable(exercise.reference):
@@ -143,10 +180,10 @@ def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
     if exercise.output != exercise.parameters[-1]:
         yield "output", "the last parameter has to be the output"
     output = axes(exercise.shapes[-1])
-    letters = {letter for each in exercise.shapes for letter in axes(each)}
+    letters = {letter for each in exercise.shapes for letter in axes(each) if is_free(letter)}
     if not 1 <= len(output) <= 2 or len(letters) > MOST_LETTERS:
         yield "shapes", "an output has one or two axes, and all arrays three letters together"
-    if len(set(output)) < len(output):
+    if len(set(output)) < len(output) and is_free(output[0]):
         yield "shapes", "the two axes of the output need letters of their own"
 
 
@@ -155,8 +192,17 @@ def axes(letters: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in letters.split(",") if each.strip())
 
 
-def by_id(exercises: Iterable[Any], lessons: Iterable[Any]) -> dict[str, Any]:
+def is_free(axis: str) -> bool:
+    """Whether an axis may have any size; a number, "4", is the size of one that may not."""
+    return not axis.isdecimal()
+
+
+def by_id(
+    exercises: Iterable[Any], lessons: Iterable[Any], taken: Collection[str] = ()
+) -> dict[str, Any]:
     """The entries by their ids: lesson by lesson, in the order of their positions.
+
+    Ids that are `taken` belong to others.
 
     Raises:
         BadEntry: if two have one id, or the lesson of one does not exist.
@@ -164,7 +210,7 @@ def by_id(exercises: Iterable[Any], lessons: Iterable[Any]) -> dict[str, Any]:
     numbers = [lesson.number for lesson in lessons]
     found: dict[str, Any] = {}
     for exercise in exercises:
-        if exercise.id in found:
+        if exercise.id in found or exercise.id in taken:
             raise refuse(exercise, "id", "there is another exercise of this id")
         if exercise.lesson not in numbers:
             raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")

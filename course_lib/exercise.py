@@ -97,6 +97,8 @@ class Exercise:
     sizes: tuple[tuple[int, ...], ...] = ()
     position: int = 1
     place: ClassVar[entries.Place]  # each has its own: where its entry is written
+    is_graded: ClassVar[bool] = True
+    forgiven: ClassVar[frozenset[str]] = frozenset()  # codes of findings that are passed over
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
@@ -128,6 +130,17 @@ class Exercise:
         """The check cell of this exercise."""
         return f'course_lib.check("{self.id}", {self.kind.handed_in(self)})'
 
+    def tile_of_a_block(
+        self,
+        constants: Mapping[str, object] | None = None,
+        block: Sequence[int] | None = None,
+    ) -> tuple[int, int]:
+        """Columns and rows of the output that one block computes."""
+        big = 1 << 40
+        grid = self.launch((big, big), constants, block).grid
+        width, height = (*grid, big)[:2]
+        return round(big / width), round(big / height)
+
     def launch(
         self,
         output_shape: Sequence[int],
@@ -153,6 +166,93 @@ class Exercise:
         if len(covers) < len(extents):
             covers += (1,) * (len(extents) - len(covers))
         return Launch(tuple(map(ceil_div, extents, covers)), threads)
+
+
+@dataclass(frozen=True)
+class WrongIdea:
+    """What a wrong answer to a task with a plain function may compute instead.
+
+    Attributes:
+        computes: the same as a function of the same arguments.
+        says: what that means, as a sentence without its full stop.
+        hint: what to look at.
+    """
+
+    computes: Callable[..., Any]
+    says: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Task(Exercise):
+    """An exercise that stands in a lesson and is not graded; it is judged as all others are.
+
+    It has no points; `asks` has what its answer is held to beside a right result (see PROPERTIES).
+    In `shapes`, a number is an axis that always has this size.
+
+    Attributes:
+        asks: properties, such as "shared-memory".
+        grid: blocks, x first: numbers, or letters of the output's axes, as many blocks as cover
+            that axis; if empty, the grid covers the output, columns first.
+        before: what every element of the output holds before the launch.
+        hints: one to three, from a nudge to the idea.
+        given: the answer cell as the student gets it.
+        answer: a right answer, as a whole cell. It ships with the course.
+        par: how many lines of the given cell a good answer changes or adds.
+        arguments: of a plain function: those that it is tried with.
+        wrong_ideas: of a plain function: what wrong answers to it usually compute.
+    """
+
+    points: Mapping[str, int] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+    grid: tuple[Size, ...] = ()
+    before: float = 0.0
+    hints: tuple[str, ...] = ()
+    given: str = ""
+    answer: str = ""
+    par: int = 1
+    arguments: tuple[tuple[Any, ...], ...] = ()
+    wrong_ideas: tuple[WrongIdea, ...] = ()
+    is_graded: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", dict.fromkeys(("right", *self.asks), 0))
+        super().__post_init__()
+
+    @property
+    def forgiven(self) -> frozenset[str]:  # type: ignore[override]
+        """`out[i] = a[i] + 10` is float64 arithmetic; a first kernel need not care."""
+        return frozenset() if "float32" in self.asks else frozenset({"float64-arithmetic"})
+
+    def launch(
+        self,
+        output_shape: Sequence[int],
+        constants: Mapping[str, object] | None = None,
+        block: Sequence[int] | None = None,
+    ) -> Launch:
+        usual = super().launch(output_shape, constants, block)
+        if not self.grid:
+            return usual
+        size_of = dict(zip(entries.axes(self.shapes[-1]), output_shape, strict=False))
+        blocks = (
+            ceil_div(size_of[size], threads) if isinstance(size, str) else size
+            for size, threads in zip(self.grid, usual.block, strict=True)
+        )
+        return Launch(tuple(blocks), usual.block)
+
+    def tile_of_a_block(
+        self,
+        constants: Mapping[str, object] | None = None,
+        block: Sequence[int] | None = None,
+    ) -> tuple[int, int]:
+        if not self.grid:
+            return super().tile_of_a_block(constants, block)
+        usual = super().launch((1, 1), constants, block).block
+        if not any(isinstance(size, str) for size in self.grid):
+            return (*usual, 1)[0], (*usual, 1)[1]
+        threads = dict(zip(self.grid, usual, strict=True))
+        *rows, columns = entries.axes(self.shapes[-1])
+        return threads.get(columns, 1), threads.get(rows[0], 1) if rows else 1
 
 
 def ceil_div(count: int, size: int) -> int:

@@ -19,7 +19,8 @@ ALLOWED: dict[str, set[str]] = {
     "kinds": {"entries"},
     "exercise": {"entries", "kinds"},
     "exercises": {"exercise", "kinds"},
-    "curriculum": {"entries", "exercise", "exercises"},
+    "tasks": {"exercise", "kinds"},
+    "curriculum": {"entries", "exercise", "exercises", "tasks"},
     "errors": {"findings"},
     "sentences": set(),
     "emulator": {"findings", "sentences"},
@@ -45,8 +46,8 @@ ALLOWED: dict[str, set[str]] = {
         "memory_levels", "occupancy", "roofline", "web",
     },
     "diagnosis": {
-        "curriculum", "devices", "emulator", "entries", "findings", "kinds", "occupancy",
-        "sentences",
+        "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
+        "occupancy", "sentences",
     },
     "checking": {
         "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "kinds", "runtime",

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from course_lib.building import tasks
 from course_lib.building.exercises import (
     BEGIN,
     answer_cells,
@@ -39,6 +40,7 @@ TAGS = GENERATED | {
     "check",
     "solution",
     COMPUTED,
+    *tasks.TAGS,
 }
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.

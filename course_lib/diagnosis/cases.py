@@ -101,6 +101,8 @@ class Problem:
         directions: in which; places in a shape.
         gpu_shapes: what a real GPU is tried on as well.
         counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
+        sizes_vary: an answer has to be right for other sizes as well.
+        starts_blank: what the output holds before a launch says nothing, and may not be read.
     """
 
     formula: str
@@ -119,6 +121,12 @@ class Problem:
     directions: ClassVar[tuple[int, ...]] = (0, 1)
     gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
     counted: ClassVar[int | None] = None
+    sizes_vary: ClassVar[bool] = True
+    starts_blank: ClassVar[bool] = True
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        """The launches to try; `first` is the exact one."""
+        return make_cases(self, first, seed)
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32 and row-major."""
