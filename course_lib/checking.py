@@ -36,12 +36,8 @@ from course_lib.emulator.parse import plain_from, unknown_decorators
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
-<<<<<<< HEAD
 from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
-from course_lib.sentences import STUDENTS, facts_of, in_words, told
-=======
 from course_lib.sentences import STUDENTS, Line, facts_of, in_words, told
->>>>>>> words
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
