@@ -14,6 +14,7 @@ import numpy as np
 
 from course_lib.device_array import EmulatedDeviceArray, must_be_contiguous
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 # How Numba converts a number for a parameter that is declared with one of these types.
 _HANDED_OVER: dict[str, Callable[[Any], Any]] = {
@@ -121,22 +122,38 @@ def _fit(values: list[Any], signature: Sequence[Any]) -> list[Any]:
         Mismatch: if that cannot be.
     """
     if len(values) != len(signature):
-        counts = f"The signature has {len(signature)} arguments, the launch {len(values)}."
+        counts = say(
+            "The signature has {declared} arguments, the launch {given}.",
+            declared=len(signature),
+            given=len(values),
+        )
         raise Mismatch(counts, "Compare the two, from left to right.")
     fitted = []
     for position, (value, declared) in enumerate(zip(values, signature, strict=True), start=1):
-        what = f"Argument {position} is declared as {declared}, but it is"
+        what = say(
+            "Argument {position} is declared as {declared}, but it is",
+            position=position,
+            declared=declared,
+        )
         if isinstance(value, np.ndarray) and value.ndim:
             if not _array_fits(value, declared):
-                found = f"{what} {value.dtype}, {value.ndim}-D."
+                found = say(
+                    "{what} {dtype}, {axes}-D.", what=what, dtype=value.dtype, axes=value.ndim
+                )
                 raise Mismatch(found, _CONVERT_ARRAY, "unsupported")
             fitted.append(value)
             continue
         try:
             fitted.append(_as_declared(value, declared))
         except (TypeError, ValueError):
-            hint = f"{declared}(…) converts a number before the launch."
-            raise Mismatch(f"{what} {value!r}, a {type(value).__name__}.", hint) from None
+            hint = say("{declared}(…) converts a number before the launch.", declared=declared)
+            found = say(
+                "{what} {value}, a {type}.",
+                what=what,
+                value=repr(value),
+                type=type(value).__name__,
+            )
+            raise Mismatch(found, hint) from None
     return fitted
 
 

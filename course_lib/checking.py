@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,16 +34,14 @@ from course_lib.emulator import (
 )
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from, unknown_decorators
-from course_lib.emulator.surroundings import FIRST_LINE as AROUND
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
 from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
-from course_lib.sentences import STUDENTS, facts_of, in_words, told
+from course_lib.sentences import STUDENTS, Line, facts_of, in_words, told
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
-_LINE_AROUND = re.compile(r"\blines? 1\d{6}\b")
 
 
 class CheckFailed(PlainError):
@@ -388,7 +385,7 @@ def _fit_to_print(report: Report) -> Report:
 
 def _fit_sentence(each: Finding) -> Finding:
     line, other = (
-        number if number is None or number < AROUND else None
+        number if number is None or number < Line.FIRST_AROUND else None
         for number in (each.line, each.other_line)
     )
     return replace(
@@ -403,11 +400,9 @@ def _fit_sentence(each: Finding) -> Finding:
 
 
 def _fit_words(said: str) -> str:
-    home, graded = (
-        _shortened(_LINE_AROUND.sub("a line of the notebook", told(said, audience)))
-        for audience in STUDENTS
-    )
-    return in_words(home, graded, facts_of(said))
+    heard = [told(said, audience) for audience in STUDENTS]
+    home, graded = map(_shortened, heard)
+    return said if [home, graded] == heard else in_words(home, graded, facts_of(said))
 
 
 def _shortened(text: str) -> str:

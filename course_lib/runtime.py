@@ -26,6 +26,7 @@ from course_lib.errors import (
     interruptible,
 )
 from course_lib.findings import by_importance, finding
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator import Profile
@@ -312,7 +313,12 @@ def _say_how_to_allow_more(profile: Profile, steps: int) -> None:
     """A loop that is only long needs more steps, and whoever waits for it may have them."""
     more = f"course_lib.emulate({profile.kernel_name}, steps={10 * steps:_})[grid, block](…)"
     profile.findings = [
-        replace(each, hint=f"{each.hint} If the launch is only long, {more} allows more.")
+        replace(
+            each,
+            hint=say(
+                "{hint} If the launch is only long, {more} allows more.", hint=each.hint, more=more
+            ),
+        )
         if each.code == "timeout"
         else each
         for each in profile.findings
@@ -330,7 +336,11 @@ def _dimensions_as_integers(configuration: Any) -> tuple[Any, ...]:
     for what, dimensions in zip(("grid", "block"), configuration, strict=False):
         sizes = dimensions if isinstance(dimensions, tuple | list) else (dimensions,)
         if not all(isinstance(size, numbers.Integral) for size in sizes):
-            why = f"The {what} must be whole numbers, but it is {dimensions!r}."
+            why = say(
+                "The {what} must be whole numbers, but it is {dimensions}.",
+                what=what,
+                dimensions=repr(dimensions),
+            )
             hint = "The operator // divides integers; math.ceil rounds up."
             raise KernelRejected([finding("invalid-launch", why, hint=hint)])
         whole = tuple(int(size) for size in sizes)

@@ -9,9 +9,11 @@ needs a fact takes the fact. This module imports nothing else of the course.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from numbers import Number
+from types import NoneType
+from typing import Literal
 
 # A student at home; a student whose answer was graded on inputs that are nobody's to know; and
 # whoever grades, and may know all of them.
@@ -21,21 +23,21 @@ STUDENTS: tuple[Audience, Audience] = ("student", "graded student")
 _FACT = re.compile(r"\{(\w+)\}")
 
 
-@runtime_checkable
-class Told(Protocol):
+class Told:
     """A fact that reads differently for different people."""
 
     def told(self, audience: Audience) -> str:
         """The fact in words."""
+        raise NotImplementedError
 
 
-class Sentence(str):
+class Sentence(str, Told):
     """One or more sentences, as a student reads them at home.
 
     Attributes:
         template: the words, with {names} of facts in them.
         graded: the words for a student whose answer was graded, where they are others.
-        facts: by name, what the words say: text, numbers, sentences, or anything with `told`.
+        facts: by name, what the words say: text, numbers, sentences, or anything that is `Told`.
     """
 
     template: str
@@ -63,12 +65,25 @@ def say(template: str, *, graded: str = "", **facts: object) -> Sentence:
         template: the words; a name in braces stands for the fact of that name.
         graded: the words on a page about inputs that were drawn for grading, where they may say
             less. Of every fact in them, `told` has decided what stands there.
-        facts: text, numbers, other sentences, or anything with a method `told`.
+        facts: text, numbers, other sentences, or anything that is `Told`.
 
     Raises:
         KeyError: for a name in braces that is no fact.
     """
-    return Sentence(template, graded, facts)
+    return Sentence(template, graded, {name: _kept(fact) for name, fact in facts.items()})
+
+
+def _kept(fact: object) -> object:
+    """A fact as a sentence keeps it: a sentence can be sent, so it holds nobody's objects."""
+    if isinstance(fact, (str, Number, tuple, NoneType, Told)):
+        return fact
+    return str(fact)
+
+
+def one_after_another(said: Iterable[str]) -> Sentence:
+    """Several sentences as one."""
+    facts = {f"part_{number}": each for number, each in enumerate(said)}
+    return Sentence(" ".join(f"{{{name}}}" for name in facts), "", facts)
 
 
 def render(template: str, facts: Mapping[str, object], audience: Audience) -> str:
@@ -104,19 +119,28 @@ def facts_of(said: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True)
-class Capital:
-    """A sentence at the beginning of a line, or after a full stop."""
+class Capital(Told):
+    """A sentence, or its first fact, at the beginning of a line or after a full stop."""
 
-    said: str
+    said: str | Told
 
     def told(self, audience: Audience) -> str:
-        """It with a capital."""
+        """It with a capital, unless its first word is a name of the answer: `x`, "sA[3]"."""
         text = told(self.said, audience)
-        return text[:1].upper() + text[1:]
+        return text if _begins_with_a_name(self.said) else text[:1].upper() + text[1:]
+
+
+def _begins_with_a_name(said: object) -> bool:
+    """Is the first word a fact that is plain text? What the course itself says of it is none."""
+    if not isinstance(said, Sentence):
+        return False
+    first = _FACT.match(said.template)
+    fact = said.facts[first[1]] if first else None
+    return type(fact) is str or _begins_with_a_name(fact)
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Told):
     """An index that an answer has used, "index 40".
 
     Within twice the array and a block, a wrong index is a slip. One beyond may be an input in
@@ -141,3 +165,25 @@ class Index:
         if audience != "graded student" or abs(self.number) <= most:
             return f"{self.name} {self.number}"
         return f"{'a' if self.name[0] == 'f' else 'an'} {self.name} far outside"
+
+
+@dataclass(frozen=True)
+class Line(Told):
+    """A line of an answer, "line 7".
+
+    The notebook around an answer is read as well, and a number that its lines have here tells
+    nobody anything.
+
+    Attributes:
+        number: the line's.
+    """
+
+    number: int
+
+    FIRST_AROUND = 1_000_000  # of the notebook around; no answer has so many lines
+
+    def told(self, audience: Audience) -> str:
+        """ "line 7", or "a line of the notebook"."""
+        return (
+            "a line of the notebook" if self.number >= self.FIRST_AROUND else f"line {self.number}"
+        )

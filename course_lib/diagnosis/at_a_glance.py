@@ -41,21 +41,27 @@ def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Fin
 def _not_for_the_gpu(kernel: Kernel) -> Iterator[Finding]:
     """A function that no GPU can launch."""
     name, line = kernel.name, kernel.tree.lineno
-    mend = f"What has to stand in the line above `def {name}`, so that Numba makes it a kernel?"
+    mend = say(
+        "What has to stand in the line above `def {name}`, so that Numba makes it a kernel?",
+        name=name,
+    )
     if kernel.is_device:
-        message = (
-            f"{name} is a device function (device=True): kernels can call it, but it cannot be "
-            "launched. @cuda.jit alone makes it a kernel."
+        message = say(
+            "{name} is a device function (device=True): kernels can call it, but it cannot be "
+            "launched. @cuda.jit alone makes it a kernel.",
+            name=name,
         )
     elif kernel.is_for_cpu:
-        message = (
-            f"{name} is compiled for the processor, not for the GPU: it cannot be launched. "
-            "@cuda.jit makes it a kernel."
+        message = say(
+            "{name} is compiled for the processor, not for the GPU: it cannot be launched. "
+            "@cuda.jit makes it a kernel.",
+            name=name,
         )
     elif not kernel.is_decorated:
-        message = (
-            f"{name} is a plain Python function: without @cuda.jit above it, there is no kernel "
-            "that a GPU could launch."
+        message = say(
+            "{name} is a plain Python function: without @cuda.jit above it, there is no kernel "
+            "that a GPU could launch.",
+            name=name,
         )
     else:
         return
@@ -66,11 +72,12 @@ def _values_returned(tree: ast.FunctionDef, exercise: Exercise) -> Iterator[Find
     for node in _own_nodes(tree):
         if isinstance(node, ast.Return) and not _is_nothing(node.value):
             output = tree.args.args[-1].arg if tree.args.args else exercise.output
-            message = (
+            message = say(
                 "A kernel returns nothing, and Numba refuses one that does: the result has to be "
-                f"written into {output}."
+                "written into {output}.",
+                output=output,
             )
-            hint = f"Which element of {output} belongs to this thread?"
+            hint = say("Which element of {output} belongs to this thread?", output=output)
             yield finding("compile-error", message, node.lineno, hint)
             return
 
@@ -101,11 +108,12 @@ def output_rebound(output: str, source: Source) -> Finding | None:
     for statement in source.assignments(output):
         in_kernel = source.kernel in source.ancestors(statement)
         if in_kernel and (statement.value is None or root_name(statement.value) != output):
-            message = (
-                f"This gives the name {output} another meaning, for one thread; the array {output} "
-                "stays as it was."
+            message = say(
+                "This gives the name {output} another meaning, for one thread; the array {output} "
+                "stays as it was.",
+                output=output,
             )
-            hint = f"Which element of {output} belongs to this thread?"
+            hint = say("Which element of {output} belongs to this thread?", output=output)
             return finding("incomplete-output", message, statement.lineno, hint)
     return None
 
@@ -118,9 +126,10 @@ def _whole_arrays(kernel: Kernel, source: Source) -> Iterator[Finding]:
         if said and node.lineno not in told:  # type: ignore[attr-defined]
             told.add(node.lineno)  # type: ignore[attr-defined]
             code = "compile-error" if operation in REFUSED else "unsupported"
-            message = (
-                f"{said} works on whole arrays, and every thread would do all of it; a thread of a "
-                "kernel works on single elements."
+            message = say(
+                "{said} works on whole arrays, and every thread would do all of it; a thread of a "
+                "kernel works on single elements.",
+                said=said,
             )
             hint = "Which elements does this thread need, and which one does it write?"
             yield finding(code, message, node.lineno, hint)  # type: ignore[attr-defined]
@@ -155,9 +164,11 @@ def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
         return findings
     name = ast.unparse(source.at_line(lines[0]) or source.kernel)
     races = [each for each in findings if each.code.startswith("race-")]
-    message = f"{name} is only named here, and not called: without () no thread waits."
+    message = say(
+        "{name} is only named here, and not called: without () no thread waits.", name=name
+    )
     if not races:
-        message = f"{message} Nothing is lost here without it."
+        message = say("{cause} Nothing is lost here without it.", cause=message)
         return [*findings, finding("excess-barriers", message, lines[0], "Is it needed?")]
     seen = races[0]
     hint = "How does Python tell the name of a function from a call of it?"

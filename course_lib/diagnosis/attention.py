@@ -18,6 +18,7 @@ from course_lib.diagnosis.numbers import (
 )
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Slip
+from course_lib.sentences import Sentence, say
 
 Array = np.ndarray
 WIDTH = 32  # elements of a query, a key or a value
@@ -80,19 +81,21 @@ def overflow(outcome: Outcome) -> Slip | None:
             if below
             else "a score of this query lies far above zero, and its exponential overflows"
         )
-        message = f"{lost_at}: {why}."
+        message = say("{lost_at}: {why}.", lost_at=lost_at, why=why)
     elif below:
-        message = (
-            f"{lost_at}: all scores of this query lie far below zero, and the running maximum lies "
+        message = say(
+            "{lost_at}: all scores of this query lie far below zero, and the running maximum lies "
             "above them. So every exponential underflows to zero, and so does their sum. Large "
-            "positive scores come out right."
+            "positive scores come out right.",
+            lost_at=lost_at,
         )
         hint = "With which value does the running maximum begin, and is every score larger?"
         place = "first maximum"
     else:
-        message = (
-            f"{lost_at}: a score of this query lies far above the maximum that is subtracted, and "
-            "its exponential overflows. Other queries with scores as large come out right."
+        message = say(
+            "{lost_at}: a score of this query lies far above the maximum that is subtracted, and "
+            "its exponential overflows. Other queries with scores as large come out right.",
+            lost_at=lost_at,
         )
         hint = "Over which scores does the maximum run, and which ones does it leave out?"
         place = "max"
@@ -105,10 +108,12 @@ def never_finite(outcome: Outcome) -> Slip | None:
         return None
     if np.abs(scores_of(*outcome.inputs[:2])).max() > LARGE / 2:
         return None
-    message = (
-        f"Every element of {outcome.output} is {outcome.values[0, 0]:.4g}, although all scores are "
-        "small: before the first tile of keys the maximum is −∞, or as good as that, and with it "
-        "something becomes infinite."
+    message = say(
+        "Every element of {array} is {value}, although all scores are small: before the first "
+        "tile of keys the maximum is −∞, or as good as that, and with it something becomes "
+        "infinite.",
+        array=outcome.output,
+        value=f"{outcome.values[0, 0]:.4g}",
     )
     hint = "What does each exponential give for the first tile? Which maximum should it subtract?"
     return Slip("numerical-overflow", message, hint, ("attention", "old maximum"))
@@ -166,24 +171,27 @@ def _other_scales(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     """Scores that are multiplied by something else than 1/sqrt(32)."""
     raw, keys = Q @ K.T, len(K)
     hint = "By what does the formula divide a score, and by what does the kernel?"
-    for scale, text in (
-        (1.0, "The scores are not scaled: Q Kᵀ is never divided by √32"),
-        (1 / 32, "The scores are divided by 32, and not by its square root"),
-        (np.sqrt(32), "The scores are multiplied by √32, and not divided by it"),
-        (32.0, "The scores are multiplied by 32"),
-        (1 / np.sqrt(16), "The scores are divided by √16: the rows of the block, and not d"),
-        (1 / np.sqrt(keys), "The scores are divided by the root of the number of keys"),
-        (-1 / np.sqrt(32), "The scores have the wrong sign"),
-        (np.log(2) / np.sqrt(32), "The weights are powers of 2, and not of e"),
-        (1 / np.log(2) / np.sqrt(32), "The exponent is too large by 1 / ln 2"),
+    for scale, text, kind in (
+        (1.0, "The scores are not scaled: Q Kᵀ is never divided by √32.", "scale"),
+        (1 / 32, "The scores are divided by 32, and not by its square root.", "scale"),
+        (np.sqrt(32), "The scores are multiplied by √32, and not divided by it.", "scale"),
+        (32.0, "The scores are multiplied by 32.", "scale"),
+        (
+            1 / np.sqrt(16),
+            "The scores are divided by √16: the rows of the block, and not d.",
+            "scale",
+        ),
+        (1 / np.sqrt(keys), "The scores are divided by the root of the number of keys.", "scale"),
+        (-1 / np.sqrt(32), "The scores have the wrong sign.", "scale"),
+        (np.log(2) / np.sqrt(32), "The weights are powers of 2, and not of e.", "exp"),
+        (1 / np.log(2) / np.sqrt(32), "The exponent is too large by 1 / ln 2.", "exp"),
     ):
-        place = ("attention", "exp" if "power" in text or "exponent" in text else "scale")
         yield Candidate(
             lambda scale=scale: softmax(raw * scale) @ V,  # type: ignore[misc]
             "wrong-formula",
-            f"{text}.",
+            text,
             hint,
-            place,
+            ("attention", kind),
         )
 
 
@@ -195,54 +203,54 @@ def _other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     for values, text, hint, kind in (
         (
             lambda: softmax(scores, 0) @ V,
-            "The softmax runs over the queries: for each key, the weights of all queries sum to 1",
+            "The softmax runs over the queries: for each key, the weights of all queries sum to 1.",
             sums,
             "total",
         ),
         (
             lambda: np.concatenate([softmax(part, 0) @ V for part in _in_rows(scores, ROWS)]),
-            "The softmax runs over the 16 queries of a block, and not over the keys",
+            "The softmax runs over the 16 queries of a block, and not over the keys.",
             sums,
             "total",
         ),
         (
             lambda: shifted @ V,
-            "The weights are never divided by their sum",
+            "The weights are never divided by their sum.",
             sums,
             "store",
         ),
         (
             lambda: np.exp(scores) @ V,
-            "The weights are never divided by their sum",
+            "The weights are never divided by their sum.",
             sums,
             "store",
         ),
         (
             lambda: shifted @ V / len(K),
-            "The weights are divided by the number of keys, and not by their sum",
+            "The weights are divided by the number of keys, and not by their sum.",
             sums,
             "store",
         ),
         (
             lambda: scores @ V,
-            "The scores themselves serve as weights: there is no softmax",
+            "The scores themselves serve as weights: there is no softmax.",
             "What happens between the two products?",
             "weigh",
         ),
         (
             lambda: np.repeat(V.mean(0)[None], len(Q), 0),
-            "Every key has the same weight: O holds the mean of V",
+            "Every key has the same weight: O holds the mean of V.",
             "How does a score reach the weights?",
             "equal weights",
         ),
         (
             lambda: (scores / scores.sum(1, keepdims=True)) @ V,
-            "The weights are the scores divided by their sum: the exponential is missing",
+            "The weights are the scores divided by their sum: the exponential is missing.",
             "What happens between the two products?",
             "weigh",
         ),
     ):
-        yield Candidate(values, "wrong-formula", f"{text}.", hint, ("attention", kind))
+        yield Candidate(values, "wrong-formula", text, hint, ("attention", kind))
     best = np.isclose(scores, scores.max(1, keepdims=True))
     others = np.where(best, 0, softmax(scores)).sum(1)
     if others.max() > LEAST_SHARE:  # else they are lost in a right answer as well
@@ -276,8 +284,10 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         yield Candidate(
             lambda some=some: shifted @ V / some,  # type: ignore[misc]
             "accumulator-error",
-            f"The sum of the weights is found among {1 << len(distances)} lanes each, and not "
-            "among all 32.",
+            say(
+                "The sum of the weights is found among {lanes} lanes each, and not among all 32.",
+                lanes=1 << len(distances),
+            ),
             "With how many other lanes has a lane put its sum together in the end?",
             ("attention", f"total reduction{kind}"),
         )
@@ -295,8 +305,11 @@ def _by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         yield Candidate(
             lambda some=some, at_the_end=at_the_end: _own_maximum(lanes, some, V, at_the_end),  # type: ignore[misc]
             "wrong-formula",
-            f"The maximum is found among {1 << len(distances)} lanes each, and not among all 32: "
-            "the weights of a query have different maxima.",
+            say(
+                "The maximum is found among {lanes} lanes each, and not among all 32: the weights "
+                "of a query have different maxima.",
+                lanes=1 << len(distances),
+            ),
             "With how many other lanes has a lane compared its maximum in the end?",
             ("attention", f"reduction{kind}"),
         )
@@ -337,8 +350,13 @@ def _shuffled_one_way(lanes: Array, own: Array, shifted: Array, V: Array) -> Ite
         yield Candidate(
             lambda sums=sums: shifted @ V / sums,  # type: ignore[misc]
             "accumulator-error",
-            f"Only lane {whole} gets the sum of all weights: a shuffle {way} brings the others "
-            "some weights more than once and others never, and yet each divides by its own sum.",
+            say(
+                "Only lane {whole} gets the sum of all weights: a shuffle {way} brings the others "
+                "some weights more than once and others never, and yet each divides by its own "
+                "sum.",
+                whole=whole,
+                way=way,
+            ),
             hint,
             ("attention", "total shuffle"),
         )
@@ -346,8 +364,12 @@ def _shuffled_one_way(lanes: Array, own: Array, shifted: Array, V: Array) -> Ite
             yield Candidate(
                 lambda maxima=maxima, end=at_the_end: _own_maximum(lanes, maxima, V, end),  # type: ignore[misc]
                 "wrong-formula",
-                f"Only lane {whole} gets the maximum of all lanes by shuffles {way}: the weights "
-                "of a query have different maxima.",
+                say(
+                    "Only lane {whole} gets the maximum of all lanes by shuffles {way}: the "
+                    "weights of a query have different maxima.",
+                    whole=whole,
+                    way=way,
+                ),
                 hint,
                 ("attention", "max shuffle"),
             )
@@ -409,8 +431,12 @@ def _among_lanes(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda chosen=chosen: _partly_reduced(Q, K, V, chosen),  # type: ignore[misc]
                 "wrong-loop-bound",
-                f"In each lane, a score sums only {1 << count} of the 32 products: those that "
-                f"the distances {apart} bring together.",
+                say(
+                    "In each lane, a score sums only {lanes} of the 32 products: those that the "
+                    "distances {apart} bring together.",
+                    lanes=1 << count,
+                    apart=apart,
+                ),
                 "Over which distances must shuffles go so that each lane gets all 32 products?",
                 ("attention", "sum reduction"),
             )
@@ -446,7 +472,11 @@ def _of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         yield Candidate(
             lambda tile=tile: Online(tile, others=other).of(scores, V),  # type: ignore[misc]
             "wrong-index",
-            f"When a tile of {tile} keys raises the maximum, the output gets the factor {text}.",
+            say(
+                "When a tile of {tile} keys raises the maximum, the output gets the factor {text}.",
+                tile=tile,
+                text=text,
+            ),
             hint,
             ("attention", "factor use"),
         )
@@ -454,7 +484,7 @@ def _of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     yield Candidate(
         lambda: weights @ V / weights.sum(1)[other],
         "wrong-index",
-        f"The output is divided by the sum {text}.",
+        say("The output is divided by the sum {text}.", text=text),
         hint,
         ("attention", "store"),
     )
@@ -472,8 +502,17 @@ def _starts_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                     softmax(scores[:, again]) @ V if name == "K" else weights @ V[again]
                 ),
                 "wrong-index",
-                f"Row {count} of {name} is taken to be its first row again, and so on from there.",
-                f"Which row of {name} does the index give where row {count} is due?",
+                say(
+                    "Row {count} of {name} is taken to be its first row again, and so on from "
+                    "there.",
+                    count=count,
+                    name=name,
+                ),
+                say(
+                    "Which row of {name} does the index give where row {count} is due?",
+                    name=name,
+                    count=count,
+                ),
                 ("load", name),
             )
 
@@ -485,7 +524,11 @@ def _part_of_the_products(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda chosen=chosen: softmax(scores_of(Q[:, chosen], K[:, chosen])) @ V,  # type: ignore[misc]
                 "wrong-loop-bound",
-                f"A score sums only the {which} {count} of 32 products.",
+                say(
+                    "A score sums only the {which} {count} of 32 products.",
+                    which=which,
+                    count=count,
+                ),
                 "For which k does the loop over the elements of a query run last?",
                 ("attention", "products"),
             )
@@ -501,50 +544,52 @@ def _in_rows(scores: Array, rows: int) -> list[Array]:
 def _other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Candidate]:
     """The right attention to some of the keys."""
     keys = len(K)
-    parts: dict[str, tuple[Array, str, str]] = {}
-    number = np.arange(keys)
     if len(Q) < keys:
         yield Candidate(
             lambda: softmax(scores_of(Q, K[: len(Q)])) @ V[: len(Q)],
             "wrong-bounds-check",
-            f"Only as many keys take part as there are queries, {len(Q)}.",
+            say("Only as many keys take part as there are queries, {queries}.", queries=len(Q)),
             "Which array has a row for each key, and whose size does this line go by?",
             ("attention", "size"),
         )
-    loop, guard = ("wrong-loop-bound", "loop"), ("wrong-bounds-check", "mask")
-    for tile in TILES[:4]:
-        parts[f"Only the first {tile} keys take part"] = (number < tile, *loop)
-        parts[f"The first {tile} keys take no part"] = (number >= tile, *loop)
-        parts[f"The last tile takes no part: keys from {keys // tile * tile} on are missing"] = (
-            number < keys // tile * tile,
-            *loop,
-        )
-        last = (keys - 1) // tile * tile
-        parts[f"Only the last tile counts, keys from {last} on: the ones before are forgotten"] = (
-            number >= last,
-            "accumulator-error",
-            "factor",
-        )
-        parts[f"The keys from {last} on take no part"] = (number < last, *loop)
-        parts[f"Only every second tile of {tile} keys takes part"] = (
-            number // tile % 2 == 0,
-            *loop,
-        )
-    parts["The last key takes no part"] = (number < keys - 1, *guard)
-    parts["The first key takes no part"] = (number > 0, *guard)
-    few = _first_keys(Q, K, V, got)
-    if few:
-        parts.setdefault(f"Only the first {few} keys take part", (number < few, *loop))
     hint = "Which keys does the first tile hold, and which the last one?"
-    for text, (chosen, code, kind) in parts.items():
+    for text, chosen, code, kind in _some_keys(keys, _first_keys(Q, K, V, got)):
         if chosen.any() and not chosen.all():
             yield Candidate(
                 lambda chosen=chosen: softmax(scores_of(Q, K[chosen])) @ V[chosen],  # type: ignore[misc]
                 code,
-                f"{text}.",
+                text,
                 hint,
                 ("attention", kind),
             )
+
+
+def _some_keys(keys: int, most: int) -> Iterator[tuple[str, Array, str, str]]:
+    """What is said, the keys that take part, the code and the place; at last for the first few."""
+    number = np.arange(keys)
+    for tile in TILES[:4]:
+        yield _first(tile), number < tile, "wrong-loop-bound", "loop"
+        text = say("The first {count} keys take no part.", count=tile)
+        yield text, number >= tile, "wrong-loop-bound", "loop"
+        whole, last = keys // tile * tile, (keys - 1) // tile * tile
+        text = say("The last tile takes no part: keys from {first} on are missing.", first=whole)
+        yield text, number < whole, "wrong-loop-bound", "loop"
+        text = say(
+            "Only the last tile counts, keys from {first} on: the ones before are forgotten.",
+            first=last,
+        )
+        yield text, number >= last, "accumulator-error", "factor"
+        text = say("The keys from {first} on take no part.", first=last)
+        yield text, number < last, "wrong-loop-bound", "loop"
+        text = say("Only every second tile of {count} keys takes part.", count=tile)
+        yield text, number // tile % 2 == 0, "wrong-loop-bound", "loop"
+    yield "The last key takes no part.", number < keys - 1, "wrong-bounds-check", "mask"
+    yield "The first key takes no part.", number > 0, "wrong-bounds-check", "mask"
+    yield _first(most), number < most, "wrong-loop-bound", "loop"
+
+
+def _first(keys: int) -> Sentence:
+    return say("Only the first {count} keys take part.", count=keys)
 
 
 def _ties(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -589,9 +634,12 @@ def _without_mask(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
         if not ghosts:
             continue
         plural = "s" if ghosts > 1 else ""
-        message = (
-            f"{ghosts} key{plural} past the end take{'' if plural else 's'} part: a score of 0 is "
-            "a score like any other, and gives a weight."
+        message = say(
+            "{ghosts} key{plural} past the end take{verb_ending} part: a score of 0 is a score "
+            "like any other, and gives a weight.",
+            ghosts=ghosts,
+            plural=plural,
+            verb_ending="" if plural else "s",
         )
         yield Candidate(
             lambda ghosts=ghosts: (
@@ -688,15 +736,18 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda tile=tile, keywords=keywords: Online(tile, **keywords).of(scores, V),  # type: ignore[misc]
                 "missing-rescale",
-                f"When {_a_tile_of(tile)} raises the maximum, {text}.",
+                say("When {tile} raises the maximum, {text}.", tile=_a_tile_of(tile), text=text),
                 hint,
                 ("attention", kind),
             )
         yield Candidate(
             lambda tile=tile: Online(tile, 0, 0, resets=True).of(scores, V),  # type: ignore[misc]
             "missing-rescale",
-            f"Every tile of {tile} keys is weighed with a maximum of its own, and nothing brings "
-            "the tiles to one scale.",
+            say(
+                "Every tile of {tile} keys is weighed with a maximum of its own, and nothing "
+                "brings the tiles to one scale.",
+                tile=tile,
+            ),
             hint,
             ("attention", "out"),
         )
@@ -707,7 +758,7 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda tile=tile, forgets=forgets: Online(tile, forgets=forgets).of(scores, V),  # type: ignore[misc]
                 "accumulator-error",
-                f"{text} starts anew with every tile of {tile} keys.",
+                say("{text} starts anew with every tile of {tile} keys.", text=text, tile=tile),
                 "Where does it get its first value, and how often does a thread pass that line?",
                 ("attention", f"first {forgets}"),
             )
@@ -720,23 +771,31 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             yield Candidate(
                 lambda tile=tile, late=late: Online(tile, late=late).of(scores, V),  # type: ignore[misc]
                 "wrong-formula",
-                f"What {_a_tile_of(tile)} adds{where} is rescaled as well, although its "
-                f"{'weights belong' if tile > 1 else 'weight belongs'} to the new maximum already.",
+                say(
+                    "What {tile} adds{where} is rescaled as well, although its {weights_belong} "
+                    "to the new maximum already.",
+                    tile=_a_tile_of(tile),
+                    where=where,
+                    weights_belong="weights belong" if tile > 1 else "weight belongs",
+                ),
                 "Which numbers were found with the old maximum, and which with the new one?",
                 ("attention", kind),
             )
         yield Candidate(
             lambda tile=tile: Online(tile, divides_each=True).of(scores, V),  # type: ignore[misc]
             "wrong-formula",
-            f"The output is divided by the sum after every tile of {tile} keys.",
+            say("The output is divided by the sum after every tile of {tile} keys.", tile=tile),
             "How often may the output be divided by the sum?",
             ("attention", "divide"),
         )
         yield Candidate(
             lambda tile=tile: Online(tile, divides_each=True, again=True).of(scores, V),  # type: ignore[misc]
             "wrong-formula",
-            f"The output is divided by the sum after every tile of {tile} keys, and again at the "
-            "end.",
+            say(
+                "The output is divided by the sum after every tile of {tile} keys, and again at "
+                "the end.",
+                tile=tile,
+            ),
             "How often may the output be divided by the sum?",
             ("attention", "divide"),
         )
@@ -746,7 +805,10 @@ def _without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                 for start in range(0, len(V), tile)
             ),  # type: ignore[misc]
             "missing-rescale",
-            f"Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
+            say(
+                "Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
+                tile=tile,
+            ),
             "Which tile has a larger share in the output, and how does the kernel know?",
             ("attention", "out"),
         )
@@ -762,43 +824,43 @@ def _other_operands(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
     for values, text, place in (
         (
             lambda: softmax(scores) @ K,
-            "K is summed where V should be",
+            "K is summed where V should be.",
             ("load", "K"),
         ),
         (
             lambda: softmax(scores_of(Q, V)) @ V,
-            "The scores are those of Q with V, and not with K",
+            "The scores are those of Q with V, and not with K.",
             ("load", "V"),
         ),
         (
             lambda: softmax(scores_of(K, K)) @ V,
-            "The scores are those of K with K",
+            "The scores are those of K with K.",
             ("load", "K"),
         ),
         (
             lambda: softmax(scores_of(Q[row % ROWS], K)) @ V,
-            "Every block takes the queries of the first one: the offset of the block is missing",
+            "Every block takes the queries of the first one: the offset of the block is missing.",
             ("load", "Q"),
         ),
         (
             lambda: softmax(scores_of(Q[row // ROWS * ROWS], K)) @ V,
-            "All queries of a block are taken for its first one",
+            "All queries of a block are taken for its first one.",
             ("load", "Q"),
         ),
         (
             lambda: softmax(scores_of(np.repeat(Q[:1], len(Q), 0), K)) @ V,
-            "Every query is taken for the first one",
+            "Every query is taken for the first one.",
             ("load", "Q"),
         ),
         (
             lambda: (softmax(scores) @ V)[
                 np.minimum(row // ROWS * ROWS + ROWS - 1 - row % ROWS, len(Q) - 1)
             ],
-            "The queries of each block come out in reverse order",
+            "The queries of each block come out in reverse order.",
             ("store",),
         ),
     ):
-        yield Candidate(values, "wrong-index", f"{text}.", hint, place)
+        yield Candidate(values, "wrong-index", text, hint, place)
     yield from _turned(Q, K, V)
     yield from _first_tile_again(Q, K, V)
 
@@ -818,8 +880,12 @@ def _first_tile_again(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                     softmax(scores[:, again]) @ V if name == "K" else softmax(scores) @ V[again]
                 ),
                 "wrong-index",
-                f"Every tile of {name} is the first {tile} rows again: the offset of the tile is "
-                "missing.",
+                say(
+                    "Every tile of {name} is the first {tile} rows again: the offset of the tile "
+                    "is missing.",
+                    name=name,
+                    tile=tile,
+                ),
                 hint,
                 ("load", name),
             )
@@ -837,7 +903,7 @@ def _turned(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
                 else softmax(scores) @ _turn(V)[: len(V)]
             ),
             "wrong-index",
-            f"Row and column of {text} are exchanged: it is read transposed.",
+            say("Row and column of {text} are exchanged: it is read transposed.", text=text),
             hint,
             ("attention", "keys" if name == "K" else "values"),
         )
@@ -865,5 +931,5 @@ def _whole_numbers(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             (lambda cut=cut: softmax(scores) @ cut(V), "V"),
             (lambda cut=cut: cut(softmax(scores) @ V), "the result"),
         ):
-            text = f"The fractions of {what} are lost."
+            text = say("The fractions of {what} are lost.", what=what)
             yield Candidate(values, "integer-arithmetic", text, hint, ("integer",))  # type: ignore[arg-type]

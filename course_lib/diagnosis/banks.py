@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from course_lib.diagnosis.measured import Measured
 from course_lib.diagnosis.source import Source, root_name
 from course_lib.findings import Finding, Severity, finding
+from course_lib.sentences import say
 
 BANKS = 32
 
@@ -41,14 +42,22 @@ def _conflict(
 ) -> Finding:
     accesses = shared_accesses(measured.source, line, store)
     if len(accesses) != 1 or turns != int(turns):
-        message = (
-            f"A warp's {verb} of shared memory takes {turns:.3g} turns on average: lanes ask one "
-            "bank for different words."
+        message = say(
+            "A warp's {verb} of shared memory takes {turns} turns on average: lanes ask one bank "
+            "for different words.",
+            verb=verb,
+            turns=f"{turns:.3g}",
         )
         hint = "By how many words do the addresses of neighbouring lanes differ?"
         return finding("bank-conflict", message, line, hint, severity)
     why, hint = _why(measured, accesses[0], int(turns))
-    message = f"A warp's {verb} of {ast.unparse(accesses[0])} takes {int(turns)} turns: {why}"
+    message = say(
+        "A warp's {verb} of {access} takes {turns} turns: {why}",
+        verb=verb,
+        access=ast.unparse(accesses[0]),
+        turns=int(turns),
+        why=why,
+    )
     return finding("bank-conflict", message, line, hint, severity)
 
 
@@ -67,35 +76,48 @@ def _why(measured: Measured, access: ast.Subscript, turns: int) -> tuple[str, st
     name = root_name(access.value) or ""
     shape = _shape(measured, name)
     if _has_xor(measured.source, access.slice):
-        why = (
-            f"the XOR moves the words of a column to only {BANKS // turns} of the {BANKS} banks, "
-            f"so {turns} lanes meet in each of them."
+        why = say(
+            "the XOR moves the words of a column to only {banks} of the {all} banks, so {turns} "
+            "lanes meet in each of them.",
+            banks=BANKS // turns,
+            all=BANKS,
+            turns=turns,
         )
         return why, "How many different values does the number take that the XOR mixes in?"
     hint = "By how many words do the addresses of neighbouring lanes differ?"
     if len(shape) != 2:
-        return f"{turns} lanes ask one bank for different words.", hint
+        return say("{turns} lanes ask one bank for different words.", turns=turns), hint
     width = shape[-1]
     if measured.thread_tile != (1, 1) and isinstance(access.ctx, ast.Load):
         down, across = measured.thread_tile
         steps = f"{down} rows" if across == 1 else f"{down} rows or {across} columns"
-        why = (
-            f"the outputs of neighbouring threads lie {steps} apart, and with rows of {width} "
-            f"words {turns} addresses of a warp fall into one bank."
+        why = say(
+            "the outputs of neighbouring threads lie {steps} apart, and with rows of {width} "
+            "words {turns} addresses of a warp fall into one bank.",
+            steps=steps,
+            width=width,
+            turns=turns,
         )
         return why, hint
     if measured.thread_tile != (1, 1):
-        return f"{turns} lanes ask one bank for different words.", hint
+        return say("{turns} lanes ask one bank for different words.", turns=turns), hint
     if measured.profile.block[0] < BANKS:  # a warp is several rows of threads
-        why = f"with rows of {width} words, {turns} of its lanes ask one bank for different words."
+        why = say(
+            "with rows of {width} words, {turns} of its lanes ask one bank for different words.",
+            width=width,
+            turns=turns,
+        )
         return why, hint
-    why = (
-        f"its lanes walk down a column, where words lie {width} apart, so {turns} of them ask one "
-        f"of the {BANKS} banks for different words."
+    why = say(
+        "its lanes walk down a column, where words lie {width} apart, so {turns} of them ask one "
+        "of the {all} banks for different words.",
+        width=width,
+        turns=turns,
+        all=BANKS,
     )
     if width % BANKS == 0 and shape[0] > BANKS:
-        why += " More rows do not change that."
-        hint = f"Which of the two sizes in {_sizes(shape)} says how long a row is?"
+        why = say("{why} More rows do not change that.", why=why)
+        hint = say("Which of the two sizes in {shape} says how long a row is?", shape=_sizes(shape))
     return why, hint
 
 

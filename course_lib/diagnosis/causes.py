@@ -23,7 +23,7 @@ from course_lib.diagnosis.source import (
 )
 from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding, by_importance, finding
-from course_lib.sentences import facts_of, say
+from course_lib.sentences import Line, facts_of, say
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
 # What makes every number doubtful: as long as one of these is there, numbers explain nothing.
@@ -92,7 +92,7 @@ def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Findin
     message = say(
         "The index {index} is far outside. {seen}", index=ast.unparse(slot), seen=each.message
     )
-    hint = f"Work out {ast.unparse(slot)} by hand for the second tile or block."
+    hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
     return replace(each, code="wrong-index", message=message, hint=hint)
 
 
@@ -160,7 +160,10 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         message = say(
             "The index {index} leaves the array. {seen}", index=ast.unparse(slot), seen=each.message
         )
-        hint = f"Which element belongs to the last step, and which one is {ast.unparse(slot)}?"
+        hint = say(
+            "Which element belongs to the last step, and which one is {index}?",
+            index=ast.unparse(slot),
+        )
         return replace(each, code="wrong-index", message=message, hint=hint)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
         return _too_long(each, source, loops[-1], "k")
@@ -180,7 +183,10 @@ def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
 
 def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
     message = say("The loop runs too far: {seen}", seen=each.message)
-    hint = f"For which {variable} does the loop run last, and how many steps are there?"
+    hint = say(
+        "For which {variable} does the loop run last, and how many steps are there?",
+        variable=variable,
+    )
     return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
 
 
@@ -221,11 +227,11 @@ def _check_to_blame(
         return None
     line = guards[0][1]
     message = say(
-        "This test says nothing of {index}. At line {line}, {seen}"
+        "This test says nothing of {index}. At {line}, {seen}"
         if each.line != line
         else "The test here says nothing of {index}: {seen}",
         index=ast.unparse(slot),
-        line=each.line,
+        line=Line(each.line),
         seen=each.message,
     )
     hint = "Which test should stop this thread, where the element does not exist?"
@@ -234,8 +240,8 @@ def _check_to_blame(
 
 def _wrong_check(each: Finding, line: int) -> Finding:
     message = say(
-        "A test is there, but the wrong threads pass it. At line {line}, {seen}",
-        line=each.line,
+        "A test is there, but the wrong threads pass it. At {line}, {seen}",
+        line=Line(each.line),
         seen=each.message,
     )
     hint = "Take the thread named here: which of its indices should have stopped it?"
@@ -340,14 +346,15 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     that still reads them names the race. A race of the same threads, lines and cell is the same.
     """
     seen: dict[tuple[str, int | None], Finding] = {}
-    races: list[object] = []
+    races: set[object] = set()
     # What is harmless in one launch may be an error in another one.
     for each in sorted(findings, key=lambda each: each.severity != "error"):
         if each.code.startswith("race-"):
-            race = (each.code, {each.line, each.other_line}, each.cell, each.threads, each.blocks)
+            lines = frozenset((each.line, each.other_line))
+            race = (each.code, lines, each.cell, each.threads, each.blocks)
             if race in races:
                 continue
-            races.append(race)
+            races.add(race)
         line = each.line
         if each.code == "barrier-divergence":
             line = None
@@ -371,8 +378,11 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
             fixed = all(isinstance(each, ast.Constant) for each in node.args)  # k = int8(0)
             if largest_of(kind) >= shortest or fixed:
                 continue
-            message = f"An index kept as {kind} wraps around where the array is longer than that."
-            hint = f"Which is the largest number that {kind} can hold?"
+            message = say(
+                "An index kept as {kind} wraps around where the array is longer than that.",
+                kind=kind,
+            )
+            hint = say("Which is the largest number that {kind} can hold?", kind=kind)
             return finding("index-overflow", message, node.lineno, hint)
     return None
 
@@ -384,15 +394,19 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
     work; which of the two it is cannot be told from the steps.
     """
     if loop is None:
-        return replace(each, message=f"The kernel needs more than {budget}.")
+        return replace(each, message=say("The kernel needs more than {budget}.", budget=budget))
     if loop.ends:
-        message = (
-            f"The kernel needs more than {budget}; it was last in the loop of line {loop.line}, "
-            f"in turn {loop.turns:,}. Either the loop turns too often, or too few threads share "
-            "the work."
+        message = say(
+            "The kernel needs more than {budget}; it was last in the loop of {line}, in turn "
+            "{turns}. Either the loop turns too often, or too few threads share the work.",
+            budget=budget,
+            line=Line(loop.line),
+            turns=f"{loop.turns:,}",
         )
     else:
-        message = f"The loop in line {loop.line} does not end within {budget}."
+        message = say(
+            "The loop in {line} does not end within {budget}.", line=Line(loop.line), budget=budget
+        )
     return replace(each, line=loop.line, message=message)
 
 
@@ -429,7 +443,9 @@ def explain_float64(each: Finding, source: Source) -> Finding:
         origin = None if is_float64(statement.value) else min(lines, default=None)
     if origin is None:
         return replace(each, severity="error")
-    message = f"This makes line {each.line} compute in float64; the exercise asks for float32."
+    message = say(
+        "This makes {line} compute in float64; the exercise asks for float32.", line=Line(each.line)
+    )
     hint = each.hint
     if source.makes_array(source.at_line(origin)):
         hint = "Which type do the elements of this array have, and which type do A's have?"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding
-from course_lib.sentences import say
+from course_lib.sentences import Capital, Line, say
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -19,7 +19,9 @@ def explain_divergence(each: Finding, source: Source) -> Finding:
     line = parting_line(source, each.line or 0) if len(each.threads) > 1 else None
     if line is None or line == each.line:
         return each
-    message = say("{seen} Line {line} sends them different ways.", seen=each.message, line=line)
+    message = say(
+        "{seen} {line} sends them different ways.", seen=each.message, line=Capital(Line(line))
+    )
     return replace(each, line=line, message=message)
 
 

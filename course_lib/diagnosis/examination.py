@@ -42,7 +42,7 @@ from course_lib.diagnosis.trail import Trail, TrailMaker
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import Line, say
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)
@@ -112,20 +112,40 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
     for node in ast.walk(kernel.tree):
         returns = node.value if isinstance(node, ast.Return) else None
         if returns is not None and not isinstance(returns, ast.Constant):
-            message = f"A kernel returns nothing: its result has to be written into {output}."
-            return message, node.lineno, f"Which element of {output} belongs to this thread?"
-        if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
-            message = (
-                f"This gives the name {output} another meaning, for one thread; the array {output} "
-                "stays as it was."
+            message = say(
+                "A kernel returns nothing: its result has to be written into {output}.",
+                output=output,
             )
-            return message, node.lineno, f"Which element of {output} belongs to this thread?"
+            return (
+                message,
+                node.lineno,
+                say("Which element of {output} belongs to this thread?", output=output),
+            )
+        if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
+            message = say(
+                "This gives the name {output} another meaning, for one thread; the array {output} "
+                "stays as it was.",
+                output=output,
+            )
+            return (
+                message,
+                node.lineno,
+                say("Which element of {output} belongs to this thread?", output=output),
+            )
     hint = "Start with the index of the element that one thread works on."
     body = getattr(kernel.tree, "body", ())
     if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
-        return f"{kernel.name} is still empty: it writes nothing.", kernel.tree.lineno, hint
-    message = f"{kernel.name} writes no element of {output}."
-    return message, kernel.tree.lineno, f"Which line should write a number into {output}?"
+        return (
+            say("{kernel} is still empty: it writes nothing.", kernel=kernel.name),
+            kernel.tree.lineno,
+            hint,
+        )
+    message = say("{kernel} writes no element of {output}.", kernel=kernel.name, output=output)
+    return (
+        message,
+        kernel.tree.lineno,
+        say("Which line should write a number into {output}?", output=output),
+    )
 
 
 @dataclass(frozen=True)
@@ -191,7 +211,14 @@ class Examination:
         except ValueError as error:
             hint = "Which of your constants gives the size of the block?"
             raise KernelRejected(
-                [finding("invalid-launch", f"No launch is possible: {error}.", None, hint)]
+                [
+                    finding(
+                        "invalid-launch",
+                        say("No launch is possible: {said}.", said=str(error)),
+                        None,
+                        hint,
+                    )
+                ]
             ) from None
 
     @cached_property
@@ -353,7 +380,9 @@ class Examination:
         """
         shapes = (*self.problem.operand_shapes(first), self.problem.covered(first))
         if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
-            message = f"Here a block computes a tile of {self.tile[::-1]}: that is too large."
+            message = say(
+                "Here a block computes a tile of {shape}: that is too large.", shape=self.tile[::-1]
+            )
             hint = "Which of your constants gives the size of the tile, and how large is it?"
             raise KernelRejected([finding("invalid-launch", message, None, hint)])
 
@@ -397,9 +426,11 @@ class Examination:
             return finding("missing-answer", *_why_nothing_is_written(kernel, output))
         wanted = self.exercise.parameters
         if len(kernel.parameters) != len(wanted):
-            message = (
-                f"{kernel.name} takes ({', '.join(kernel.parameters)}); "
-                f"the exercise calls {self.exercise.signature}."
+            message = say(
+                "{kernel} takes ({own_parameters}); the exercise calls {signature}.",
+                kernel=kernel.name,
+                own_parameters=", ".join(kernel.parameters),
+                signature=self.exercise.signature,
             )
             return finding("invalid-launch", message, kernel.tree.lineno, "Compare the parameters.")
         return None
@@ -593,7 +624,9 @@ class Examination:
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
         message = place.message or slip.message
         if not trial.case.exact:
-            message = f"{message} Seen on {trial.case.label(self.problem)}."
+            message = say(
+                "{seen} Seen on {sizes}.", seen=message, sizes=trial.case.label(self.problem)
+            )
         hint = slip.hint
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
@@ -627,8 +660,18 @@ class Examination:
             if statement.lineno in trail.apart:
                 (i, step), (other, j) = trail.apart[statement.lineno]
                 A, B = self.exercise.parameters[:2]
-                message = f"Here {A}[{i}, {step}] is multiplied by {B}[{other}, {j}]."
-                hint = f"Which index do {A} and {B} share in every product?"
+                message = say(
+                    "Here {first}[{i}, {step}] is multiplied by {second}[{other}, {j}].",
+                    first=A,
+                    i=i,
+                    step=step,
+                    second=B,
+                    other=other,
+                    j=j,
+                )
+                hint = say(
+                    "Which index do {first} and {second} share in every product?", first=A, second=B
+                )
                 return finding("wrong-index", message, statement.lineno, hint)
         return None
 
@@ -636,7 +679,10 @@ class Examination:
         """The finding for an answer in which block (0, 0) alone writes."""
         lines = trail.store_lines[self.names[-1]]
         letter = self.exercise.output
-        message = f"Only block (0, 0) writes: all others leave their part of {letter} as it was."
+        message = say(
+            "Only block (0, 0) writes: all others leave their part of {letter} as it was.",
+            letter=letter,
+        )
         hint = "What keeps the threads of the other blocks from the line that stores?"
         return finding("incomplete-output", message, lines[-1] if lines else None, hint)
 
@@ -656,9 +702,15 @@ class Examination:
                 value = first.got[first.known][0]
                 C, inputs = first.output, first.operands
                 at = ", ".join("0" * first.got.ndim)
-                message = f"{C} does not depend on {inputs}: other inputs give the same output."
+                message = say(
+                    "{array} does not depend on {inputs}: other inputs give the same output.",
+                    array=C,
+                    inputs=inputs,
+                )
                 values = f"{C}[{at}] is {value:.6g} in any case."
-                hint = f"Which line carries a value from {inputs} to {C}?"
+                hint = say(
+                    "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
+                )
                 line = lines[-1] if lines else None
                 return finding("hardcoded-answer", message, line, hint, values=values)
         return None
@@ -667,13 +719,19 @@ class Examination:
         """Wrong numbers that go with values of an earlier tile."""
         for trial in wrong if self.problem.has_steps else ():
             for read in trial.profile.stale_reads:
-                message = (
-                    f"Wrong on {trial.case.label(self.problem)}: thread {read.thread} reads "
-                    f"{read.cell} at line {read.line}, which still holds the value of an "
-                    "earlier tile."
+                message = say(
+                    "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
+                    "holds the value of an earlier tile.",
+                    sizes=trial.case.label(self.problem),
+                    thread=read.thread,
+                    cell=read.cell,
+                    line=Line(read.line),
                 )
                 inputs = " or ".join(self.exercise.parameters[:-1])
-                hint = f"What does a thread put into the tile when it stands outside of {inputs}?"
+                hint = say(
+                    "What does a thread put into the tile when it stands outside of {inputs}?",
+                    inputs=inputs,
+                )
                 return finding("stale-shared-read", message, read.line, hint)
         return None
 
@@ -686,9 +744,10 @@ class Examination:
         trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
         outcome = trial.outcome
         place = where(~outcome.right, outcome.sizes)
-        message = (
-            f"Wrong on {trial.case.label(self.problem)}, in {place}. None of the usual slips "
-            "explains the numbers."
+        message = say(
+            "Wrong on {sizes}, in {place}. None of the usual slips explains the numbers.",
+            sizes=trial.case.label(self.problem),
+            place=place,
         )
         hint = "Work out that one element by hand, step by step."
         lines = self.trail(trial.case).store_lines[self.names[-1]]
@@ -704,8 +763,8 @@ class Examination:
         lines = self.trail(known.case).store_lines
         name = next((name for name in self.names[:-1] if lines[name]), self.names[0])
         line = lines[name][0] if lines[name] else None
-        message = f"{name} is an input, and the kernel writes into it."
-        hint = f"Which array should hold the result of {self.problem.formula}?"
+        message = say("{name} is an input, and the kernel writes into it.", name=name)
+        hint = say("Which array should hold the result of {formula}?", formula=self.problem.formula)
         return [finding("wrong-index", message, line, hint)]
 
     def measured(self, trial: Trial) -> requirements.Measured:

@@ -41,6 +41,7 @@ from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
 from course_lib.entries import axes as _axes
+from course_lib.sentences import say
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
 SIZES: dict[int, tuple[Shape, ...]] = {
@@ -415,8 +416,14 @@ def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
     out = outcome.output
     for text, values in _moved(outcome.expected):
         if outcome.matches(values):
-            message = f"{out} holds the right numbers in the wrong places: it is {text}."
-            hint = f"Take thread (1, 0) of block (0, 0): which element of {out} belongs to it?"
+            message = say(
+                "{out} holds the right numbers in the wrong places: it is {text}.",
+                out=out,
+                text=text,
+            )
+            hint = say(
+                "Take thread (1, 0) of block (0, 0): which element of {out} belongs to it?", out=out
+            )
             return Slip("wrong-index", message, hint, ("store",))
     return None
 
@@ -426,14 +433,27 @@ def _other_operands(exercise: Exercise, outcome: Outcome) -> Slip | None:
     names = exercise.parameters
     for number, operand in enumerate(outcome.inputs):
         if np.shape(operand) == outcome.expected.shape and outcome.matches(operand):
-            message = f"{outcome.output} is a copy of {names[number]}."
-            return Slip("wrong-formula", message, f"Compare with {exercise.formula}.", ("store",))
+            message = say("{array} is a copy of {name}.", array=outcome.output, name=names[number])
+            return Slip(
+                "wrong-formula",
+                message,
+                say("Compare with {formula}.", formula=exercise.formula),
+                ("store",),
+            )
         for text, values in _moved(operand):
             changed = list(outcome.inputs)
             changed[number] = values
             if outcome.matches(_reference(exercise, changed)):
-                message = f"{outcome.output} is the right result for {names[number]} {text}."
-                hint = f"Which element of {names[number]} does thread (1, 0) of block (0, 0) need?"
+                message = say(
+                    "{array} is the right result for {name} {text}.",
+                    array=outcome.output,
+                    name=names[number],
+                    text=text,
+                )
+                hint = say(
+                    "Which element of {name} does thread (1, 0) of block (0, 0) need?",
+                    name=names[number],
+                )
                 return Slip("wrong-index", message, hint, ("load", names[number]))
     return _by_the_other_index(exercise, outcome) or _left_out(exercise, outcome)
 
@@ -450,8 +470,8 @@ def _by_the_other_index(exercise: Exercise, outcome: Outcome) -> Slip | None:
         turned = [each if i == number else each.T for i, each in enumerate(outcome.inputs)]
         if outcome.matches(_reference(exercise, turned).T):
             name = exercise.parameters[number]
-            message = f"{name} is read with the wrong one of the two indices."
-            hint = f"Does {name} have an element for each row, or for each column?"
+            message = say("{name} is read with the wrong one of the two indices.", name=name)
+            hint = say("Does {name} have an element for each row, or for each column?", name=name)
             return Slip("wrong-index", message, hint, ("load", name))
     return None
 
@@ -464,8 +484,12 @@ def _left_out(exercise: Exercise, outcome: Outcome) -> Slip | None:
             changed[number] = np.full(np.shape(operand), value)
             if outcome.matches(_reference(exercise, changed)):
                 name = exercise.parameters[number]
-                message = f"{name} takes no part in the result."
-                hint = f"Where does {name} stand in {exercise.formula or 'the formula'}?"
+                message = say("{name} takes no part in the result.", name=name)
+                hint = say(
+                    "Where does {name} stand in {formula}?",
+                    name=name,
+                    formula=exercise.formula or "the formula",
+                )
                 return Slip("wrong-formula", message, hint, ("store",))
     return None
 
@@ -496,7 +520,11 @@ def _whole_numbers(outcome: Outcome) -> Slip | None:
     """The right numbers without their fractions."""
     for cut, verb in ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded")):
         if outcome.matches(cut(outcome.expected)):
-            message = f"{outcome.output} equals the right result with the fractions {verb}."
+            message = say(
+                "{array} equals the right result with the fractions {verb}.",
+                array=outcome.output,
+                verb=verb,
+            )
             hint = "Which variable, cast or array has an integer type?"
             return Slip("integer-arithmetic", message, hint, ("integer",))
     return None

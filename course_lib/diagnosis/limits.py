@@ -218,7 +218,12 @@ def limit_finding(site: Site, source: Source, label: str, outcome: Outcome) -> F
     """The finding for an answer that is right only up to a limit; `label` names the sizes."""
     code, what, hint = _words(site, source)
     place = where(~outcome.right, outcome.sizes)
-    return finding(code, f"{what} Wrong on {label}, in {place}.", site.line, hint)
+    return finding(
+        code,
+        say("{what} Wrong on {label}, in {place}.", what=what, label=label, place=place),
+        site.line,
+        hint,
+    )
 
 
 def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
@@ -231,7 +236,7 @@ def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
 def not_tried(site: Site, source: Source, label: str) -> Finding:
     """The warning of a limit that is too far away to be tried; `label` names the longest tried."""
     code, what, hint = _words(site, source)
-    message = f"{what} Nothing longer than {label} was tried here."
+    message = say("{what} Nothing longer than {label} was tried here.", what=what, label=label)
     return finding(code, message, site.line, hint, "warning")
 
 
@@ -239,24 +244,46 @@ def _words(site: Site, source: Source) -> tuple[str, str, str]:
     """Code, what the number does, and hint."""
     assert site.number is not None
     number = f"{site.number:g}" if site.number % 1 else str(int(site.number))
-    hint = f"What does the kernel leave out, or do twice, once a size is larger than {number}?"
+    hint = say(
+        "What does the kernel leave out, or do twice, once a size is larger than {number}?",
+        number=number,
+    )
     match site.kind:
         case "loop":
             noun = "turn" if site.number == 1 else "turns"
-            what = f"This loop makes at most {number} {noun}, whatever the sizes are."
+            what = say(
+                "This loop makes at most {number} {noun}, whatever the sizes are.",
+                number=number,
+                noun=noun,
+            )
             return "wrong-loop-bound", what, "How many turns does a larger problem need?"
         case "axis":
-            what = f"This array has room for {number} along one axis, whatever the sizes are."
+            what = say(
+                "This array has room for {number} along one axis, whatever the sizes are.",
+                number=number,
+            )
             return "wrong-bounds-check", what, "What happens to the elements that have no room?"
         case "lanes":
-            what = f"Here are {number} different indices, however large the sizes are."
-            return "wrong-index", what, f"Which thread takes element {number}, counted from 0?"
+            what = say(
+                "Here are {number} different indices, however large the sizes are.", number=number
+            )
+            return (
+                "wrong-index",
+                what,
+                say("Which thread takes element {number}, counted from 0?", number=number),
+            )
         case "cast":
-            what = f"This type holds numbers below {number} only, and the index grows larger."
+            what = say(
+                "This type holds numbers below {number} only, and the index grows larger.",
+                number=number,
+            )
             return "index-overflow", what, "How large can the number be that is converted here?"
         case "wrap":
-            what = f"From {number} on, this starts again, and {number} follows from no size."
+            what = say(
+                "From {number} on, this starts again, and {number} follows from no size.",
+                number=number,
+            )
             return "wrong-index", what, hint
-    what = f"The number {number} is a limit here, and it follows from no size."
+    what = say("The number {number} is a limit here, and it follows from no size.", number=number)
     loop = source.heads_a_loop(site.node) if site.node else False
     return "wrong-loop-bound" if loop else "wrong-bounds-check", what, hint

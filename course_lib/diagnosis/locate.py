@@ -64,6 +64,7 @@ from course_lib.diagnosis.source import (
     root_name,
 )
 from course_lib.diagnosis.trail import Trail
+from course_lib.sentences import say
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
 
@@ -231,7 +232,10 @@ def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
         for loop in reversed(source.loops_around(store)):
             slot = slots[axis]
             if isinstance(slot, ast.Name) and slot.id in loop_names(loop):
-                hint = f"For which {slot.id} does this loop run last, and for which should it?"
+                hint = say(
+                    "For which {name} does this loop run last, and for which should it?",
+                    name=slot.id,
+                )
                 return Place(bound_line(source, loop), "wrong-loop-bound", hint)
     return Place(store.lineno)
 
@@ -523,10 +527,12 @@ def _stride(
     line = stride_change_line(source) if "change" in details else None
     later = strides_gone_through(source, trail) - set(slip.steps) if slip.steps else set()
     if later and (stored := tile_to_output_line(source, names[-1])):
-        message = (
-            f"The strides go on up to {max(later)}, but what is stored are the sums of an earlier "
-            f"step, with the stride {max(slip.steps)}: each has at most {2 * max(slip.steps)} "
-            "elements."
+        message = say(
+            "The strides go on up to {last}, but what is stored are the sums of an earlier step, "
+            "with the stride {stride}: each has at most {needed} elements.",
+            last=max(later),
+            stride=max(slip.steps),
+            needed=2 * max(slip.steps),
         )
         hint = "Where do the sums of the last stride lie, and which ones does this line read?"
         return Place(stored, "stale-shared-read", hint, message)

@@ -17,6 +17,7 @@ from course_lib.diagnosis.outcome import Outcome, by_how_much, where, zero_place
 from course_lib.diagnosis.pitch import pitch_slip
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
+from course_lib.sentences import say
 
 Array = np.ndarray
 MOST_TIMES = 1025  # that a term may be added by mistake, once by each thread of a block
@@ -83,9 +84,10 @@ def not_written(outcome: Outcome) -> Slip | None:
     if np.isnan(outcome.poison):
         return None  # a not-a-number may also have been computed; another poison tells
     if untouched.all():
-        message = (
-            f"{outcome.output} was never written: every element still holds what was there before "
-            "the launch."
+        message = say(
+            "{array} was never written: every element still holds what was there before the "
+            "launch.",
+            array=outcome.output,
         )
         return Slip(
             "incomplete-output",
@@ -96,7 +98,11 @@ def not_written(outcome: Outcome) -> Slip | None:
     sizes, C = outcome.sizes, outcome.output
     zeros = zero_place(outcome, untouched)
     place = str(zeros) if zeros else where(untouched, sizes)
-    message = f"What was written is right, but a part of {C} was never written: {place}."
+    message = say(
+        "What was written is right, but a part of {array} was never written: {place}.",
+        array=C,
+        place=place,
+    )
     nouns = [
         noun
         for axis, noun in enumerate(("row", "column")[: untouched.ndim])
@@ -112,8 +118,10 @@ def at_zeros(outcome: Outcome) -> Slip | None:
     place = zero_place(outcome, ~outcome.right)
     if place is None:
         return None
-    message = f"Right but {place}."
-    hint = f"What does each line make of an element of {place.letter} that is exactly 0?"
+    message = say("Right but {place}.", place=place)
+    hint = say(
+        "What does each line make of an element of {letter} that is exactly 0?", letter=place.letter
+    )
     values = f"{by_how_much(outcome)}."
     return Slip("wrong-formula", message, hint, ("zero", place.letter), values=values)
 
@@ -127,8 +135,11 @@ def added_to_old(outcome: Outcome) -> Slip | None:
     if not share.any() or not (share | outcome.right).all() or outcome.right.mean() > 0.9:
         return None
     C = outcome.output
-    message = f"The old contents of {C} take part in the sum: {C} is read before it was written."
-    hint = f"What does {C} hold when the kernel starts?"
+    message = say(
+        "The old contents of {array} take part in the sum: {array} is read before it was written.",
+        array=C,
+    )
+    hint = say("What does {array} hold when the kernel starts?", array=C)
     return Slip("uninitialised-read", message, hint, ("load", C))
 
 
@@ -139,9 +150,12 @@ def not_finite(outcome: Outcome) -> Slip | None:
         return None
     at = tuple(int(index) for index in np.argwhere(odd)[0])
     name = f"{outcome.output}[{', '.join(map(str, at))}]"
-    message = (
-        f"{name} is {outcome.values[at]} although {outcome.operands} hold ordinary numbers: a "
-        "value grew past its type, or something was divided by zero."
+    message = say(
+        "{name} is {value} although {operands} hold ordinary numbers: a value grew past its type, "
+        "or something was divided by zero.",
+        name=name,
+        value=outcome.values[at],
+        operands=outcome.operands,
     )
     return Slip("numerical-overflow", message, "Which step can make a number that large?", ("sum",))
 
@@ -151,10 +165,10 @@ def zero(outcome: Outcome) -> Slip | None:
     if outcome.values.any():
         return None
     C = outcome.output
-    hint = f"Does any number reach the sum, and does the sum reach {C}?"
+    hint = say("Does any number reach the sum, and does the sum reach {array}?", array=C)
     return Slip(
         "accumulator-error",
-        f"{C} is zero everywhere: nothing was added up.",
+        say("{array} is zero everywhere: nothing was added up.", array=C),
         hint,
         ("sum", "nothing"),
     )
@@ -179,8 +193,11 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
     for cut, verb in ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded")):
         for text, values in _cut_variants(outcome, cut):
             if outcome.matches(values):
-                message = (
-                    f"{outcome.output} equals the right formula with the fractions {verb} {text}."
+                message = say(
+                    "{array} equals the right formula with the fractions {verb} {text}.",
+                    array=outcome.output,
+                    verb=verb,
+                    text=text,
                 )
                 return Slip("integer-arithmetic", message, hint, ("integer",))
     return None
@@ -215,7 +232,9 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
     factor = float(np.median((outcome.values / outcome.expected)[known]))
     start = _start_value(outcome)
     if start:
-        message = f"Every sum is too large by {start}: it starts there instead of at zero."
+        message = say(
+            "Every sum is too large by {start}: it starts there instead of at zero.", start=start
+        )
         return Slip(
             "accumulator-error", message, "What is the sum before the first step?", ("start",)
         )
@@ -223,9 +242,10 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         sizes = outcome.sizes
         padding = sizes.tiles * sizes.step_tile - sizes.steps if sizes.tile_steps else 0
         if padding:  # where no cell is padded, nothing was wrong
-            message = (
-                f"Every number is off by the same amount: the {padding} steps past the end of K "
-                "add to it, and should add nothing."
+            message = say(
+                "Every number is off by the same amount: the {padding} steps past the end of K "
+                "add to it, and should add nothing.",
+                padding=padding,
             )
             values = f"Each of them adds {extra / padding:.4g}, together {extra:.4g}."
             hint = "What does a thread put into the tile when it stands outside of A or B?"
@@ -241,14 +261,14 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
     if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
         if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
-            message = f"Every number is {times} times too large."
+            message = say("Every number is {times} times too large.", times=times)
             hint = "How often does each term reach the sum, and with which factor?"
             return Slip("accumulator-error", message, hint, ("sum",))
         message = "Every number is the right one times a constant."
         values = f"The constant is {factor:.4g}."
         if abs(factor + 1) < 1e-4:
             message, values = "Every number has the wrong sign.", ""
-        hint = f"Compare the line that stores {outcome.output} with the formula."
+        hint = say("Compare the line that stores {array} with the formula.", array=outcome.output)
         return Slip("wrong-formula", message, hint, ("scale",), values=values)
     return None
 
@@ -264,7 +284,7 @@ def scaled_addition(outcome: Outcome) -> Slip | None:
     slip = shifted_or_scaled(outcome)
     if slip is None or slip.place != ("sum",):
         return slip
-    hint = f"Compare the line that stores {outcome.output} with the formula."
+    hint = say("Compare the line that stores {array} with the formula.", array=outcome.output)
     return replace(slip, code="wrong-formula", hint=hint, place=("scale",))
 
 
@@ -309,7 +329,7 @@ def other_formula(outcome: Outcome) -> Slip | None:
     for sign, factor in (("positive", 1), ("negative", -1)):
         if outcome.matches((A @ B + factor * np.abs(A) @ np.abs(B)) / 2):
             hint = "Which products take part in the sum, and which should?"
-            text = f"C equals sums of the {sign} products alone."
+            text = say("C equals sums of the {sign} products alone.", sign=sign)
             return Slip("wrong-formula", text, hint, ("sum", "chosen"))
     return None
 
@@ -318,18 +338,21 @@ def _formula_slip(text: str) -> Slip:
     hint = "Say in words what one element of C is, then read the line that adds it up."
     if text.startswith(("B @ A", "A.T")):
         return Slip(
-            "wrong-index", f"C equals {text}.", "Which index do A and B share?", ("load", "A")
+            "wrong-index",
+            say("C equals {text}.", text=text),
+            "Which index do A and B share?",
+            ("load", "A"),
         )
     if text in ("A @ A", "B @ B"):
         forgotten = "B" if text == "A @ A" else "A"
-        hint = f"Where is {forgotten} read?"
+        hint = say("Where is {forgotten} read?", forgotten=forgotten)
         return Slip(
             "wrong-formula",
-            f"C equals {text}: {forgotten} takes no part.",
+            say("C equals {text}: {forgotten} takes no part.", text=text, forgotten=forgotten),
             hint,
             ("load", text[0], "last"),
         )
-    return Slip("wrong-formula", f"C equals {text}.", hint, ("sum",))
+    return Slip("wrong-formula", say("C equals {text}.", text=text), hint, ("sum",))
 
 
 def carried_over(outcome: Outcome) -> Slip | None:
@@ -345,8 +368,10 @@ def carried_over(outcome: Outcome) -> Slip | None:
             right = np.moveaxis(outcome.right, axis, 0)
             carried = np.abs(later - earlier) <= room
             if right[:gap].all() and (carried | right[gap:]).all() and carried.any():
-                message = (
-                    f"The sum of the element {gap} {noun} before is carried over into the next one."
+                message = say(
+                    "The sum of the element {gap} {noun} before is carried over into the next one.",
+                    gap=gap,
+                    noun=noun,
                 )
                 hint = "Where is the sum set to zero, and how often does a thread pass that line?"
                 return Slip("accumulator-error", message, hint, ("start",))
@@ -378,8 +403,14 @@ def masked_operand(outcome: Outcome) -> Slip | None:
 
 def _mask_slip(operand: str, noun: str, count: int) -> Slip:
     which = f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
-    message = f"Right, if {which} of {operand} were zero: the test before that load is too strict."
-    hint = f"Which size belongs to the {noun} of {operand}: M, N or K?"
+    message = say(
+        "Right, if {which} of {operand} were zero: the test before that load is too strict.",
+        which=which,
+        operand=operand,
+    )
+    hint = say(
+        "Which size belongs to the {noun} of {operand}: M, N or K?", noun=noun, operand=operand
+    )
     return Slip("wrong-bounds-check", message, hint, ("guard", operand))
 
 
@@ -411,7 +442,7 @@ def other_sum(outcome: Outcome) -> Slip | None:
         candidates["A @ B, a matrix product"] = A @ B
     for text, values in candidates.items():
         if outcome.matches(values):
-            message = f"C equals {text}."
+            message = say("C equals {text}.", text=text)
             return Slip(
                 "wrong-formula", message, "Say in words what one element of C is.", ("store",)
             )

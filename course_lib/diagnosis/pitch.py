@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry, Point, Slip, pick_samples, take
+from course_lib.sentences import say
 
 Array = np.ndarray
 
@@ -89,9 +90,14 @@ def _explains(pitch: Pitch, outcome: Outcome, places: Array) -> bool:
 
 def _as_slip(pitch: Pitch, width: int) -> Slip:
     wrong = "fill" if pitch.filled != width else "read"
-    message = (
-        f"The tile of {pitch.operand} is filled in rows of {pitch.filled} and read in rows of "
-        f"{pitch.read}."
+    message = say(
+        "The tile of {operand} is filled in rows of {filled} and read in rows of {read}.",
+        operand=pitch.operand,
+        filled=pitch.filled,
+        read=pitch.read,
     )
-    hint = f"How long is a row of the tile of {pitch.operand}, and which number says so here?"
+    hint = say(
+        "How long is a row of the tile of {operand}, and which number says so here?",
+        operand=pitch.operand,
+    )
     return Slip("wrong-index", message, hint, ("pitch", pitch.operand, wrong))

@@ -25,7 +25,7 @@ from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
-from course_lib.sentences import Sentence, say
+from course_lib.sentences import Capital, Sentence, say
 
 # Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
 STEPS_PER_CALL = 20_000
@@ -195,7 +195,11 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
 def _missing(exercise: Exercise, function: Kernel) -> Finding | None:
     wanted, names = exercise.parameters, function.parameters
     if len(names) != len(wanted):
-        message = f"It takes ({', '.join(names)}); asked for is {exercise.signature}."
+        message = say(
+            "It takes ({names}); asked for is {signature}.",
+            names=", ".join(names),
+            signature=exercise.signature,
+        )
         return finding("missing-answer", message, function.tree.lineno, "Compare the parameters.")
     body = [each for each in function.body if not _says_nothing(each)]
     if not body:
@@ -283,7 +287,7 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: _Source) -> Fin
 
 def _numbers_of(gpu: str, wrong: Sequence[Tried], source: _Source) -> Finding:
     shown = wrong[0]
-    slip = f"the numbers of the {gpu} are used for every GPU"
+    slip = say("the numbers of the {gpu} are used for every GPU", gpu=gpu)
     message = _compared(shown, slip, _sentence(_binding(shown.launch)))
     numbers = [f"number {getattr(device(gpu).sm, name)}" for name in resident_slips.OF_ONE_GPU]
     hint = "What is different from GPU to GPU stands in device."
@@ -366,7 +370,7 @@ def _unexplained(shown: Tried, source: _Source) -> Finding:
     number = shown.number
     if number is not None and number < launch.blocks:
         limits = ", ".join(f"{name} {limit}" for name, limit in launch.limits.items())
-        worked = f"No limit is so low: {limits}"
+        worked = say("No limit is so low: {limits}", limits=limits)
     else:
         worked = _binding(launch)
     hint = _pencil(shown, "Work this launch out with a pencil, one limit after another.")
@@ -378,9 +382,13 @@ def _unexplained(shown: Tried, source: _Source) -> Finding:
 
 
 def _on(launch: Occupancy) -> str:
-    return (
-        f"the {launch.sm.name} with {launch.threads} threads, {launch.registers} registers and "
-        f"{launch.shared_bytes} shared bytes"
+    return say(
+        "the {device} with {threads} threads, {registers} registers and {shared_bytes} shared "
+        "bytes",
+        device=launch.sm.name,
+        threads=launch.threads,
+        registers=launch.registers,
+        shared_bytes=launch.shared_bytes,
     )
 
 
@@ -389,10 +397,10 @@ def _compared(shown: Tried, slip: str, worked: str) -> Sentence:
     return _about(
         shown,
         "On {launch} {got}, and right is {right}{slip}. {worked}",
-        f"the result is wrong{': ' if slip else ''}{slip}",
-        got="it stops" if shown.stopped else f"it returns {_show(shown.value)}",
+        say("the result is wrong: {slip}", slip=slip) if slip else "the result is wrong",
+        got="it stops" if shown.stopped else say("it returns {value}", value=_show(shown.value)),
         right=shown.launch.blocks,
-        slip=f": {slip}" if slip else "",
+        slip=say(": {slip}", slip=slip) if slip else "",
         worked=worked,
     )
 
@@ -404,7 +412,7 @@ def _about(shown: Tried, template: str, drawn: str, **facts: object) -> Sentence
     stops with. So `drawn` is all that is said there, beside the limit that binds.
     """
     launch = shown.launch
-    limits = f" The limit that binds there: {' and '.join(launch.limiters)}."
+    limits = say(" The limit that binds there: {limiters}.", limiters=" and ".join(launch.limiters))
     return say(
         template,
         graded="" if launch in _examples() else _DRAWN,
@@ -435,8 +443,8 @@ def _binding(launch: Occupancy) -> str:
     return launch.arithmetic[launch.limiters[0]]
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+def _sentence(text: str) -> Sentence:
+    return say("{text}.", text=Capital(text))
 
 
 def _stopped(shown: Tried) -> Finding:

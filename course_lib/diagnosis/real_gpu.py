@@ -15,6 +15,7 @@ from course_lib.curriculum import Launch
 from course_lib.diagnosis.cases import ODD, Case, Problem, make_inputs
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 GUARD = 4096  # elements before and after an array
 PATTERN = 31337.0
@@ -52,20 +53,26 @@ def _try(
     run(kernel, plan.grid, plan.block, *(inner for _, inner in buffers))
     for name, (whole, _) in zip(letters, buffers, strict=True):
         if not bands_intact(whole.copy_to_host()):
-            message = (
-                f"On your GPU, at {case.label(problem)}, memory beside {name} was overwritten."
+            message = say(
+                "On your GPU, at {sizes}, memory beside {name} was overwritten.",
+                sizes=case.label(problem),
+                name=name,
             )
             return finding(
-                "out-of-bounds-write", message, None, f"Which index of {name} can leave it?"
+                "out-of-bounds-write",
+                message,
+                None,
+                say("Which index of {name} can leave it?", name=name),
             )
     got = buffers[-1][1].copy_to_host()
     sizes = problem.geometry(case.shape, (16, 16), None)
     outcome = Outcome(inputs, expected, got, tolerance, sizes, ODD, letters[-1])
     if outcome.right.all():
         return None
-    message = (
-        f"On your GPU, at {case.label(problem)}, {where(~outcome.right, outcome.sizes)} is wrong. "
-        "The emulator found nothing at smaller sizes."
+    message = say(
+        "On your GPU, at {sizes}, {where} is wrong. The emulator found nothing at smaller sizes.",
+        sizes=case.label(problem),
+        where=where(~outcome.right, outcome.sizes),
     )
     hint = "Does anything depend on the size of the problem, or on the order of the threads?"
     return finding("wrong-result", message, None, hint, values=f"{by_how_much(outcome)}.")

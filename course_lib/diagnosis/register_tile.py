@@ -15,6 +15,7 @@ from course_lib.diagnosis.numbers import diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, mapping_slip, shape_slip
+from course_lib.sentences import say
 
 Array = np.ndarray
 MOST = 0.9  # of the elements; a few are like another one by chance
@@ -68,11 +69,18 @@ def whole_blocks_missing(outcome: Outcome) -> Slip | None:
     ):
         gone = np.asarray(outcome.untouched.all(axis=1 - axis))
         if len(gone) % tile == 0 and np.array_equal(gone, np.arange(len(gone)) >= tile):
-            message = (
-                f"What was written is right, but only the first block in {letter} writes: from "
-                f"{noun} {tile} on, C stays as it was."
+            message = say(
+                "What was written is right, but only the first block in {letter} writes: from "
+                "{noun} {tile} on, C stays as it was.",
+                letter=letter,
+                noun=noun,
+                tile=tile,
             )
-            hint = f"With which {noun} does block 1 in {letter} begin, and with which should it?"
+            hint = say(
+                "With which {noun} does block 1 in {letter} begin, and with which should it?",
+                noun=noun,
+                letter=letter,
+            )
             return Slip("incomplete-output", message, hint, ("owner", "block", noun))
     return None
 
@@ -86,11 +94,19 @@ def part_of_each_thread(outcome: Outcome) -> Slip | None:
         if not gone or not np.array_equal(outcome.untouched, np.isin(within, gone)):
             continue
         kept = part - len(gone)
-        message = (
-            f"Of every {part} {noun}s of a thread only {kept} {'is' if kept == 1 else 'are'} "
-            f"written; the first one left out is {noun} {gone[0]}."
+        message = say(
+            "Of every {part} {noun}s of a thread only {kept} {are} written; the first one left "
+            "out is {noun} {step}.",
+            part=part,
+            noun=noun,
+            kept=kept,
+            are="is" if kept == 1 else "are",
+            step=gone[0],
         )
-        hint = f"How many {noun}s belong to one thread, and for how many does it come to the store?"
+        hint = say(
+            "How many {noun}s belong to one thread, and for how many does it come to the store?",
+            noun=noun,
+        )
         return Slip("incomplete-output", message, hint, ("part", "store"))
     return None
 
@@ -124,11 +140,17 @@ def threads_missing(outcome: Outcome) -> Slip | None:
     ):
         return None
     p, q = np.argwhere(first)[0]
-    message = (
-        f"What was written is right, but of the {first.size} elements that belong to a block only "
-        f"{int((~first).sum())} are written; the first one left out is C[{p}, {q}]."
+    message = say(
+        "What was written is right, but of the {size} elements that belong to a block only "
+        "{missing} are written; the first one left out is C[{p}, {q}].",
+        size=first.size,
+        missing=int((~first).sum()),
+        p=p,
+        q=q,
     )
-    hint = f"To which thread does C[{p}, {q}] belong, and what keeps it from the store?"
+    hint = say(
+        "To which thread does C[{p}, {q}] belong, and what keeps it from the store?", p=p, q=q
+    )
     noun = "row" if first[p].all() else "column"
     return Slip("incomplete-output", message, hint, ("part", "threads", noun))
 
@@ -142,9 +164,11 @@ def one_sum(outcome: Outcome) -> Slip | None:
     for down, across in {(high, 1), (1, wide), (high, wide)} - {(1, 1)}:
         if outcome.matches(_repeat(_pool(outcome.expected, down, across), down, across)):
             number = down * across
-            message = (
-                f"C holds, in {_several(down, across)} alike, what {number} elements should hold "
-                f"together: {number} sums of a thread are one."
+            message = say(
+                "C holds, in {several} alike, what {number} elements should hold together: "
+                "{number} sums of a thread are one.",
+                several=_several(down, across),
+                number=number,
             )
             hint = "How many sums does a thread have to keep apart, and in how many places?"
             return Slip("accumulator-error", message, hint, ("sum",))
@@ -163,9 +187,13 @@ def shared_sums(outcome: Outcome) -> Slip | None:
         return None
     places = np.argwhere(wrong)
     (p, q), (i, j) = places[groups == groups[0]][:2]
-    message = (
-        f"C[{p}, {q}] and C[{i}, {j}] hold the same number: what belongs into each of them ran "
-        "into one sum."
+    message = say(
+        "C[{p}, {q}] and C[{i}, {j}] hold the same number: what belongs into each of them ran "
+        "into one sum.",
+        p=p,
+        q=q,
+        i=i,
+        j=j,
     )
     hint = "How many sums does a thread have to keep apart, and in how many places?"
     return Slip("accumulator-error", message, hint, ("sum",))
@@ -188,9 +216,10 @@ def sums_by_step(outcome: Outcome) -> Slip | None:
         within = np.indices(outcome.got.shape)[axis] % part
         meant = sum(np.where(within == k % part, each, 0) for k, each in enumerate(pooled))
         if outcome.matches(meant):
-            message = (
-                f"The {noun}s of a thread's part hold one step of k each: the sums are numbered by "
-                f"the step, and not by the {noun}."
+            message = say(
+                "The {noun}s of a thread's part hold one step of k each: the sums are numbered by "
+                "the step, and not by the {noun}.",
+                noun=noun,
             )
             hint = "Which index says to which element of C a product belongs?"
             return Slip("accumulator-error", message, hint, ("sum",))
@@ -205,11 +234,14 @@ def empty_sums(outcome: Outcome) -> Slip | None:
     for noun, within, part in _within_threads(outcome):
         empty = [each for each in range(part) if wrong[within == each].all()]
         if empty and np.array_equal(wrong, np.isin(within, empty)):
-            message = (
-                f"Of every {part} {noun}s of a thread, {part - len(empty)} are right, and C is "
-                f"zero in the others: nothing is ever added to their sums."
+            message = say(
+                "Of every {part} {noun}s of a thread, {busy} are right, and C is zero in the "
+                "others: nothing is ever added to their sums.",
+                part=part,
+                noun=noun,
+                busy=part - len(empty),
             )
-            hint = f"Over how many {noun}s does the loop run that adds the products?"
+            hint = say("Over how many {noun}s does the loop run that adds the products?", noun=noun)
             return Slip("wrong-loop-bound", message, hint, ("tiles", "sums"))
     return None
 
@@ -223,13 +255,24 @@ def same_tile_twice(outcome: Outcome) -> Slip | None:
     A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
     i, j = np.indices(outcome.got.shape)
     for tile, other, values in (("A", "B", A @ A.T), ("B", "A", B.T @ B)):
-        hint = f"Which of the two numbers that a thread multiplies should come from {other}?"
+        hint = say(
+            "Which of the two numbers that a thread multiplies should come from {other}?",
+            other=other,
+        )
         if outcome.matches(_with_own(values, i, j, high, tile)):
-            message = f"Both factors come from the tile of {tile}; the tile of {other} has no part."
+            message = say(
+                "Both factors come from the tile of {tile}; the tile of {other} has no part.",
+                tile=tile,
+                other=other,
+            )
             return Slip("wrong-index", message, hint, ("part", "twice", tile))
         part = sizes.thread_rows
         if part == sizes.thread_columns and outcome.matches(_with_own(values, i, j, part, tile)):
-            message = f"Both factors are a thread's own numbers of {tile}; {other} has no part."
+            message = say(
+                "Both factors are a thread's own numbers of {tile}; {other} has no part.",
+                tile=tile,
+                other=other,
+            )
             return Slip("wrong-index", message, hint, ("sum",))
     return None
 
@@ -280,10 +323,20 @@ def other_elements(outcome: Outcome) -> Slip | None:
     once = len({*zip(rows.tolist(), columns.tolist(), strict=True)}) > MOST * len(rows)
     axis = "row" if (rows != places[:, 0]).mean() > 1 - MOST else "column"
     often = "" if once else " So do others: some numbers stand in C several times, others nowhere."
-    message = f"C[{p}, {q}] holds the number that belongs into C[{i}, {j}].{often}"
-    hint = (
-        f"Take the thread that writes C[{p}, {q}]: which {axis}s does it multiply, and are "
-        "these the ones that it stores?"
+    message = say(
+        "C[{p}, {q}] holds the number that belongs into C[{i}, {j}].{often}",
+        p=p,
+        q=q,
+        i=i,
+        j=j,
+        often=often,
+    )
+    hint = say(
+        "Take the thread that writes C[{p}, {q}]: which {axis}s does it multiply, and are these "
+        "the ones that it stores?",
+        p=p,
+        q=q,
+        axis=axis,
     )
     return Slip("wrong-index", message, hint, ("part", "read" if not once else "either", axis))
 
@@ -334,11 +387,18 @@ def _threads_meet(trail: Trail, sizes: Geometry) -> Slip | None:
             f" They reach {written[0]} rows and {written[1]} columns of C, and the block's part "
             f"has {first.shape[0]} and {first.shape[1]}."
         )
-    message = (
-        f"The threads of block (0, 0) meet: C[{p}, {q}] is written {first[p, q]} times, others "
-        f"never.{reach}"
+    message = say(
+        "The threads of block (0, 0) meet: C[{p}, {q}] is written {element} times, others "
+        "never.{reach}",
+        p=p,
+        q=q,
+        element=first[p, q],
+        reach=reach,
     )
-    hint = f"Which {noun}s belong to the first thread, and with which {noun} does the next begin?"
+    hint = say(
+        "Which {noun}s belong to the first thread, and with which {noun} does the next begin?",
+        noun=noun,
+    )
     return Slip("wrong-index", message, hint, ("owner", "thread", noun))
 
 

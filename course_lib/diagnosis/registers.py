@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.measured import Measured
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 ROOM = 1.02
 FLOAT_BYTES = 4
@@ -42,9 +43,14 @@ def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
         return []
     rows, columns = measured.thread_tile
     sums, letter = rows * columns, "A" if columns == 1 else "B"
-    message = (
-        f"A thread's tile is a line of {rows} x {columns}: it reads {loads * sums:.4g} numbers for "
-        f"{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only."
+    message = say(
+        "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers for "
+        "{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only.",
+        rows=rows,
+        columns=columns,
+        loads_per_sum=f"{loads * sums:.4g}",
+        sums=sums,
+        letter=letter,
     )
     hint = "Which of TM and TN is 1? How many reads would a square of as many outputs need?"
     return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
@@ -64,10 +70,17 @@ def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
         return
     lines = measured.profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
-    message = (
-        f"In a step of k a thread reads {loads * rows * columns:.4g} numbers from shared memory "
-        f"for its {rows * columns} multiply-adds: {loads:.4g} for each. A tile of {rows} x "
-        f"{columns} needs {rows} + {columns} = {rows + columns}, {enough:.4g} for each."
+    message = say(
+        "In a step of k a thread reads {loads_now} numbers from shared memory for its {sums} "
+        "multiply-adds: {loads} for each. A tile of {rows} x {columns} needs {rows} + {columns} = "
+        "{numbers}, {enough} for each.",
+        loads_now=f"{loads * rows * columns:.4g}",
+        sums=rows * columns,
+        loads=f"{loads:.4g}",
+        rows=rows,
+        columns=columns,
+        numbers=rows + columns,
+        enough=f"{enough:.4g}",
     )
     hint = "Which number does this thread read more than once in the same step of k?"
     yield finding("not-used", message, busiest, hint, "error")
@@ -82,9 +95,11 @@ def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
         return
     stores = measured.source.accesses(name, store=True)
     line = max(stores, key=lambda each: len(measured.source.loops_around(each)), default=None)
-    message = (
-        f"Each element of {name} is written {times:.4g} times: its sum grows in global memory, "
-        "and a register could keep it to the end."
+    message = say(
+        "Each element of {name} is written {times} times: its sum grows in global memory, and a "
+        "register could keep it to the end.",
+        name=name,
+        times=f"{times:.4g}",
     )
-    hint = f"How often has a thread to touch {name}, if it keeps its sums to itself?"
+    hint = say("How often has a thread to touch {name}, if it keeps its sums to itself?", name=name)
     yield finding("not-used", message, line.lineno if line else None, hint, "error")

@@ -16,6 +16,7 @@ from course_lib.diagnosis.measured import Measured
 from course_lib.diagnosis.registers import FLOAT_BYTES, register_reuse
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, Severity, finding
+from course_lib.sentences import say
 
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
@@ -65,11 +66,18 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
-        message = (
-            f"Each element of {letter} is fetched {times:.3g} times{_in_problem(measured)}, which "
-            f"do not divide these sizes; {'once' if least == 1 else f'{least:.4g} times'} would do."
+        message = say(
+            "Each element of {letter} is fetched {times} times{problem}, which do not divide "
+            "these sizes; {least} would do.",
+            letter=letter,
+            times=f"{times:.3g}",
+            problem=_in_problem(measured),
+            least="once" if least == 1 else f"{least:.4g} times",
         )
-        hint = f"What does a block do with {letter} where its last tile is only partly filled?"
+        hint = say(
+            "What does a block do with {letter} where its last tile is only partly filled?",
+            letter=letter,
+        )
         line = _busiest(traffic.loaded_at)
         yield finding("excess-global-traffic", message, line, hint, "error")
 
@@ -94,12 +102,19 @@ def _coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Fin
             if sectors <= ROOM_AT_EDGES * needed:
                 continue
             sizes = " x ".join(str(size) for size in traffic.shape)
-            message = (
-                f"Where the blocks do not divide the sizes, {verb} {letter} ({sizes}) touch "
-                f"{sectors:,} sectors of 32 bytes; lanes that are neighbours need about "
-                f"{needed:,.0f}."
+            message = say(
+                "Where the blocks do not divide the sizes, {verb} {letter} ({sizes}) touch "
+                "{sectors} sectors of 32 bytes; lanes that are neighbours need about {needed}.",
+                verb=verb,
+                letter=letter,
+                sizes=sizes,
+                sectors=f"{sectors:,}",
+                needed=f"{needed:,.0f}",
             )
-            hint = f"Which index of {letter} changes from one lane to the next at the edges?"
+            hint = say(
+                "Which index of {letter} changes from one lane to the next at the edges?",
+                letter=letter,
+            )
             line = _first_line(measured.source, name, code == "uncoalesced-store")
             yield finding(code, message, line, hint, "error")
 
@@ -119,15 +134,21 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
         names = " and ".join(array.name for array in arrays)
-        done = "filled" if measured.profile.shared_store_requests else "there"
-        message = f"{names} {'is' if len(arrays) == 1 else 'are'} {done}, but never read."
+        message = say(
+            "{names} {are} {done}, but never read.",
+            names=names,
+            are="is" if len(arrays) == 1 else "are",
+            done="filled" if measured.profile.shared_store_requests else "there",
+        )
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")
     elif _passes_shared_memory_by(measured):
         read = measured.profile.shared_load_bytes // FLOAT_BYTES
-        message = (
-            f"Only {read:,} numbers are read from shared memory, and {sum(_fetched(measured)):,} "
-            "from global memory: every thread fetches its operands from there."
+        message = say(
+            "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
+            "every thread fetches its operands from there.",
+            read=f"{read:,}",
+            fetched=f"{sum(_fetched(measured)):,}",
         )
         yield finding("not-used", message, arrays[0].line, hint, "error")
 
@@ -190,17 +211,23 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         )
         message = ""
         if times > ROOM_FOR_REUSE * least:
-            message = (
-                f"Each element of {letter} is fetched {times:.4g} times{_in_problem(measured)}; "
-                f"{'once' if least == 1 else f'{least:.4g} times'} would do."
+            message = say(
+                "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
+                letter=letter,
+                times=f"{times:.4g}",
+                problem=_in_problem(measured),
+                least="once" if least == 1 else f"{least:.4g} times",
             )
         elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
-            message = (
-                f"A tile of {measured.step_tile} saves next to nothing: each element of {letter} "
-                f"is fetched {least:.4g} times."
+            message = say(
+                "A tile of {step} saves next to nothing: each element of {letter} is fetched "
+                "{least} times.",
+                step=measured.step_tile,
+                letter=letter,
+                least=f"{least:.4g}",
             )
         if message:
-            hint = f"How often does one block read the same element of {letter}?"
+            hint = say("How often does one block read the same element of {letter}?", letter=letter)
             line = _busiest(traffic.loaded_at)
             yield finding("excess-global-traffic", message, line, hint, "error")
 
@@ -241,19 +268,31 @@ def _coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             elements = traffic.stored_elements if store else traffic.loaded_elements
             needed = _sectors_needed(exercise, measured, elements)
             if requests and sectors / requests > SECTORS_FOR_A_WARP:
-                message = (
-                    f"A warp's {verb} {letter} touches {sectors / requests:.3g} sectors of 32 "
-                    f"bytes; 32 neighbouring elements need {SECTORS_FOR_A_WARP}."
+                message = say(
+                    "A warp's {verb} {letter} touches {per_request} sectors of 32 bytes; 32 "
+                    "neighbouring elements need {needed}.",
+                    verb=verb,
+                    letter=letter,
+                    per_request=f"{sectors / requests:.3g}",
+                    needed=SECTORS_FOR_A_WARP,
                 )
             elif sectors > ROOM * needed:
-                message = (
-                    f"The lanes of a warp {verb} {letter} apart from each other: {requests:,} "
-                    f"requests touch {sectors:,} sectors of 32 bytes; together, lanes that are "
-                    f"neighbours need {needed:,.0f}."
+                message = say(
+                    "The lanes of a warp {verb} {letter} apart from each other: {requests} "
+                    "requests touch {sectors} sectors of 32 bytes; together, lanes that are "
+                    "neighbours need {needed}.",
+                    verb=verb,
+                    letter=letter,
+                    requests=f"{requests:,}",
+                    sectors=f"{sectors:,}",
+                    needed=f"{needed:,.0f}",
                 )
             else:
                 continue
-            hint = f"Which index of {letter} changes from one lane (threadIdx.x) to the next?"
+            hint = say(
+                "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
+                letter=letter,
+            )
             line = _first_line(measured.source, name, store)
             yield finding(code, message, line, hint, severity)
 
@@ -285,7 +324,7 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
     need = f"{needed} would do" if needed else "no thread needs what another one wrote"
     if measured.step_tile:
         need = f"{needed // 2} tiles need {needed}"
-    message = f"Each block passes {each:.4g} barriers; {need}."
+    message = say("Each block passes {each} barriers; {need}.", each=f"{each:.4g}", need=need)
     hint = "What does each barrier wait for?"
     yield finding("excess-barriers", message, busiest, hint, "warning")
 
@@ -299,9 +338,9 @@ def _one_thread_works(measured: Measured) -> Iterator[Finding]:
     busiest = max(adding, key=lambda number: lines[number].flops, default=None)
     if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
         return
-    message = (
-        f"One lane of a warp adds up all numbers here, in {lines[busiest].executed:,} turns; the "
-        "other lanes wait."
+    message = say(
+        "One lane of a warp adds up all numbers here, in {executed} turns; the other lanes wait.",
+        executed=f"{lines[busiest].executed:,}",
     )
     hint = "Which sums could two threads work out at the same time?"
     yield finding("serial-work", message, busiest, hint, "warning")
@@ -319,9 +358,12 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
     )
     line = _busiest(traffic.stored_at)
     read_too = f" and read {read:.4g} times" if read >= 1 else ""
-    message = (
-        f"Each element of {letter} is written {written:.4g} times{read_too}: the running result "
-        "goes to global memory again and again."
+    message = say(
+        "Each element of {letter} is written {written} times{read_too}: the running result goes "
+        "to global memory again and again.",
+        letter=letter,
+        written=f"{written:.4g}",
+        read_too=read_too,
     )
     hint = "Where else could a thread keep a number that nobody but itself needs until the end?"
     yield finding("excess-global-traffic", message, line, hint, "warning")
@@ -334,10 +376,11 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     if profile.atomics <= elements:
         return
     line = next((number for number in sorted(profile.lines) if profile.lines[number].atomics), None)
-    message = (
-        f"{profile.atomics:,} atomic requests for {elements:,} elements of the result: lanes that "
-        "meet at one cell take turns, in an order that may change from run to run, and with it the "
-        "rounding."
+    message = say(
+        "{atomics} atomic requests for {elements} elements of the result: lanes that meet at one "
+        "cell take turns, in an order that may change from run to run, and with it the rounding.",
+        atomics=f"{profile.atomics:,}",
+        elements=f"{elements:,}",
     )
     hint = "Which of these sums could a thread collect in a register first?"
     yield finding("serial-work", message, line, hint, "warning")

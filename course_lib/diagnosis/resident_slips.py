@@ -14,6 +14,7 @@ from functools import cache
 
 from course_lib.devices import CAPABILITIES, DEVICES
 from course_lib.occupancy import Occupancy, SmLimits
+from course_lib.sentences import say
 
 MOST_SLIPS = 3  # that are looked for at once
 UNLIMITED = 1 << 20  # blocks
@@ -258,8 +259,8 @@ _SLIPS: tuple[ResidentSlip, ...] = (
     ),
     *(
         ResidentSlip(
-            _up(limit), f"the limit by {limit} is rounded up, and a part of a block cannot be "
-            "resident", limit, looks_at,
+            _up(limit), say("the limit by {limit} is rounded up, and a part of a block cannot be "
+            "resident", limit=limit), limit, looks_at,
             hint="Which divisions ask what is needed, and which ones ask what fits?",
         )
         for limit, looks_at in (
@@ -270,7 +271,8 @@ _SLIPS: tuple[ResidentSlip, ...] = (
     ),
     *(
         ResidentSlip(
-            _refused(what), f"a block is refused that has exactly as {amount} as is allowed", "",
+            _refused(what),
+            say("a block is refused that has exactly as {amount} as is allowed", amount=amount), "",
             (f"test {what}",), "wrong-bounds-check",
             "Is the largest number itself still allowed, or the first one that is too large?",
         )
@@ -301,11 +303,15 @@ def _of_one_gpu() -> Iterator[ResidentSlip]:
         for value in sorted({getattr(row.sm, name) for row in DEVICES.values()}):
             yield ResidentSlip(
                 _fixed(name, value),
-                f"the number {value} is used for every GPU in place of device.{name}",
+                say(
+                    "the number {value} is used for every GPU in place of device.{name}",
+                    value=value,
+                    name=name,
+                ),
                 limit,
                 (f"number {value}", name),
                 "hardcoded-answer",
-                f"What does this device say of its {name}?",
+                say("What does this device say of its {name}?", name=name),
             )
 
 

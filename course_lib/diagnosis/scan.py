@@ -18,6 +18,7 @@ from course_lib.diagnosis.numbers import (
 )
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Slip
+from course_lib.sentences import say
 
 Array = np.ndarray
 RUN = 64  # elements after which the sums start again
@@ -111,7 +112,7 @@ def _other_extents(x: Array) -> Iterator[Candidate]:
         (
             window,
             "wrong-loop-bound",
-            "y[i] sums the last 64 elements, also those of the run before.",
+            say("{cell} sums the last 64 elements, also those of the run before.", cell="y[i]"),
             border,
             ("steps",),
         ),
@@ -132,7 +133,7 @@ def _other_operations(x: Array) -> Iterator[Candidate]:
     own = "Which elements does y[0] sum, and which y[1]?"
     text = "Every element holds the sum of its whole run."
     yield Candidate(np.repeat(rows.sum(1), RUN)[: len(x)], "wrong-formula", text, own, ("store",))
-    text = "y equals x: nothing that was added up reaches y."
+    text = say("{array} equals x: nothing that was added up reaches {array}.", array="y")
     yield Candidate(x, "accumulator-error", text, own, ("copied",))
     hint = "How are two elements combined?"
     for name, function in (
@@ -142,19 +143,25 @@ def _other_operations(x: Array) -> Iterator[Candidate]:
         ("difference", np.subtract),
     ):
         values = function.accumulate(rows, axis=1).reshape(-1)[: len(x)]
-        text = f"y holds the running {name} of each run, and not the running sum."
+        text = say(
+            "{array} holds the running {name} of each run, and not the running sum.",
+            array="y",
+            name=name,
+        )
         yield Candidate(values, "wrong-formula", text, hint, ("adds", "how"))
 
 
 def _elements_lost(x: Array) -> Iterator[Candidate]:
     """The right sums of what is left of x."""
     hint = "Which variable, cast or array has an integer type?"
-    text = "y holds the sums of whole numbers: the fractions of x are lost."
+    text = say("{array} holds the sums of whole numbers: the fractions of x are lost.", array="y")
     for cut in (np.trunc, np.floor, np.rint):
         yield Candidate(run_sums(cut(x)), "integer-arithmetic", text, hint, ("integer",))
     for lost in (1, 2):
         which = "the last element" if lost == 1 else f"the last {lost} elements"
-        text = f"Right, if {which} of x were zero: the test before the load is too strict."
+        text = say(
+            "Right, if {which} of x were zero: the test before the load is too strict.", which=which
+        )
         kept = np.where(np.arange(len(x)) < len(x) - lost, x, 0)
         hint = "For which i does x[i] exist?"
         yield Candidate(run_sums(kept), "wrong-bounds-check", text, hint, ("guard", "A"))
@@ -163,11 +170,14 @@ def _elements_lost(x: Array) -> Iterator[Candidate]:
 def _parts_alone(x: Array) -> Iterator[Candidate]:
     """Parts of a run that know nothing of each other."""
     for part in (32, 16, 8):
-        text = (
-            f"The sums start again after {part} elements: what the first {part} of a run add up to "
-            "does not reach the others."
+        text = say(
+            "The sums start again after {part} elements: what the first {part} of a run add up to "
+            "does not reach the others.",
+            part=part,
         )
-        hint = f"How does thread {part} learn what the threads before it have added up?"
+        hint = say(
+            "How does thread {part} learn what the threads before it have added up?", part=part
+        )
         yield Candidate(run_sums(x, part), "accumulator-error", text, hint, ("adds", "read"))
 
 
@@ -235,7 +245,10 @@ def _with_slip(x: Array) -> Iterator[Candidate]:
     yield Candidate(Steps(guard=1).of(x), "wrong-bounds-check", text, hint, ("adds",))
     hint = "Which cell does thread 5 read when the stride is 2?"
     for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
-        text = f"The element that is added lies stride {'-' if shift > 0 else '+'} 1 places before."
+        text = say(
+            "The element that is added lies stride {sign} 1 places before.",
+            sign="-" if shift > 0 else "+",
+        )
         for guard in guards:
             values = Steps(guard=guard, shift=shift).of(x)
             yield Candidate(values, "wrong-index", text, hint, ("adds", "read"))
@@ -277,13 +290,15 @@ def _within_warps(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
     strides = STRIDES[:-1]
     for count in range(1, len(strides)):
-        text = (
-            f"Within a warp the last stride is {strides[count - 1]}, so a lane sums at most "
-            f"{1 << count} elements; 32 lanes need strides up to 16."
+        text = say(
+            "Within a warp the last stride is {last}, so a lane sums at most {lanes} elements; 32 "
+            "lanes need strides up to 16.",
+            last=strides[count - 1],
+            lanes=1 << count,
         )
         values = _two_warps(x, Steps(strides[:count], run=WARP))
         yield Candidate(values, "wrong-loop-bound", text, hint, ("stride",))
-        text = f"Within a warp the strides start at {strides[count]}, and not at 1."
+        text = say("Within a warp the strides start at {next}, and not at 1.", next=strides[count])
         values = _two_warps(x, Steps(strides[count:], run=WARP))
         yield Candidate(values, "wrong-loop-bound", text, hint, ("stride",))
     for text, others in _strides_that_grow_otherwise():
@@ -303,7 +318,9 @@ def _within_warps(x: Array) -> Iterator[Candidate]:
     values = _two_warps(x, Steps(strides, ahead=True, run=WARP))
     yield Candidate(values, "wrong-index", text, hint, ("adds", "shuffle"))
     for lane in range(WARP - 1):
-        text = f"The second warp adds the sum that lane {lane} of the first warp has."
+        text = say(
+            "The second warp adds the sum that lane {lane} of the first warp has.", lane=lane
+        )
         hint = "Which lane has the sum of the whole warp?"
         values = _two_warps(x, Steps(strides, run=WARP), lane)
         yield Candidate(values, "wrong-index", text, hint, ("adds", "total"))
@@ -341,30 +358,63 @@ def _wrong_strides() -> Iterator[tuple[str, tuple[int, ...]]]:
     """Wrong series of strides, with what to say about them."""
     for count in range(1, 6):
         yield (
-            f"The last stride is {STRIDES[count - 1]}, so y[i] sums at most {1 << count} elements; "
-            f"a run of 64 needs strides up to 32.",
+            say(
+                "The last stride is {stride}, so y[i] sums at most {lanes} elements; a run of 64 "
+                "needs strides up to 32.",
+                stride=STRIDES[count - 1],
+                lanes=1 << count,
+            ),
             STRIDES[:count],
         )
         first = STRIDES[count]
         missing = "1" if count == 1 else f"1 to {STRIDES[count - 1]}"
-        yield f"The strides start at {first}: those of {missing} are missing.", STRIDES[count:]
+        yield (
+            say(
+                "The strides start at {first}: those of {missing} are missing.",
+                first=first,
+                missing=missing,
+            ),
+            STRIDES[count:],
+        )
     for times in range(2, RUN):
-        yield f"The stride stays 1 in all {times} steps.", (1,) * times
+        yield say("The stride stays 1 in all {times} steps.", times=times), (1,) * times
 
 
 def _strides_that_grow_otherwise() -> Iterator[tuple[str, tuple[int, ...]]]:
     """Series of strides that do not double, with what to say about them."""
     grows = "The strides have to double, so that each one continues where the sums end"
     for last in range(3, RUN):
-        yield f"{grows}; here they are 1, 2, 3, … {last}.", tuple(range(1, last + 1))
-        yield f"{grows}; here they are 1, 3, 5, … {last}.", tuple(range(1, last + 1, 2))
-        yield f"{grows}; here they are 2, 4, 6, … {last}.", tuple(range(2, last + 1, 2))
-        yield f"{grows}; here they are 0, 1, 2, … {last}.", tuple(range(last + 1))
+        yield (
+            say("{grows}; here they are 1, 2, 3, … {last}.", grows=grows, last=last),
+            tuple(range(1, last + 1)),
+        )
+        yield (
+            say("{grows}; here they are 1, 3, 5, … {last}.", grows=grows, last=last),
+            tuple(range(1, last + 1, 2)),
+        )
+        yield (
+            say("{grows}; here they are 2, 4, 6, … {last}.", grows=grows, last=last),
+            tuple(range(2, last + 1, 2)),
+        )
+        yield (
+            say("{grows}; here they are 0, 1, 2, … {last}.", grows=grows, last=last),
+            tuple(range(last + 1)),
+        )
     for last in range(4, RUN, 2):
-        yield f"{grows}; here they are 0, 2, 4, … {last}.", tuple(range(0, last + 1, 2))
+        yield (
+            say("{grows}; here they are 0, 2, 4, … {last}.", grows=grows, last=last),
+            tuple(range(0, last + 1, 2)),
+        )
     squares = ((0, 1, 4, 9, 16, 25), (1, 4, 9, 16, 25, 36))
     for series in (*squares, (1, 3, 9, 27), (1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)):
-        yield f"{grows}; here they are {', '.join(map(str, series))}.", series
+        yield (
+            say(
+                "{grows}; here they are {strides}.",
+                grows=grows,
+                strides=", ".join(map(str, series)),
+            ),
+            series,
+        )
 
 
 # --- a tree, after Blelloch -----------------------------------------------------------------------
@@ -415,12 +465,21 @@ def _by_tree_with_slip(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. Which sums are put together by each, and which by the last?"
     for count in range(1, most):
         last = STRIDES[count - 1]
-        text = f"On the way down the tree, the first stride is {last}, and not 32."
+        text = say("On the way down the tree, the first stride is {last}, and not 32.", last=last)
         values = Tree(down=count).of(x)
         yield Candidate(values, "wrong-loop-bound", text, hint, ("tree", "start"))
         for down, text in (
-            (most, f"On the way up the tree, the last stride is {last}, and not 32."),
-            (count, f"The strides of the tree go up to {last}, and not to 32, on both ways."),
+            (
+                most,
+                say("On the way up the tree, the last stride is {last}, and not 32.", last=last),
+            ),
+            (
+                count,
+                say(
+                    "The strides of the tree go up to {last}, and not to 32, on both ways.",
+                    last=last,
+                ),
+            ),
         ):  # the last way up leads to the root, which is cleared: without it, nothing is wrong
             if count < most - 1:
                 values = Tree(up=count, down=down).of(x)
@@ -441,15 +500,15 @@ def _of_other_elements(x: Array) -> Iterator[Candidate]:
     run, place = i // RUN, i % RUN
     hint = "Which element of x does thread 0 of block 1 need?"
     for text, index in (
-        ("Every run holds the sums of the first one: the offset of the block is missing", place),
-        ("Block b starts at x[b]: the factor 64 is missing", run + place),
-        ("Thread t takes the element after its own", i + 1),
-        ("Thread t takes the element before its own", i - 1),
-        ("Each run is taken in reverse order", run * RUN + RUN - 1 - place),
+        ("Every run holds the sums of the first one: the offset of the block is missing.", place),
+        ("Block b starts at x[b]: the factor 64 is missing.", run + place),
+        ("Thread t takes the element after its own.", i + 1),
+        ("Thread t takes the element before its own.", i - 1),
+        ("Each run is taken in reverse order.", run * RUN + RUN - 1 - place),
     ):
         inside = (index >= 0) & (index < n)
         taken = np.where(inside, x[np.clip(index, 0, n - 1)], 0.0)
-        yield Candidate(run_sums(taken), "wrong-index", f"{text}.", hint, ("load", "A"))
+        yield Candidate(run_sums(taken), "wrong-index", text, hint, ("load", "A"))
     yield Candidate(
         by_run(run_sums(x))[:, ::-1].reshape(-1)[:n],
         "wrong-index",
@@ -469,7 +528,13 @@ def from_where_on(outcome: Outcome) -> Slip | None:
     if start == 0 or not wrong.reshape(-1)[start::RUN].all():
         return None
     at = int(np.flatnonzero(wrong)[0])
-    message = f"Every run is right up to its element {start - 1} and wrong from element {start} on."
+    message = say(
+        "Every run is right up to its element {last} and wrong from element {start} on.",
+        last=start - 1,
+        start=start,
+    )
     values = f"y[{at}] is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}."
-    hint = f"What does thread {start} add that thread {start - 1} does not?"
+    hint = say(
+        "What does thread {start} add that thread {last} does not?", start=start, last=start - 1
+    )
     return Slip("wrong-result", message, hint, ("store",), values=values)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.sentences import one_after_another, say
+
 Array = np.ndarray
 FEW = 64  # output elements that a moved result must explain before all are tried
 SAMPLES = 8  # output elements that a combination must explain before all elements are tried
@@ -213,7 +215,7 @@ class Choice:
         names = dict(zip(AXES, (self.rows, self.columns), strict=True))
         texts = {axis: table[names[axis]].text for axis, table in zip(AXES, tables, strict=True)}
         parts = [f"the {axis} of {self.operand} is {texts[axis]}" for axis in self.slots()]
-        return f"The numbers fit if {' and '.join(parts)}."
+        return say("The numbers fit if {parts}.", parts=" and ".join(parts))
 
 
 def _choices(operand: str, tiled: bool) -> list[Choice]:
@@ -314,15 +316,17 @@ def _explains(
 def _as_slip(choices: Sequence[Choice]) -> Slip:
     """One finding for one or two wrong operands; the line of the first is shown."""
     first = choices[0]
-    message = " ".join(choice.sentence() for choice in choices)
+    message = one_after_another(choice.sentence() for choice in choices)
     if first.where == "shared":
-        hint = (
-            f"Follow one element of {first.operand}: where does a thread put it in shared memory, "
-            "and where is it looked for?"
+        hint = say(
+            "Follow one element of {operand}: where does a thread put it in shared memory, and "
+            "where is it looked for?",
+            operand=first.operand,
         )
         return Slip("wrong-index", message, hint, ("shared", first.operand))
-    hint = (
-        f"Write down, for thread (1, 0) of block (1, 0), which element of {first.operand} it needs."
+    hint = say(
+        "Write down, for thread (1, 0) of block (1, 0), which element of {operand} it needs.",
+        operand=first.operand,
     )
     within = ("within",) * (first.rows in EXCHANGED or first.columns in EXCHANGED)
     alone = ("alone",) * (len(choices) == 1)
@@ -388,12 +392,16 @@ def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
     """Where every element was written, the loads went astray; where not, the store did."""
     takes_part = f"{of} takes part" if of else "C holds the right numbers"
     if (rows, columns) == ("j", "i"):
-        message = f"{takes_part} transposed: its row and its column are exchanged."
+        message = say(
+            "{takes_part} transposed: its row and its column are exchanged.", takes_part=takes_part
+        )
         hint = "Which of x and y counts rows? Compare the indices of C with those of A and B."
         return Slip("wrong-index", message, hint, ("store",))
     if (rows, columns) == ("ty", "tx"):
         holds = f"adds the {of}" if of else "holds the numbers"
-        message = f"Every block {holds} of block (0, 0): the offset of the block is missing."
+        message = say(
+            "Every block {holds} of block (0, 0): the offset of the block is missing.", holds=holds
+        )
         hint = (
             "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
         )
@@ -402,12 +410,20 @@ def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
     hint = "Write down the row and the column that thread (1, 0) of block (1, 0) works on."
     within = ("within",) * (rows in EXCHANGED or columns in EXCHANGED)
     if everywhere and columns == "j":
-        text = f"The numbers fit if the row of {of or 'A'} is {row}."
+        text = say("The numbers fit if the row of {first} is {row}.", first=of or "A", row=row)
         return Slip("wrong-index", text, hint, ("load", "A", "row", *within))
     if everywhere and rows == "i":
-        text = f"The numbers fit if the column of {of or 'B'} is {column}."
+        text = say(
+            "The numbers fit if the column of {second} is {column}.",
+            second=of or "B",
+            column=column,
+        )
         return Slip("wrong-index", text, hint, ("load", "B", "column", *within))
     parts = [f"the row is {row}"] if rows != "i" else []
     parts += [f"the column is {column}"] if columns != "j" else []
-    message = f"{takes_part} in the wrong places: {', and '.join(parts)}."
+    message = say(
+        "{takes_part} in the wrong places: {parts}.",
+        takes_part=takes_part,
+        parts=", and ".join(parts),
+    )
     return Slip("wrong-index", message, hint, ("load",) if everywhere else ("store",))

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import INNER, Geometry, Point, Slip
+from course_lib.sentences import say
 
 Array = np.ndarray
 FEW_ELEMENTS = 8  # that settle how many steps were summed
@@ -75,7 +76,9 @@ def _other_steps(weights: Array, sizes: Geometry) -> Slip | None:
         steps = INNER[name].value(point).reshape(-1)
         inside = steps[(steps >= 0) & (steps < sizes.steps)]
         if np.array_equal(np.bincount(inside, minlength=sizes.steps), weights):
-            message = f"The numbers fit if the step of both loads is {INNER[name].text}."
+            message = say(
+                "The numbers fit if the step of both loads is {inner}.", inner=INNER[name].text
+            )
             hint = "Which step does thread (0, 0) load for the second tile, and which should it?"
             return Slip("wrong-index", message, hint, ("load", "A", "column", "both"))
     return None
@@ -90,10 +93,12 @@ def _rest_again(weights: Array) -> Slip | None:
     again[:rest], again[len(weights) - rest :] = 2, 0
     if not np.array_equal(weights, again):
         return None
-    message = (
-        f"The last {_steps(rest)} of k {'is' if rest == 1 else 'are'} left out, and the first "
-        f"{_steps(rest)} count{'s' * (rest == 1)} twice: what is left over at the end begins at 0 "
-        "again."
+    message = say(
+        "The last {steps} of k {are} left out, and the first {steps} count{verb_ending} twice: "
+        "what is left over at the end begins at 0 again.",
+        steps=_steps(rest),
+        are="is" if rest == 1 else "are",
+        verb_ending="s" * (rest == 1),
     )
     hint = "Which step of k is the first that is left over at the end?"
     return Slip("wrong-loop-bound", message, hint, ("steps", "rest"))
@@ -112,9 +117,11 @@ def _overlapping(weights: Array, sizes: Geometry) -> Slip | None:
                 continue
             starts = np.arange(tiles)[:, None] * stride
             if np.array_equal(((starts <= steps) & (steps < starts + T)).sum(axis=0), weights):
-                message = (
-                    f"From one tile to the next, k goes on by {stride}, but each tile holds {T} "
-                    "steps: many steps enter the sum more than once."
+                message = say(
+                    "From one tile to the next, k goes on by {stride}, but each tile holds {T} "
+                    "steps: many steps enter the sum more than once.",
+                    stride=stride,
+                    T=T,
                 )
                 hint = "With which k does the second tile begin, and with which should it?"
                 return Slip("wrong-loop-bound", message, hint, ("steps", "stride"))
@@ -141,27 +148,47 @@ def _left_out(missing: Array, sizes: Geometry) -> Slip:
         return Slip("accumulator-error", message, start_hint, ("sum", "replaced"))
     hint = "For which k does the loop run first, and for which last?"
     if tiled and np.array_equal(gone, np.arange(K - K % T, K)) and K % T:
-        message = (
-            f"Right except the last {_steps(len(gone))} of k: the partial tile is left out "
-            f"(K = {K}, which is {K // T} whole tile{'s' * (K // T != 1)} of {T} and {K % T} more)."
+        message = say(
+            "Right except the last {steps} of k: the partial tile is left out (K = {K}, which is "
+            "{tiles} whole tile{plural} of {T} and {rest_of_k} more).",
+            steps=_steps(len(gone)),
+            K=K,
+            tiles=K // T,
+            plural="s" * (K // T != 1),
+            T=T,
+            rest_of_k=K % T,
         )
-        hint = f"How many tiles does the loop visit when K = {K}?"
+        hint = say("How many tiles does the loop visit when K = {K}?", K=K)
         return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
     if tiled and np.array_equal(gone, np.arange(last_tile, K)):
-        message = f"Right except the last {_steps(len(gone))} of k: the last tile is left out."
+        message = say(
+            "Right except the last {steps} of k: the last tile is left out.",
+            steps=_steps(len(gone)),
+        )
         return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
     if tiled and np.array_equal(gone, np.arange(min(T, K))):
-        message = f"Right except the first {_steps(len(gone))} of k: the first tile is left out."
+        message = say(
+            "Right except the first {steps} of k: the first tile is left out.",
+            steps=_steps(len(gone)),
+        )
         return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
     inner = _same_in_every_tile(missing, sizes)
     if tiled and inner:
-        message = f"Right except {inner} of every tile, which is left out of the sum."
+        message = say(
+            "Right except {inner} of every tile, which is left out of the sum.", inner=inner
+        )
         return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
     if len(kept) <= len(gone):
-        message = f"Only {_span(kept, K)} of k {_verb(kept, 'take')} part in the sum."
+        message = say(
+            "Only {kept} of k {take} part in the sum.",
+            kept=_span(kept, K),
+            take=_verb(kept, "take"),
+        )
         return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
     verb = "is" if len(gone) == 1 or _every_second(gone) else "are"
-    message = f"Right except {_span(gone, K)} of k, which {verb} left out."
+    message = say(
+        "Right except {gone} of k, which {verb} left out.", gone=_span(gone, K), verb=verb
+    )
     return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
 
 
@@ -184,7 +211,11 @@ def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
         follows = [-(-getattr(size, size_of) // size.step_tile) for size in run]
         if follows == list(run.values()):
             noun = "rows of A" if name == "M" else "columns of B"
-            message = f"The loop visits as many tiles as {name} (the {noun}) has, and not K."
+            message = say(
+                "The loop visits as many tiles as {name} (the {noun}) has, and not K.",
+                name=name,
+                noun=noun,
+            )
             return replace(slip, message=message, hint="Along which of the sizes does the sum run?")
     return slip
 
@@ -239,10 +270,11 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
     filled = sizes.steps % T  # of the last tile
     stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
     if tiled and filled and sizes.tiles > 1 and np.array_equal(often, stale):
-        message = (
-            f"{_span(often, len(weights)).capitalize()} of k "
-            f"{'counts' if len(often) == 1 else 'count'} twice: where the last tile has "
-            "no element, the value of the tile before it is still there."
+        message = say(
+            "{often} of k {count} twice: where the last tile has no element, the value of the "
+            "tile before it is still there.",
+            often=_span(often, len(weights)).capitalize(),
+            count="counts" if len(often) == 1 else "count",
         )
         hint = "What should a thread put into the tile when it stands outside of A or B?"
         return Slip("stale-shared-read", message, hint, ("sum",))
@@ -259,18 +291,25 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         return Slip("accumulator-error", message, hint, ("sum", "between"))
     padding = sizes.tiles * T - sizes.steps
     if tiled and padding and list(often) == [sizes.steps - 1] and weights[-1] == padding + 1:
-        message = (
-            f"The last step of k counts {padding + 1} times: past the edge the last element is "
-            "repeated, instead of counting as zero."
+        message = say(
+            "The last step of k counts {least} times: past the edge the last element is repeated, "
+            "instead of counting as zero.",
+            least=padding + 1,
         )
         hint = "What should a thread put into the tile when it stands outside of A or B?"
         return Slip("missing-mask", message, hint, ("load", "A"))
     if not weights.all():
         shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
-        message = f"The steps of k do not count alike: they enter the sum {shown}, … times."
+        message = say(
+            "The steps of k do not count alike: they enter the sum {shown}, … times.", shown=shown
+        )
         return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
     verb = _verb(often, "enter")
-    message = f"{_span(often, len(weights)).capitalize()} of k {verb} the sum more than once."
+    message = say(
+        "{often} of k {verb} the sum more than once.",
+        often=_span(often, len(weights)).capitalize(),
+        verb=verb,
+    )
     hint = "How often does each loop pass each step of k?"
     at_ends = np.arange(len(often)), np.arange(len(weights) - len(often), len(weights))
     rest = any(np.array_equal(often, each) for each in at_ends)
@@ -282,9 +321,15 @@ def _other_tiles(counts: Sequence[int]) -> Slip:
     """Some tiles take part several times, others never: tiles of A and B alike."""
     again = next(number for number, count in enumerate(counts) if count > 1)
     never = counts.index(0)
-    message = (
-        f"The tiles of A and B do not count alike: tile {again}, counted from 0, takes part "
-        f"{counts[again]} times, and tile {never} never."
+    message = say(
+        "The tiles of A and B do not count alike: tile {again}, counted from 0, takes part "
+        "{times} times, and tile {never} never.",
+        again=again,
+        times=counts[again],
+        never=never,
     )
-    hint = f"Follow tile {never}: where is it read from A and B, and which line multiplies it?"
+    hint = say(
+        "Follow tile {never}: where is it read from A and B, and which line multiplies it?",
+        never=never,
+    )
     return Slip("wrong-index", message, hint, ("load", "A", "column", "both"))

@@ -23,6 +23,7 @@ from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Program
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
+from course_lib.sentences import say
 
 GPU = "H100"
 INTENSITY = round(device(GPU).ridge_fp32)  # FLOP per requested byte
@@ -108,20 +109,33 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
     missing = [name for name in exercise.parameters if name not in numbers.values]
     if missing:
         unclear = [name for name in missing if name in numbers.lines]
-        message = f"There is no {' and no '.join(missing)}."
+        message = say("There is no {missing}.", missing=" and no ".join(missing))
         if unclear:
-            message = f"{' and '.join(unclear)} cannot be read off here as a number."
-        hint = f"Asked for are five numbers: {', '.join(exercise.parameters)}."
+            message = say(
+                "{names} cannot be read off here as a number.", names=" and ".join(unclear)
+            )
+        hint = say(
+            "Asked for are five numbers: {parameters}.", parameters=", ".join(exercise.parameters)
+        )
         yield finding("missing-answer", message, numbers.line(*unclear), hint)
         return
     for name in exercise.parameters:
         value = numbers.values[name]
         if not isinstance(value, int | np.integer) or isinstance(value, bool):
-            message = f"{name} is {value!r}; the size of a tile is a whole number."
+            message = say(
+                "{name} is {value}; the size of a tile is a whole number.",
+                name=name,
+                value=repr(value),
+            )
             hint = "A division with // stays whole."
             yield finding("compile-error", message, numbers.line(name), hint)
         elif not 1 <= value <= LARGEST:
-            message = f"{name} is {value}; the size of a tile is 1 or more (and at most {LARGEST})."
+            message = say(
+                "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
+                name=name,
+                value=value,
+                most=LARGEST,
+            )
             yield finding("invalid-launch", message, numbers.line(name))
 
 
@@ -130,11 +144,18 @@ def _does_not_fit(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
     for block, thread, what in (("BM", "TM", "rows"), ("BN", "TN", "columns")):
         size, part = getattr(tile, block), getattr(tile, thread)
         if size % part:
-            message = (
-                f"{block} = {size} {what} are shared out in groups of {thread} = {part}: that "
-                f"makes {size // part} threads, and {size % part} {what} belong to none."
+            message = say(
+                "{block} = {size} {what} are shared out in groups of {thread} = {part}: that "
+                "makes {whole} threads, and {rest} {what} belong to none.",
+                block=block,
+                size=size,
+                what=what,
+                thread=thread,
+                part=part,
+                whole=size // part,
+                rest=size % part,
             )
-            hint = f"{thread} has to divide {block}."
+            hint = say("{thread} has to divide {block}.", thread=thread, block=block)
             yield finding("incomplete-output", message, numbers.line(block, thread), hint)
 
 
@@ -143,17 +164,31 @@ def _cannot_run(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fin
     sm = launch.sm
     rows, columns = tile.BM // tile.TM, tile.BN // tile.TN
     if tile.threads > sm.threads_per_block:
-        message = (
-            f"{tile.BM}/{tile.TM} × {tile.BN}/{tile.TN} = {rows} × {columns} = {tile.threads} "
-            f"threads, and a block has at most {sm.threads_per_block}."
+        message = say(
+            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
+            "most {most}.",
+            BM=tile.BM,
+            TM=tile.TM,
+            BN=tile.BN,
+            TN=tile.TN,
+            rows=rows,
+            columns=columns,
+            threads=tile.threads,
+            most=sm.threads_per_block,
         )
         hint = "What has to grow so that fewer threads compute the same tile?"
         yield finding("invalid-launch", message, numbers.line("TM", "TN"), hint)
     yield from _too_many_registers(tile, launch, numbers)
     if tile.shared_bytes > sm.shared_per_block_bytes:
-        message = (
-            f"4 · {tile.BK} · ({tile.BM} + {tile.BN}) = {tile.shared_bytes} bytes of shared "
-            f"memory, and a block on the {GPU} has at most {sm.shared_per_block_bytes}."
+        message = say(
+            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
+            "{device} has at most {most}.",
+            BK=tile.BK,
+            BM=tile.BM,
+            BN=tile.BN,
+            shared_bytes=tile.shared_bytes,
+            device=GPU,
+            most=sm.shared_per_block_bytes,
         )
         hint = "Which size costs shared memory and changes nothing about the intensity?"
         yield finding("invalid-launch", message, numbers.line("BK"), hint)
@@ -168,9 +203,18 @@ def _too_many_registers(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iter
         f"{tile.registers} registers"
     )
     if tile.registers > sm.registers_per_thread:
-        message = f"{estimate}, and a thread has at most {sm.registers_per_thread}."
+        message = say(
+            "{estimate}, and a thread has at most {most}.",
+            estimate=estimate,
+            most=sm.registers_per_thread,
+        )
     elif launch.register_limit == 0 and tile.threads <= sm.threads_per_block:
-        message = f"{estimate} for each of {tile.threads} threads. {launch.why_not}"
+        message = say(
+            "{estimate} for each of {threads} threads. {why_not}",
+            estimate=estimate,
+            threads=tile.threads,
+            why_not=launch.why_not,
+        )
     else:
         return
     hint = "Every output of a thread is a sum, and every sum lives in a register."
@@ -182,20 +226,29 @@ def _uneven_loads(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
         elements = getattr(tile, side) * tile.BK
         left = elements % tile.threads
         if left:
-            message = (
-                f"The tile of {name} has {side} · BK = {elements} elements for {tile.threads} "
-                f"threads: {elements // tile.threads} for each, and {left} are left over."
+            message = say(
+                "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
+                "{loads} for each, and {left} are left over.",
+                name=name,
+                side=side,
+                elements=elements,
+                threads=tile.threads,
+                loads=elements // tile.threads,
+                left=left,
             )
-            hint = f"{side} · BK should be a multiple of the threads."
+            hint = say("{side} · BK should be a multiple of the threads.", side=side)
             yield finding("wrong-loop-bound", message, numbers.line(side, "BK"), hint)
 
 
 def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
     idle = -tile.threads % launch.sm.warp_size
     if idle:
-        message = (
-            f"{tile.threads} threads are {launch.warps_per_block} warps, the last with {idle} "
-            "lanes that have nothing to do."
+        message = say(
+            "{threads} threads are {warps} warps, the last with {idle} lanes that have nothing to "
+            "do.",
+            threads=tile.threads,
+            warps=launch.warps_per_block,
+            idle=idle,
         )
         hint = "How many threads make whole warps?"
         yield finding(
@@ -203,10 +256,18 @@ def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fi
         )
     if launch.blocks < LEAST_BLOCKS:
         limiter = launch.limiters[0]
-        message = (
-            f"An SM of the {GPU} has room for {launch.blocks} block of {tile.threads} threads "
-            f"with {tile.registers} registers and {tile.shared_bytes} bytes; asked for are "
-            f"{LEAST_BLOCKS}. By {limiter}: {launch.arithmetic[limiter]}."
+        message = say(
+            "An SM of the {device} has room for {blocks} block of {threads} threads with "
+            "{registers} registers and {shared_bytes} bytes; asked for are {wanted}. By {limiter}: "
+            "{arithmetic}.",
+            device=GPU,
+            blocks=launch.blocks,
+            threads=tile.threads,
+            registers=tile.registers,
+            shared_bytes=tile.shared_bytes,
+            wanted=LEAST_BLOCKS,
+            limiter=limiter,
+            arithmetic=launch.arithmetic[limiter],
         )
         hint = "Which of the four limits binds, and which size moves it?"
         sizes = ("BK",) if limiter == "shared memory" else ("TM", "TN", "BM", "BN")
@@ -215,9 +276,14 @@ def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fi
 
 def _reuses(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
     if tile.intensity < INTENSITY:
-        message = (
-            f"{tile.BM} · {tile.BN} / (2 · ({tile.BM} + {tile.BN})) = {tile.intensity:.1f} FLOP "
-            f"per requested byte; asked for are {INTENSITY}, the {GPU}'s FP32 ridge."
+        message = say(
+            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; asked for "
+            "are {wanted}, the {device}'s FP32 ridge.",
+            BM=tile.BM,
+            BN=tile.BN,
+            intensity=f"{tile.intensity:.1f}",
+            wanted=INTENSITY,
+            device=GPU,
         )
         hint = "Which two sizes stand in the formula? What must happen to the threads then?"
         yield finding(

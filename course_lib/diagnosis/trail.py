@@ -12,6 +12,7 @@ from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.emulator.memory import Access
 from course_lib.emulator.meter import mark
 from course_lib.emulator.observers import Observer
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.lanes import Mask, Value
@@ -184,10 +185,11 @@ def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | Non
     (row_x, column_x), (row_y, column_y) = steps
     high, wide = sizes.tile_rows, sizes.tile_columns
     if (row_x, column_y) == (wide, high) and row_y == column_x == 0:
-        message = (
-            f"Blocks run through {output} the wrong way: one block further in x moves down the "
+        message = say(
+            "Blocks run through {output} the wrong way: one block further in x moves down the "
             "rows, and one further in y along the columns. The launch has x for columns and y for "
-            "rows."
+            "rows.",
+            output=output,
         )
         hint = "Which of the two numbers of cuda.grid(2), or of blockIdx, counts columns?"
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
@@ -198,21 +200,32 @@ def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | Non
         other = (column_y, wide) if axis == "x" else (row_x, high)
         if moved == 0 and other[0] == other[1]:
             wrong = "y" if axis == "x" else "x"
-            text = (
-                f"The {noun} of {output} grows with the block's {wrong}, but the launch counts "
-                f"{noun}s in {axis}."
+            text = say(
+                "The {noun} of {output} grows with the block's {wrong}, but the launch counts "
+                "{noun}s in {axis}.",
+                noun=noun,
+                output=output,
+                wrong=wrong,
+                axis=axis,
             )
         elif moved == 0 and not _stay(trail, axis, noun):
             continue  # some line writes at a fixed place, another one moves with the block
         elif moved == 0:
-            text = (
-                f"All blocks in {axis} write the same {noun}s: the offset of the block is missing."
+            text = say(
+                "All blocks in {axis} write the same {noun}s: the offset of the block is missing.",
+                axis=axis,
+                noun=noun,
             )
             return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
         else:
-            text = (
-                f"From one block to the next in {axis} the {noun} of {output} grows by {moved}, "
-                f"but a block covers {tile} {noun}s."
+            text = say(
+                "From one block to the next in {axis} the {noun} of {output} grows by {moved}, "
+                "but a block covers {tile} {noun}s.",
+                axis=axis,
+                noun=noun,
+                output=output,
+                moved=moved,
+                tile=tile,
             )
         return Slip("wrong-index", text, hint, ("store", "mapping", noun))
     return shape_slip(trail, sizes, output)
@@ -240,13 +253,21 @@ def run_mapping_slip(trail: Trail, run: int, output: str, noun: str) -> Slip | N
     moved = second[0] - first[0]
     hint = "What distinguishes thread 0 of block 1 from thread 0 of block 0?"
     if moved == 0 and _stay(trail, "x", "row"):
-        text = f"All blocks write the same {noun}s of {output}: the offset of the block is missing."
+        text = say(
+            "All blocks write the same {noun}s of {output}: the offset of the block is missing.",
+            noun=noun,
+            output=output,
+        )
         return Slip("wrong-index", text, hint, ("store", "missing offset", "row"))
     if moved in (0, run):
         return None
-    text = (
-        f"From one block to the next the first {noun} of {output} that is written grows by "
-        f"{moved}, but {_count(run, noun)} belong to a block."
+    text = say(
+        "From one block to the next the first {noun} of {output} that is written grows by "
+        "{moved}, but {run} belong to a block.",
+        noun=noun,
+        output=output,
+        moved=moved,
+        run=_count(run, noun),
     )
     return Slip("wrong-index", text, hint, ("store", "mapping", "row"))
 
@@ -261,9 +282,14 @@ def shape_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | None:
     high, wide = sizes.tile_rows, sizes.tile_columns
     if rows <= high and columns <= wide:
         return None
-    text = (
-        f"Block (0, 0) writes into {_count(rows, 'row')} and {_count(columns, 'column')} of "
-        f"{output}; its own part has {_count(high, 'row')} and {_count(wide, 'column')}."
+    text = say(
+        "Block (0, 0) writes into {rows} and {columns} of {output}; its own part has {high} and "
+        "{wide}.",
+        rows=_count(rows, "row"),
+        columns=_count(columns, "column"),
+        output=output,
+        high=_count(high, "row"),
+        wide=_count(wide, "column"),
     )
     hint = "Write down the row and the column for the last thread of block (0, 0)."
     return Slip("wrong-index", text, hint, ("store", "mapping", "row" if rows > high else "column"))

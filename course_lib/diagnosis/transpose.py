@@ -20,6 +20,7 @@ from course_lib.diagnosis.numbers import (
 from course_lib.diagnosis.outcome import Outcome, where
 from course_lib.diagnosis.slips import Geometry, Slip, take
 from course_lib.diagnosis.trail import Trail, block_steps
+from course_lib.sentences import say
 
 Array = np.ndarray
 MOST = 0.9  # of the elements; the rest may be where indices leave the array
@@ -165,7 +166,9 @@ def _moved_slip(row: str, column: str) -> Slip:
     slots = slots if column != RIGHT[1] else ["row"]
     slots += ["next"] if {row, column} & NEXT else []
     place = ("moved", "A", *slots)
-    return Slip("wrong-index", f"The numbers fit if {' and '.join(parts)}.", hint, place)
+    return Slip(
+        "wrong-index", say("The numbers fit if {parts}.", parts=" and ".join(parts)), hint, place
+    )
 
 
 def part_of_each_tile(outcome: Outcome) -> Slip | None:
@@ -181,11 +184,20 @@ def part_of_each_tile(outcome: Outcome) -> Slip | None:
         whole = len(gone) < tile and np.array_equal(untouched, np.isin(within, gone))
         if whole and untouched.shape[noun == "column"] >= 2 * tile:
             kept = tile - len(gone)
-            message = (
-                f"Of every {tile} {noun}s of B only {kept} {'is' if kept == 1 else 'are'} written; "
-                f"the first one left out is {noun} {gone[0]}."
+            message = say(
+                "Of every {tile} {noun}s of B only {kept} {are} written; the first one left out "
+                "is {noun} {step}.",
+                tile=tile,
+                noun=noun,
+                kept=kept,
+                are="is" if kept == 1 else "are",
+                step=gone[0],
             )
-            hint = f"How often must a thread work, so that its block moves all {tile} {noun}s?"
+            hint = say(
+                "How often must a thread work, so that its block moves all {tile} {noun}s?",
+                tile=tile,
+                noun=noun,
+            )
             return Slip("incomplete-output", message, hint, ("store",))
     return None
 
@@ -195,7 +207,10 @@ def zero_at_the_edge(outcome: Outcome) -> Slip | None:
     wrong = ~outcome.right
     if not outcome.right.any() or outcome.values[wrong].any():
         return None
-    message = f"B is zero in {where(wrong, outcome.sizes)}: A has elements there that nobody reads."
+    message = say(
+        "B is zero in {where}: A has elements there that nobody reads.",
+        where=where(wrong, outcome.sizes),
+    )
     hint = "Which size belongs to the row of A, and which to its column?"
     return Slip("wrong-bounds-check", message, hint, ("guard", "A"))
 
@@ -207,7 +222,7 @@ def some_element_of_a(outcome: Outcome) -> Slip | None:
         return None
     p, q = np.argwhere(wrong)[0]
     i, j = np.argwhere(np.equal(outcome.A, outcome.got[p, q]))[0]
-    message = f"B[{p}, {q}] holds A[{i}, {j}], and should hold A[{q}, {p}]."
+    message = say("B[{p}, {q}] holds A[{i}, {j}], and should hold A[{q}, {p}].", p=p, q=q, i=i, j=j)
     hint = "Which thread writes this element, from which cell, and who filled that cell?"
     return Slip("wrong-index", message, hint, ("moved", "A", "row", "column"))
 
@@ -233,12 +248,20 @@ def transpose_mapping(trail: Trail, sizes: Geometry) -> Slip | None:
         if moved_by in (None, tile) or (trail.writes == 1).all():
             continue
         if moved_by == 0:
-            message = f"All blocks in {axis} write the same {noun}s of B: an offset is missing."
+            message = say(
+                "All blocks in {axis} write the same {noun}s of B: an offset is missing.",
+                axis=axis,
+                noun=noun,
+            )
             return Slip("wrong-index", message, hint, ("store", "missing offset", noun))
         else:
-            message = (
-                f"From one block to the next in {axis} the {noun} of B grows by {moved_by}, but a "
-                f"tile has {tile} {noun}s."
+            message = say(
+                "From one block to the next in {axis} the {noun} of B grows by {moved_by}, but a "
+                "tile has {tile} {noun}s.",
+                axis=axis,
+                noun=noun,
+                moved_by=moved_by,
+                tile=tile,
             )
         return Slip("wrong-index", message, hint, ("store", "index", noun))
     return None

@@ -12,6 +12,7 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
 from course_lib.emulator.names import Reference
+from course_lib.sentences import say
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -76,7 +77,12 @@ class ConstantList(tuple):
 
 
 class NotConstant(Exception):
-    """The expression is no constant that the emulator works out; the message says why."""
+    """The expression is no constant that the emulator works out; `said` says why."""
+
+    @property
+    def said(self) -> str:
+        """Why, as a sentence without its beginning and its end."""
+        return self.args[0]
 
 
 def constant_of_reference(reference: Reference) -> Any:
@@ -109,7 +115,7 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 reference = base.attribute(attribute)
                 value = constant_of_reference(reference)
                 return reference if value is None else value
-            raise NotConstant(f"the attribute .{attribute} is not known here")
+            raise NotConstant(say("the attribute .{name} is not known here", name=attribute))
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
             values = tuple(evaluate_constant(item, names) for item in items)
             if any(isinstance(value, tuple) for value in values):
@@ -136,13 +142,13 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 return _array(arguments, keywords, names)
             if not keywords:
                 return _call(called, arguments, names)
-    raise NotConstant(f"{type(node).__name__} is not worked out in a constant")
+    raise NotConstant(say("{kind} is not worked out in a constant", kind=type(node).__name__))
 
 
 def _literal(value: Any) -> Any:
     if isinstance(value, (bool, int, float, str)) or value is None:
         return value
-    raise NotConstant(f"a {type(value).__name__} is no constant for a kernel")
+    raise NotConstant(say("a {type} is no constant for a kernel", type=type(value).__name__))
 
 
 def _binary(op: ast.operator, left: Any, right: Any) -> Any:
@@ -201,7 +207,7 @@ def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
 def _number(value: Any) -> Any:
     if isinstance(value, (bool, int, float, np.generic)):
         return value
-    raise NotConstant(f"a number is needed here, not {type(value).__name__}")
+    raise NotConstant(say("a number is needed here, not {type}", type=type(value).__name__))
 
 
 def _apply(function: Callable[..., Any], *values: Any) -> Any:

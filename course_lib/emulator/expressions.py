@@ -36,8 +36,10 @@ from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.signatures import Signature, declared_signatures
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.unrolling import UNROLL
+from course_lib.sentences import say
 
 MAX_CALL_DEPTH = 40
+MOST_SHOWN = 160  # characters of a value in a sentence
 
 
 @dataclass
@@ -136,7 +138,9 @@ class ExpressionTyper:
         self, left: T.Type, right: T.Type, node: ast.AST, what: str
     ) -> KernelRejected:
         """The refusal of two types that nothing holds both of; Numba has it for None and texts."""
-        message = f"The {what} have no common type: {left} and {right}."
+        message = say(
+            "The {what} have no common type: {left} and {right}.", what=what, left=left, right=right
+        )
         if T.Static(None) in (left, right):
             hint = "A number that means `nothing`, such as -1, can stand for None."
             return rejection("unsupported", message, node, hint)
@@ -152,7 +156,11 @@ class ExpressionTyper:
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
             code, message = _REFUSED_EXPRESSIONS.get(
-                type(node), ("unsupported", f"The emulator does not know {type(node).__name__}.")
+                type(node),
+                (
+                    "unsupported",
+                    say("The emulator does not know {kind}.", kind=type(node).__name__),
+                ),
             )
             raise rejection(code, message, node)
         self.common.spend(1, node)
@@ -168,10 +176,10 @@ class ExpressionTyper:
             return
         text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
         if text or isinstance(kind, T.TupleType | T.FlatType):
-            message = f"The emulator does not ask {kind} whether it is true."
+            message = say("The emulator does not ask {kind} whether it is true.", kind=kind)
             hint = "Write the comparison that is meant, such as `len(t) > 0` or `x is not None`."
             raise rejection("unsupported", message, node, hint)
-        raise rejection("compile-error", f"{kind} is neither true nor false.", node)
+        raise rejection("compile-error", say("{kind} is neither true nor false.", kind=kind), node)
 
     def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
         for each in ast.walk(node):
@@ -203,10 +211,12 @@ class ExpressionTyper:
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
         if isinstance(value, complex | bytes) or value is Ellipsis:
-            message = f"The emulator does not know values such as {value!r}."[:200]
+            message = say("The emulator does not know values such as {value}.", value=_shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
             raise rejection("unsupported", message, node, hint)
-        raise rejection("compile-error", f"Numba has no type for {value!r}."[:200], node)
+        raise rejection(
+            "compile-error", say("Numba has no type for {value}.", value=_shown(value)), node
+        )
 
     def known_tuple(self, node: ast.expr, value: tuple) -> Typed:
         kinds = [T.type_of_scalar(item) for item in value]
@@ -234,7 +244,7 @@ class ExpressionTyper:
                     raise self.without_common_type(mixed.left, mixed.right, node, what)
                 return variable.typed
         if node.id in self.locals:
-            message = f"{node.id} is used before it has a value."
+            message = say("{name} is used before it has a value.", name=node.id)
             if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
                 hint = "Let an assignment on a line of its own come first."
                 raise rejection("unsupported", message, node, hint)
@@ -247,17 +257,19 @@ class ExpressionTyper:
         except KeyError:
             return self.builtin(node)
         if isinstance(value, Unusable):
-            raise rejection(value.code, f"{value.reason}.", node, value.hint)
+            raise rejection(value.code, value.reason, node, value.hint)
         return value
 
     def builtin(self, node: ast.Name) -> Any:
         if node.id in FORBIDDEN_BUILTINS:
-            raise rejection("not-allowed", f"An answer may not use {node.id}.", node)
+            raise rejection("not-allowed", say("An answer may not use {name}.", name=node.id), node)
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in _PYTHON_NAMES:
             return reference
         hint = "Is it mistyped, or is an import missing?"
-        raise rejection("compile-error", f"The name {node.id} is not defined.", node, hint)
+        raise rejection(
+            "compile-error", say("The name {name} is not defined.", name=node.id), node, hint
+        )
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
         owner = self.expression(node.value, env)
@@ -276,16 +288,24 @@ class ExpressionTyper:
             raise rejection("unsupported", _unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
             return self.dtype_attribute(node, owner.type.value)
-        raise rejection("compile-error", f"{owner.type} has no attribute .{node.attr}.", node)
+        raise rejection(
+            "compile-error",
+            say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr),
+            node,
+        )
 
     def dtype_attribute(self, node: ast.Attribute, dtype: np.dtype) -> Typed:
         """`C.dtype.type`, which casts; other facts about a type are Numba's alone."""
         if node.attr == "type":
             return Typed(T.Static(Reference(f"numpy.{dtype.name}")))
         if node.attr in ("kind", "itemsize"):
-            hint = f"It is known beforehand: this is {dtype}."
+            hint = say("It is known beforehand: this is {dtype}.", dtype=dtype)
             raise rejection("unsupported", _unknown_attribute("a dtype", node), node, hint)
-        raise rejection("compile-error", f"{dtype} has no attribute .{node.attr}.", node)
+        raise rejection(
+            "compile-error",
+            say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr),
+            node,
+        )
 
     def enum_attribute(self, node: ast.Attribute, owner: enum.EnumMeta | enum.Enum) -> Typed:
         """A member of an enumeration, or the number behind one."""
@@ -293,7 +313,11 @@ class ExpressionTyper:
             return self.known(node, owner.__members__[node.attr])
         if isinstance(owner, enum.Enum) and node.attr == "value":
             return self.known(node, owner.value)
-        raise rejection("compile-error", f"{owner} has no attribute .{node.attr}.", node)
+        raise rejection(
+            "compile-error",
+            say("{owner} has no attribute .{attribute}.", owner=owner, attribute=node.attr),
+            node,
+        )
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
         match node.attr:
@@ -323,7 +347,7 @@ class ExpressionTyper:
         # Numba knows these methods, but can compile no call of one: it would make a new array.
         named_only = node.attr in _METHODS_THAT_ALLOCATE and node not in self.called
         code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")
-        message = f"An array in a kernel has no attribute .{node.attr}."
+        message = say("An array in a kernel has no attribute .{attribute}.", attribute=node.attr)
         raise rejection(code, message, node, hint)
 
     def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
@@ -347,11 +371,21 @@ class ExpressionTyper:
         self, node: ast.BinOp | ast.AugAssign, op: ast.operator, left: T.Type, right: T.Type
     ) -> np.dtype:
         if not (isinstance(left, np.dtype) and isinstance(right, np.dtype)):
-            message = f"Numba cannot compute {_symbol(op)} of {left} and {right}."
+            message = say(
+                "Numba cannot compute {operator} of {left} and {right}.",
+                operator=_symbol(op),
+                left=left,
+                right=right,
+            )
             hint = ""
             named = [side.value for side in (left, right) if isinstance(side, T.Static)]
             if any(isinstance(value, enum.IntEnum) for value in named):
-                message = f"The emulator cannot compute {_symbol(op)} of {left} and {right}."
+                message = say(
+                    "The emulator cannot compute {operator} of {left} and {right}.",
+                    operator=_symbol(op),
+                    left=left,
+                    right=right,
+                )
                 raise rejection("unsupported", message, node, _ENUM_HINT)
             in_place = isinstance(node, ast.AugAssign) and isinstance(op, ast.Div)
             if in_place and isinstance(left, T.ArrayType):
@@ -364,7 +398,9 @@ class ExpressionTyper:
         try:
             result, operands = _operator_types(op, left, right, _literal_integer(exponent))
         except T.TypingError as error:
-            raise rejection("compile-error", f"Numba refuses this: {error}.", node) from None
+            raise rejection(
+                "compile-error", say("Numba refuses this: {said}.", said=error.said), node
+            ) from None
         self.typing.operands[node] = operands
         return result
 
@@ -374,15 +410,19 @@ class ExpressionTyper:
         if isinstance(node.op, ast.Not) and isinstance(kind, T.TupleType | T.Static | T.FlatType):
             self.refuse_not(node, kind)
         if isinstance(kind, T.Static) and isinstance(kind.value, enum.IntEnum):
-            message = f"The emulator does not compute with {kind}."
+            message = say("The emulator does not compute with {kind}.", kind=kind)
             raise rejection("unsupported", message, node, _ENUM_HINT)
         if not isinstance(operand.type, np.dtype):
-            raise rejection("compile-error", f"Numba cannot negate {operand.type}.", node)
+            raise rejection(
+                "compile-error", say("Numba cannot negate {type}.", type=operand.type), node
+            )
         if isinstance(node.op, ast.Not):
             return Typed(T.BOOL)
         if isinstance(node.op, ast.Invert) and T.is_float(operand.type):
             raise rejection(
-                "compile-error", f"Numba cannot invert the bits of {operand.type}.", node
+                "compile-error",
+                say("Numba cannot invert the bits of {type}.", type=operand.type),
+                node,
             )
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.known(node, -node.operand.value)
@@ -434,11 +474,19 @@ class ExpressionTyper:
             return
         if isinstance(left, np.dtype) and isinstance(right, np.dtype) and not identity:
             return
-        message = f"cannot compare {left} with {right} so."
         if identity or _are_texts_or_none(op, left, right):
             hint = "`==` compares numbers, and `is None` asks for None."
-            raise rejection("unsupported", f"The emulator {message}", node, hint)
-        raise rejection("compile-error", f"Numba {message}", node)
+            raise rejection(
+                "unsupported",
+                say("The emulator cannot compare {left} with {right} so.", left=left, right=right),
+                node,
+                hint,
+            )
+        raise rejection(
+            "compile-error",
+            say("Numba cannot compare {left} with {right} so.", left=left, right=right),
+            node,
+        )
 
     def compare_members(
         self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
@@ -453,7 +501,9 @@ class ExpressionTyper:
             return True
         whole = any(isinstance(each, enum.IntEnum) for each in members)
         if members and (whole or (alike and isinstance(op, ast.Eq | ast.NotEq | ast.IsNot))):
-            message = f"The emulator cannot compare {left} with {right} so."
+            message = say(
+                "The emulator cannot compare {left} with {right} so.", left=left, right=right
+            )
             raise rejection("unsupported", message, node, _ENUM_HINT)
         return False
 
@@ -470,15 +520,21 @@ class ExpressionTyper:
                     "`==` compares two tuples.",
                 )
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or _is_text(right):
-            message = f"The emulator does not look into {right} with `in`."
+            message = say("The emulator does not look into {right} with `in`.", right=right)
             hint = "A loop, or a comparison with both bounds, finds out the same."
             raise rejection("unsupported", message, node, hint)
-        raise rejection("compile-error", f"Numba cannot look for {left} in {right}.", node)
+        raise rejection(
+            "compile-error",
+            say("Numba cannot look for {left} in {right}.", left=left, right=right),
+            node,
+        )
 
     def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
         """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""
         if not all(map(T.is_scalar, (*left.items, *right.items))):
-            message = f"The emulator cannot compare {left} with {right}."
+            message = say(
+                "The emulator cannot compare {left} with {right}.", left=left, right=right
+            )
             raise rejection("unsupported", message, node, "Compare their numbers one by one.")
         sides = (node.left, *node.comparators)
         self.typing.shapes.update(side for side in sides if _is_shape(side, self.kernel))
@@ -556,9 +612,11 @@ class ExpressionTyper:
         if not isinstance(owner.type, T.ArrayType):
             named = owner.type.value if isinstance(owner.type, T.Static) else None
             if isinstance(named, str | enum.EnumMeta):
-                message = f"The emulator does not look into {owner.type} by index."
+                message = say("The emulator does not look into {type} by index.", type=owner.type)
                 raise rejection("unsupported", message, node, "Name what is meant, by itself.")
-            raise rejection("compile-error", f"{owner.type} cannot be indexed.", node)
+            raise rejection(
+                "compile-error", say("{type} cannot be indexed.", type=owner.type), node
+            )
         if owner.type.dtype.names:
             hint = "Pass every field as an array of its own."
             message = "The fields of an array's records are not emulated."
@@ -567,7 +625,11 @@ class ExpressionTyper:
         if len(axes) > owner.type.ndim:
             raise rejection(
                 "compile-error",
-                f"{len(axes)} indices for an array with {owner.type.ndim} axes.",
+                say(
+                    "{given} indices for an array with {axes} axes.",
+                    given=len(axes),
+                    axes=owner.type.ndim,
+                ),
                 node,
             )
         self.note_from_end(node)
@@ -610,7 +672,9 @@ class ExpressionTyper:
             message = "The emulator does not know None as an index."
             raise rejection("unsupported", message, index, hint)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
-        raise rejection("compile-error", f"{typed.type} cannot be an index.", index, hint)
+        raise rejection(
+            "compile-error", say("{type} cannot be an index.", type=typed.type), index, hint
+        )
 
     def slice_types(self, node: ast.Slice, env: Environment) -> None:
         if node.step is not None:
@@ -635,8 +699,12 @@ class ExpressionTyper:
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):
                 raise rejection(
                     "compile-error",
-                    f"{ast.unparse(node.value)[:40]} has {len(owner.type.items)} item(s), "
-                    f"so there is no item {index.literal}.",
+                    say(
+                        "{value} has {items} item(s), so there is no item {index}.",
+                        value=ast.unparse(node.value)[:40],
+                        items=len(owner.type.items),
+                        index=index.literal,
+                    ),
                     node,
                 )
             literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
@@ -650,7 +718,7 @@ class ExpressionTyper:
     def call(self, node: ast.Call, env: Environment) -> Typed:
         function = self.callee(node, env)
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
-            message = f"A call has at most {MAX_ARGUMENTS} arguments here."
+            message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             hint = "Write out the arguments one by one."
@@ -679,7 +747,7 @@ class ExpressionTyper:
         kind = self.expression(node.func, env).type
         if isinstance(kind, T.Static):
             return kind.value
-        raise rejection("compile-error", f"{kind} cannot be called.", node)
+        raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node)
 
     def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
         names = tuple(argument.arg for argument in node.args.args)
@@ -688,7 +756,9 @@ class ExpressionTyper:
 
     def cast(self, node: ast.Call, cast: Cast, arguments: list[Typed]) -> Typed:
         if len(arguments) != 1 or not T.is_scalar(arguments[0].type):
-            raise rejection("compile-error", f"{cast.dtype} takes one number.", node)
+            raise rejection(
+                "compile-error", say("{dtype} takes one number.", dtype=cast.dtype), node
+            )
         self.typing.calls[node] = cast
         return Typed(cast.dtype)
 
@@ -702,8 +772,11 @@ class ExpressionTyper:
         if not kernel.is_decorated:
             raise rejection(
                 "compile-error",
-                f"{kernel.name} is a plain Python function; a kernel can call it only if it is "
-                "decorated with @cuda.jit(device=True).",
+                say(
+                    "{kernel} is a plain Python function; a kernel can call it only if it is "
+                    "decorated with @cuda.jit(device=True).",
+                    kernel=kernel.name,
+                ),
                 node,
             )
         return self.call_function(node, kernel, arguments, {})
@@ -712,7 +785,12 @@ class ExpressionTyper:
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
     ) -> Typed:
         if any(each.tree is kernel.tree for each in self.callers):
-            raise rejection("unsupported", f"{kernel.name} calls itself.", node, "A loop does it.")
+            raise rejection(
+                "unsupported",
+                say("{kernel} calls itself.", kernel=kernel.name),
+                node,
+                "A loop does it.",
+            )
         if len(self.callers) > MAX_CALL_DEPTH:
             hint = "Which of these functions could be a loop?"
             message = "Functions call each other too deeply."
@@ -749,7 +827,10 @@ class ExpressionTyper:
         declared = declared_signatures(decorators, kernel.namespace) if decorators else []
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
-            message = f"{kernel.name} has several signatures, and none fits these types exactly."
+            message = say(
+                "{kernel} has several signatures, and none fits these types exactly.",
+                kernel=kernel.name,
+            )
             hint = "A cast such as np.float32(…) around each argument decides between them."
             raise rejection("unsupported", message, node, hint)
         if not declared:
@@ -758,7 +839,9 @@ class ExpressionTyper:
         try:
             return signature.cast(kinds), signature.result
         except T.TypingError as error:
-            raise rejection("compile-error", f"{kernel.name} {error}.", node) from None
+            raise rejection(
+                "compile-error", say("{kernel} {said}.", kernel=kernel.name, said=error.said), node
+            ) from None
 
     def call_intrinsic(
         self,
@@ -771,7 +854,11 @@ class ExpressionTyper:
         if intrinsic is None:
             raise self.unknown_function(node, function)
         if function.path == UNROLL and node not in self.loop_heads:
-            raise rejection("compile-error", "unroll stands in the head of a loop only.", node)
+            raise rejection(
+                "compile-error",
+                say("{name} stands in the head of a loop only.", name="unroll"),
+                node,
+            )
         try:
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
@@ -787,12 +874,16 @@ class ExpressionTyper:
     ) -> KernelRejected:
         name = _short(function)
         if isinstance(error, T.NotEmulated):
-            return rejection("unsupported", f"{name} {error}.", node, error.hint)
-        refusal = rejection("compile-error", f"{name}: {error}.", node)
+            return rejection(
+                "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
+            )
+        refusal = rejection(
+            "compile-error", say("{name}: {said}.", name=name, said=error.said), node
+        )
         if isinstance(error, T.LiteralNeeded):
             return _LiteralNeeded(refusal)
         if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
-            message = f"The emulator does not know the arguments of {name} by name."
+            message = say("The emulator does not know the arguments of {name} by name.", name=name)
             return rejection("unsupported", message, node, "Pass them by place.")
         return refusal
 
@@ -800,25 +891,38 @@ class ExpressionTyper:
         name = _short(function)
         if function.path.removeprefix("numpy.") in _NUMBAS_NUMPY:
             hint = "math has most of these functions; min, max and operators do the rest."
-            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
         if function.path.startswith("numpy."):
             return rejection(
                 "compile-error",
-                f"{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
+                say(
+                    "{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
+                    name=name,
+                ),
                 node,
                 "Kernels compute element by element; use loops, and math for functions.",
             )
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
             last = "Which operators, or which other functions of math, do the same?"
             hint = next((h for start, h in _INSTEAD.items() if name.startswith(start)), last)
-            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
         if function.path in _NUMBAS_FUNCTIONS:
             hint = _INSTEAD.get(name, "Operators and loops over range() do the same.")
-            return rejection("unsupported", f"The emulator does not know {name}.", node, hint)
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
         if function.path.startswith("course_lib.intrinsics."):
             hint = "The lesson shows what it does; its counts were measured on a GPU."
-            return rejection("unsupported", f"{name} runs on a GPU only.", node, hint)
-        return rejection("compile-error", f"{name} cannot be called inside a kernel.", node)
+            return rejection(
+                "unsupported", say("{name} runs on a GPU only.", name=name), node, hint
+            )
+        return rejection(
+            "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
+        )
 
 
 def _is_text(kind: T.Type) -> bool:
@@ -903,8 +1007,15 @@ _NUMBAS_FUNCTIONS = frozenset(
 )
 
 
+def _shown(value: object) -> str:
+    """A value as Python writes it, the beginning of a long one."""
+    return repr(value)[:MOST_SHOWN]
+
+
 def _unknown_attribute(owner: str, node: ast.Attribute) -> str:
-    return f"The emulator does not know .{node.attr} of {owner}."
+    return say(
+        "The emulator does not know .{attribute} of {owner}.", attribute=node.attr, owner=owner
+    )
 
 
 def _operator_types(

@@ -22,6 +22,7 @@ from course_lib.emulator.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.parse import Kernel
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.unrolling import UNROLL, check_unrolled
+from course_lib.sentences import say
 
 MAX_LOOP_PASSES = 8
 
@@ -70,7 +71,12 @@ class _Inference(ExpressionTyper):
         if len(arguments) != len(names):
             raise rejection(
                 "compile-error",
-                f"{self.kernel.name} takes {len(names)} arguments, not {len(arguments)}.",
+                say(
+                    "{kernel} takes {wanted} arguments, not {given}.",
+                    kernel=self.kernel.name,
+                    wanted=len(names),
+                    given=len(arguments),
+                ),
                 self.kernel.tree,
             )
         environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
@@ -103,7 +109,11 @@ class _Inference(ExpressionTyper):
         handler = _STATEMENTS.get(type(node))
         if handler is None:
             code, message = _REFUSED_STATEMENTS.get(
-                type(node), ("unsupported", f"The emulator does not know `{_keyword(node)}`.")
+                type(node),
+                (
+                    "unsupported",
+                    say("The emulator does not know `{keyword}`.", keyword=_keyword(node)),
+                ),
             )
             raise rejection(code, message, node)
         self.common.spend(1, node)
@@ -146,12 +156,18 @@ class _Inference(ExpressionTyper):
             raise rejection("unsupported", message, node, "Index it: x = a[0], and so on.")
         if not isinstance(value.type, T.TupleType):
             raise rejection(
-                "compile-error", f"Only a tuple can be unpacked, not {value.type}.", node
+                "compile-error",
+                say("Only a tuple can be unpacked, not {type}.", type=value.type),
+                node,
             )
         if len(value.type.items) != len(items):
             raise rejection(
                 "compile-error",
-                f"{len(items)} names on the left, but {len(value.type.items)} values on the right.",
+                say(
+                    "{names} names on the left, but {values} values on the right.",
+                    names=len(items),
+                    values=len(value.type.items),
+                ),
                 node,
             )
         literals = value.literal if isinstance(value.literal, tuple) else [None] * len(items)
@@ -166,7 +182,9 @@ class _Inference(ExpressionTyper):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):
             raise rejection(
-                "compile-error", f"Cannot store {value.type} in an element of {place}.", target
+                "compile-error",
+                say("Cannot store {type} in an element of {place}.", type=value.type, place=place),
+                target,
             )
         self.typing.types[target] = place
         if isinstance(place, T.ArrayType):
@@ -184,7 +202,9 @@ class _Inference(ExpressionTyper):
         items = value.type.items if isinstance(value.type, T.TupleType) else ()
         fits = items and value.type.is_uniform and T.is_scalar(items[0])  # type: ignore[union-attr]
         if not fits or place.ndim != 1:
-            message = f"Cannot store {value.type} in a part of an array, {place}."
+            message = say(
+                "Cannot store {type} in a part of an array, {place}.", type=value.type, place=place
+            )
             raise rejection("compile-error", message, target)
 
     def place_type(self, node: ast.Subscript, env: Environment) -> np.dtype | T.ArrayType:
@@ -242,7 +262,10 @@ class _Inference(ExpressionTyper):
             return Typed(iterated.type.dtype)
         if isinstance(iterated.type, T.TupleType) and iterated.type.items:
             if not iterated.type.is_uniform or iterated.type.fields:
-                message = f"Numba cannot loop over {iterated.type}: its items are of several types."
+                message = say(
+                    "Numba cannot loop over {type}: its items are of several types.",
+                    type=iterated.type,
+                )
                 raise rejection("compile-error", message, node.iter)
             return Typed(iterated.type.items[0])
         if isinstance(iterated.type, T.ArrayType):
@@ -253,7 +276,9 @@ class _Inference(ExpressionTyper):
             return Typed(iterated.type.dtype)
         if isinstance(iterated.type, T.FlatType):
             return Typed(iterated.type.array.dtype)
-        raise rejection("compile-error", f"Cannot loop over {iterated.type}.", node.iter)
+        raise rejection(
+            "compile-error", say("Cannot loop over {type}.", type=iterated.type), node.iter
+        )
 
     def loop(
         self,

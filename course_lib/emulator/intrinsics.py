@@ -18,6 +18,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.budget import MAX_LEAVES
 from course_lib.emulator.lanes import WARP_SIZE, Value
 from course_lib.emulator.names import Reference
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
@@ -115,9 +116,12 @@ def scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.
     """
     high = low if high is None else high
     count = str(low) if low == high else f"{low} to {high}"
-    need(low <= len(arguments) <= high, f"takes {count} argument(s), not {len(arguments)}")
+    need(
+        low <= len(arguments) <= high,
+        say("takes {count} argument(s), not {given}", count=count, given=len(arguments)),
+    )
     for argument in arguments:
-        need(T.is_scalar(argument.type), f"needs numbers, not {argument.type}")
+        need(T.is_scalar(argument.type), say("needs numbers, not {type}", type=argument.type))
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
@@ -223,7 +227,7 @@ def static_dtype(kind: T.Type) -> np.dtype:
         return T.DTYPES[value]
     if isinstance(value, Reference) and value.path.startswith(("numpy.complex", "numba.complex")):
         raise T.NotEmulated("there are no complex numbers here", "Keep the two parts as floats.")
-    raise T.TypingError(f"{kind} is no dtype; write float32 or np.float32")
+    raise T.TypingError(say("{kind} is no dtype; write float32 or np.float32", kind=kind))
 
 
 def _make_array(space: str) -> Intrinsic:
@@ -342,7 +346,7 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         return Typed(T.INT64, len(kind.items))
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
         raise T.NotEmulated("texts have no length here", "Keep the length in a constant.")
-    need(isinstance(kind, T.ArrayType | T.FlatType), f"{kind} has no length")
+    need(isinstance(kind, T.ArrayType | T.FlatType), say("{kind} has no length", kind=kind))
     return Typed(T.INT64)
 
 
@@ -360,7 +364,7 @@ def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         spread = isinstance(argument.type, T.TupleType)
         supported(not spread, "prints numbers and texts here", "Print the items one by one.")
         static = isinstance(argument.type, T.Static) and isinstance(argument.type.value, str)
-        need(static or T.is_scalar(argument.type), f"cannot print {argument.type}")
+        need(static or T.is_scalar(argument.type), say("cannot print {type}", type=argument.type))
     return Typed(T.Static(None))
 
 
@@ -509,7 +513,12 @@ def _fused_multiply_add(a: Value, b: Value, c: Value) -> Value:
 
 def _selected(kinds: list[np.dtype]) -> np.dtype:
     need(
-        kinds[1] == kinds[2], f"chooses between numbers of one type, not {kinds[1]} and {kinds[2]}"
+        kinds[1] == kinds[2],
+        say(
+            "chooses between numbers of one type, not {first} and {second}",
+            first=kinds[1],
+            second=kinds[2],
+        ),
     )
     return kinds[1]
 
@@ -671,9 +680,12 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
     allowed = _ATOMIC_TYPES.get(name, _WHOLE)
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need(len(arguments) == 2 + operands, f"takes an array, an index and {operands} value(s)")
+        need(
+            len(arguments) == 2 + operands,
+            say("takes an array, an index and {operands} value(s)", operands=operands),
+        )
         array, index = arguments[0].type, arguments[1].type
-        need(isinstance(array, T.ArrayType), f"needs an array, not {array}")
+        need(isinstance(array, T.ArrayType), say("needs an array, not {array}", array=array))
         assert isinstance(array, T.ArrayType)
         mend = "Pass the array to the kernel, as an argument."
         supported(array.writable, "the array is constant here", mend)
@@ -681,10 +693,12 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         need(not single, "the index of an array with one axis is a number, and no tuple")
         axes = index.items if isinstance(index, T.TupleType) else (index,)
         need(all(map(T.is_scalar, axes)), "the index must be a number")
-        need(len(axes) == array.ndim, f"needs {array.ndim} indices")
-        need(array.dtype in allowed, f"there is none for elements of {array.dtype}")
+        need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
+        need(
+            array.dtype in allowed, say("there is none for elements of {dtype}", dtype=array.dtype)
+        )
         for value in arguments[2:]:
-            need(T.is_scalar(value.type), f"needs a number, not {value.type}")
+            need(T.is_scalar(value.type), say("needs a number, not {type}", type=value.type))
         return Typed(array.dtype)
 
     return typing

@@ -17,6 +17,7 @@ from course_lib.emulator.parse import Kernel, kernel_from
 from course_lib.emulator.profile import Profile
 from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
 from course_lib.emulator.typings import Typing
+from course_lib.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
@@ -134,8 +135,13 @@ class Launch:
         if threads > MAX_THREADS_PER_BLOCK:
             raise rejection(
                 "invalid-launch",
-                f"A block of {_product(self.block)} has {threads} threads; "
-                f"the most that a GPU allows is {MAX_THREADS_PER_BLOCK}.",
+                say(
+                    "A block of {sizes} has {threads} threads; the most that a GPU allows is "
+                    "{most}.",
+                    sizes=_product(self.block),
+                    threads=threads,
+                    most=MAX_THREADS_PER_BLOCK,
+                ),
                 None,
             )
         for name, sizes, limits in (
@@ -146,7 +152,13 @@ class Launch:
                 if size > limit:
                     raise rejection(
                         "invalid-launch",
-                        f"The {name} has {size} along {axis}; the most is {limit}.",
+                        say(
+                            "The {name} has {size} along {axis}; the most is {limit}.",
+                            name=name,
+                            size=size,
+                            axis=axis,
+                            limit=limit,
+                        ),
                         None,
                     )
         limit = self.emulation.options.max_dynamic_shared
@@ -174,7 +186,11 @@ def _triple(sizes: Any, name: str) -> Triple:
     if not 1 <= len(parts) <= 3 or not whole:
         raise rejection(
             "invalid-launch",
-            f"The {name} must be one to three whole numbers above zero, not {sizes!r}.",
+            say(
+                "The {name} must be one to three whole numbers above zero, not {sizes}.",
+                name=name,
+                sizes=repr(sizes),
+            ),
             None,
             "Ceiling division keeps a grid's sizes whole: (N + T - 1) // T." * (name == "grid"),
         )

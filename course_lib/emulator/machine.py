@@ -43,6 +43,7 @@ from course_lib.emulator.operators import COMPARISONS, OPERATORS, UNARY, WRAPS
 from course_lib.emulator.prepared import element_parts, prepared
 from course_lib.emulator.typings import Typing
 from course_lib.emulator.waiting import Steps, settle
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.reach import Instead
@@ -532,7 +533,9 @@ class Machine:
             return None  # the typing knows what it is
         value = self._undefined(node, kind, self.active)
         if value is None:
-            raise rejection("uninitialised-read", f"{node.id} has no value here yet.", node)
+            raise rejection(
+                "uninitialised-read", say("{name} has no value here yet.", name=node.id), node
+            )
         return value
 
     def _undefined(self, node: ast.Name, kind: T.Type, lanes: Mask) -> Any:

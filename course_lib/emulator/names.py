@@ -41,7 +41,7 @@ class Reference:
 class Unusable:
     """A module-level name whose value the emulator did not work out; an error only if used."""
 
-    reason: str
+    reason: str  # a sentence
     code: str = "unsupported"
     hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
 

@@ -35,6 +35,7 @@ from course_lib.emulator.names import (
     describe,
     names_of_module,
 )
+from course_lib.sentences import say
 
 FORBIDDEN_BUILTINS = frozenset(
     (
@@ -128,9 +129,15 @@ class Program:
         others = ", ".join(sorted(self.functions)) or "none"
         raise rejection(
             "missing-answer",
-            f"There is no function called {name} (functions here: {others}).",
+            say(
+                "There is no function called {name} (functions here: {others}).",
+                name=name,
+                others=others,
+            ),
             None,
-            f"Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.",
+            say(
+                "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
+            ),
         )
 
     def call(self, name: str, *arguments: Any, budget: Budget | None = None) -> Any:
@@ -186,7 +193,7 @@ def kernel_from(source: object) -> Kernel:
     if not isinstance(function, FunctionType):
         raise rejection(
             "unsupported",
-            f"{source!r} is not a kernel.",
+            say("{source} is not a kernel.", source=repr(source)),
             None,
             "Pass a function that is decorated with @cuda.jit.",
         )
@@ -218,7 +225,9 @@ def plain_from(source: object) -> Kernel:
         return source
     function = getattr(source, "py_func", source)
     if not isinstance(function, FunctionType):
-        raise rejection("missing-answer", f"{source!r} is not a function.", None)
+        raise rejection(
+            "missing-answer", say("{source} is not a function.", source=repr(source)), None
+        )
     return _kernel_of_function(function, source, _PlainNames(function))
 
 
@@ -230,7 +239,10 @@ def _kernel_of_function(
     except (OSError, TypeError):
         raise rejection(
             "unsupported",
-            f"The source text of {function.__name__} cannot be found, so it cannot be emulated.",
+            say(
+                "The source text of {function} cannot be found, so it cannot be emulated.",
+                function=function.__name__,
+            ),
             None,
             "Define the kernel in a notebook cell or in a file.",
         ) from None
@@ -265,14 +277,26 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     what = f"{name} is of type {type(value).__name__}"
     if isinstance(value, list | dict | set | bytes):
         hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
-        return f"{what}, which a kernel cannot read", "compile-error", hint
+        return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
     if hasattr(value, "copy_to_host"):
-        return f"{what}: the emulator takes it only as an argument", "unsupported", "Pass it in."
+        return (
+            say("{what}: the emulator takes it only as an argument.", what=what),
+            "unsupported",
+            "Pass it in.",
+        )
     if isinstance(value, type) and hasattr(value, "_fields"):
         hint = "A plain tuple holds the same values; its items are found by index."
-        return f"{name} makes named tuples, which the emulator can only read", "unsupported", hint
+        return (
+            say("{name} makes named tuples, which the emulator can only read.", name=name),
+            "unsupported",
+            hint,
+        )
     hint = "Use numbers, tuples of numbers and NumPy arrays from outside."
-    return f"{what}, which the emulator does not know in a kernel", "unsupported", hint
+    return (
+        say("{what}, which the emulator does not know in a kernel.", what=what),
+        "unsupported",
+        hint,
+    )
 
 
 class _LiveNames(Mapping[str, Any]):
@@ -301,8 +325,11 @@ class _LiveNames(Mapping[str, Any]):
             return _stranger(name)
         if isinstance(described, FunctionType):
             return Unusable(
-                f"{name} is a plain Python function; a kernel can call it only if it is "
-                "decorated with @cuda.jit(device=True)",
+                say(
+                    "{name} is a plain Python function; a kernel can call it only if it is "
+                    "decorated with @cuda.jit(device=True).",
+                    name=name,
+                ),
                 "compile-error",
             )
         usable = (Reference, Kernel, int, float, str, tuple, np.generic, np.ndarray, np.dtype)
@@ -353,7 +380,12 @@ def parse_text(text: str, filename: str) -> ast.Module:
     """
     if len(text) > MAX_SOURCE_CHARACTERS:
         raise rejection(
-            "not-allowed", f"The text has more than {MAX_SOURCE_CHARACTERS} characters.", None
+            "not-allowed",
+            say(
+                "The text has more than {most} characters.",
+                most=MAX_SOURCE_CHARACTERS,
+            ),
+            None,
         )
     try:
         with warnings.catch_warnings():
@@ -361,11 +393,13 @@ def parse_text(text: str, filename: str) -> ast.Module:
             tree = ast.parse(text, filename)
     except SyntaxError as error:
         raise rejection(
-            "compile-error", f"This is no valid Python: {error.msg}.", error.lineno
+            "compile-error", say("This is no valid Python: {said}.", said=error.msg), error.lineno
         ) from None
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
-        raise rejection("not-allowed", f"The text cannot be read: {reason}.", None) from None
+        raise rejection(
+            "not-allowed", say("The text cannot be read: {reason}.", reason=reason), None
+        ) from None
     _refuse_much(tree)
     return tree
 
@@ -378,7 +412,7 @@ def _refuse_much(tree: ast.Module) -> None:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         statements += sum(isinstance(node, ast.stmt) for node in level)
         if statements > MAX_STATEMENTS:
-            message = f"The text has more than {MAX_STATEMENTS} statements."
+            message = say("The text has more than {most} statements.", most=MAX_STATEMENTS)
             raise rejection("not-allowed", message, None, "A loop says it shorter.")
         if not level:
             return
@@ -410,13 +444,19 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             _read_assignment(target, value, program)
         case ast.AugAssign(target=ast.Name(id=name)):
-            _bind(program, name, Unusable(f"{name} is changed after its definition"))
+            _bind(
+                program, name, Unusable(say("{name} is changed after its definition.", name=name))
+            )
         case ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
-            _bind(program, name, Unusable(f"{name} is not a function that a kernel can use"))
+            _bind(
+                program,
+                name,
+                Unusable(say("{name} is not a function that a kernel can use.", name=name)),
+            )
         case ast.Delete(targets=targets):
             for target in targets:
                 if isinstance(target, ast.Name):
-                    _bind(program, target.id, Unusable(f"{target.id} is deleted"))
+                    _bind(program, target.id, Unusable(say("{name} is deleted.", name=target.id)))
         case ast.Expr() | ast.Pass():
             pass  # nothing that a kernel could use
         case _:
@@ -433,17 +473,23 @@ def _read_branch(statement: ast.stmt, program: Program) -> None:
     if branch is None:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                _bind(program, node.id, Unusable(f"{node.id} is not a plain constant"))
+                _bind(
+                    program, node.id, Unusable(say("{name} is not a plain constant.", name=node.id))
+                )
             elif isinstance(node, ast.FunctionDef):
-                _bind(program, node.name, Unusable(f"{node.name} is defined in another block"))
+                _bind(
+                    program,
+                    node.name,
+                    Unusable(say("{name} is defined in another block.", name=node.name)),
+                )
 
 
 def _why_not(value: ast.expr, name: str, reason: object) -> Unusable:
     """Why a value is not worked out; some of what an answer may not use is told by its name."""
     for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id in FORBIDDEN_BUILTINS:
-            return Unusable(f"An answer may not use {node.id}", "not-allowed")
-    return Unusable(f"{name} is no constant: {reason}")
+            return Unusable(say("An answer may not use {name}.", name=node.id), "not-allowed")
+    return Unusable(say("{name} is no constant: {reason}.", name=name, reason=reason))
 
 
 def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> None:
@@ -467,7 +513,9 @@ def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> No
 
 def _stranger(name: str) -> Unusable:
     """A name that comes from a module of which a kernel has nothing."""
-    reason = f"An answer may not use {name}: kernels need numba, numpy and math only"
+    reason = say(
+        "An answer may not use {name}: kernels need numba, numpy and math only.", name=name
+    )
     return Unusable(reason, "not-allowed")
 
 
@@ -488,7 +536,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         parameters = _parameters(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it
         found = refused.findings[0]
-        _bind(program, definition.name, Unusable(found.message.rstrip("."), found.code))
+        _bind(program, definition.name, Unusable(found.message, found.code))
         return
     kernel = Kernel(
         name=definition.name,
@@ -548,7 +596,7 @@ def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> Non
         function = function_behind(value, program) if isinstance(target, ast.Name) else None
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
-                known = function or _why_not(value, node.id, reason)
+                known = function or _why_not(value, node.id, reason.said)
                 _bind(program, node.id, known)
         return
     if isinstance(target, ast.Name):

@@ -27,6 +27,7 @@ from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.names import Reference, Unusable
 from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.plain_values import FROM_ITEMS, FUNCTIONS, Items, Record, Stop
+from course_lib.sentences import Line, say
 
 STEPS = 1_000_000
 MAX_DEPTH = 150  # expressions and statements inside each other, over all calls
@@ -127,9 +128,13 @@ class Walk:
         busiest = max(self.loops, key=lambda loop: loop.turns, default=None)
         if busiest is None:
             return rejection("timeout", "This takes too many steps.", line)
-        message = f"The loop in line {busiest.line} has turned {busiest.turns} times"
+        message = say(
+            "The loop in {line} has turned {turns} times, and no steps are left.",
+            line=Line(busiest.line),
+            turns=busiest.turns,
+        )
         hint = "Which variable of the loop's condition changes in its body?"
-        return rejection("timeout", f"{message}, and no steps are left.", busiest.line, hint)
+        return rejection("timeout", message, busiest.line, hint)
 
     # --- calls ------------------------------------------------------------------------------
 
@@ -149,7 +154,10 @@ class Walk:
         bound = dict(zip(names, arguments, strict=False))
         for name, value in by_name.items():
             if name in bound or name not in names:
-                stopped(node, f"{function.name} cannot take {name}= here.")
+                stopped(
+                    node,
+                    say("{function} cannot take {name}= here.", function=function.name, name=name),
+                )
             bound[name] = value
         optional = names[len(names) - len(function.defaults) :]
         for name, value in zip(optional, function.defaults, strict=True):
@@ -158,8 +166,13 @@ class Walk:
             given = len(arguments) + len(by_name)
             stopped(
                 node,
-                f"{function.name} has the parameters ({', '.join(names)}), and is called with "
-                f"{given} {'argument' if given == 1 else 'arguments'}.",
+                say(
+                    "{function} has the parameters ({names}), and is called with {given} {noun}.",
+                    function=function.name,
+                    names=", ".join(names),
+                    given=given,
+                    noun="argument" if given == 1 else "arguments",
+                ),
             )
         return bound
 
@@ -179,7 +192,9 @@ class Walk:
             message = "The course's own functions cannot be used in an answer."
             raise rejection("not-allowed", message, node)
         name = path.removeprefix("builtins.")
-        raise rejection("unsupported", f"{name} is not known in a plain function.", node)
+        raise rejection(
+            "unsupported", say("{name} is not known in a plain function.", name=name), node
+        )
 
     def guarded(self, node: ast.AST, function: Callable[..., Any], *arguments: Any) -> Any:
         """Apply Python's own operator or function; its complaints become findings."""
@@ -192,11 +207,17 @@ class Walk:
         except Stop as stop:
             raise rejection(stop.code, stop.message, node, stop.hint) from None
         except OverflowError as error:
-            raise rejection("numerical-overflow", f"Python stops here: {error}.", node) from None
+            raise rejection(
+                "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
         except LookupError as error:
-            raise rejection("out-of-bounds-read", f"Python stops here: {error}.", node) from None
+            raise rejection(
+                "out-of-bounds-read", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
         except (ArithmeticError, TypeError, ValueError) as error:
-            raise rejection("wrong-formula", f"Python stops here: {error}.", node) from None
+            raise rejection(
+                "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
 
     def spend(self, steps: int, node: ast.AST) -> None:
         self.steps.spend(steps, getattr(node, "lineno", 0))
@@ -260,7 +281,9 @@ class Walk:
             case _:
                 unknown = type(statement).__name__.lower()
                 raise rejection(
-                    "unsupported", f"`{unknown}` is not known in a plain function.", statement
+                    "unsupported",
+                    say("`{unknown}` is not known in a plain function.", unknown=unknown),
+                    statement,
                 )
         return None
 
@@ -295,13 +318,13 @@ class Walk:
         elif isinstance(items, (*values.Sequence, set)):
             source = iter(items)
         else:
-            stopped(node, f"A loop cannot go over {values.kind_of(items)}.")
+            stopped(node, say("A loop cannot go over {kind}.", kind=values.kind_of(items)))
         try:
             for each in source:
                 self.spend(1, node)
                 yield each
         except RuntimeError as error:  # a set that changes while a loop goes over it
-            stopped(node, f"Python stops here: {error}.")
+            stopped(node, say("Python stops here: {error}.", error=str(error)))
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
@@ -310,7 +333,14 @@ class Walk:
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 parts = self.guarded(target, values.collect, self.iterate(value, target))
                 if len(parts) != len(targets):
-                    stopped(target, f"{len(targets)} names here, and {len(parts)} values.")
+                    stopped(
+                        target,
+                        say(
+                            "{targets} names here, and {given} values.",
+                            targets=len(targets),
+                            given=len(parts),
+                        ),
+                    )
                 for each, part in zip(targets, parts, strict=True):
                     self.assign(each, part, scope)
             case ast.Subscript(value=owner, slice=place):
@@ -358,7 +388,9 @@ class Walk:
                 module = statement.module or "."
             if module != "math" or alias.name == "*":
                 raise rejection(
-                    "not-allowed", f"Only math can be imported here, not {module}.", statement
+                    "not-allowed",
+                    say("Only math can be imported here, not {module}.", module=module),
+                    statement,
                 )
             path = "math" if isinstance(statement, ast.Import) else f"math.{alias.name}"
             scope.variables[alias.asname or alias.name] = Reference(path)
@@ -422,12 +454,16 @@ class Walk:
                 texts = [self.text(each, scope) for each in parts]
                 return self.guarded(node, "".join, texts)
         unknown = type(node).__name__
-        raise rejection("unsupported", f"{unknown} is not known in a plain function.", node)
+        raise rejection(
+            "unsupported", say("{unknown} is not known in a plain function.", unknown=unknown), node
+        )
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
             kind = type(literal).__name__
-            raise rejection("unsupported", f"A {kind} is not known in a plain function.", node)
+            raise rejection(
+                "unsupported", say("A {kind} is not known in a plain function.", kind=kind), node
+            )
         return self.guarded(node, lambda: literal)
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Any:
@@ -437,7 +473,11 @@ class Walk:
             if name in here.variables:
                 return here.variables[name]
             if name in here.own:
-                stopped(node, f"{name} is read here before it is set.", code="uninitialised-read")
+                stopped(
+                    node,
+                    say("{name} is read here before it is set.", name=name),
+                    code="uninitialised-read",
+                )
             here = here.outer
         if name in scope.names:
             return self.of_module(name, scope.names[name], node)
@@ -448,7 +488,9 @@ class Walk:
             return function_of(value)
         if isinstance(value, Unusable):
             code = "not-allowed" if value.code == "not-allowed" else "unsupported"
-            raise rejection(code, f"This cannot be used here: {value.reason}.", node)
+            raise rejection(
+                code, say("This cannot be used here: {reason}", reason=value.reason), node
+            )
         if isinstance(value, tuple):
             self.spend(len(value) // ITEMS_PER_STEP, node)
         if isinstance(value, Reference) or is_plain(value):
@@ -456,35 +498,53 @@ class Walk:
         what = f"a {type(value).__name__}"
         if isinstance(value, (list, ConstantList)):
             what = "a list outside of the function, where a tuple would do"
-        raise rejection("unsupported", f"{name} cannot be used here: it is {what}.", node)
+        raise rejection(
+            "unsupported",
+            say("{name} cannot be used here: it is {what}.", name=name, what=what),
+            node,
+        )
 
     def of_python(self, name: str, node: ast.AST, scope: Scope) -> Any:
         path = f"builtins.{name}"
         if path in FUNCTIONS or path in FROM_ITEMS:
             return Reference(path)
         if name in FORBIDDEN_BUILTINS or name.startswith("__"):
-            raise rejection("not-allowed", f"An answer may not use {name}.", node)
+            raise rejection("not-allowed", say("An answer may not use {name}.", name=name), node)
         if hasattr(builtins, name):
-            raise rejection("unsupported", f"{name} is not known in a plain function.", node)
+            raise rejection(
+                "unsupported", say("{name} is not known in a plain function.", name=name), node
+            )
         known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
         near = closest(name, known)
-        hint = f"Did you mean {near[0]}?" if near else ""
-        stopped(node, f"Nothing is called {name} here.", hint, code="uninitialised-read")
+        hint = say("Did you mean {near}?", near=near[0]) if near else ""
+        stopped(
+            node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read"
+        )
 
     def attribute(self, owner: Any, name: str, node: ast.Attribute) -> Any:
         if name.startswith("_"):
-            raise rejection("not-allowed", f"An answer may not look at {name}.", node)
+            raise rejection(
+                "not-allowed", say("An answer may not look at {name}.", name=name), node
+            )
         if isinstance(owner, Record):
             if name in owner.values:
                 return owner.values[name]
             near = closest(name, owner.values, cutoff=0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(owner.values)}."
-            stopped(node, f"{owner.name} has no attribute {name}.", hint)
+            hint = (
+                say("Did you mean {near}?", near=near[0])
+                if near
+                else say("It has {fields}.", fields=", ".join(owner.values))
+            )
+            stopped(
+                node, say("{owner} has no attribute {name}.", owner=owner.name, name=name), hint
+            )
         if isinstance(owner, Reference):
             reference = owner.attribute(name)
             constant = constant_of_reference(reference)
             return reference if constant is None else constant
-        raise rejection("unsupported", f"The attribute {name} is not known here.", node)
+        raise rejection(
+            "unsupported", say("The attribute {name} is not known here.", name=name), node
+        )
 
     def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
         for each in operands:
@@ -532,9 +592,16 @@ class Walk:
         if isinstance(function, Reference):
             if by_name and function.path != "builtins.print":
                 name = ", ".join(by_name)
-                raise rejection("unsupported", f"The argument {name}= is not known here.", node)
+                raise rejection(
+                    "unsupported", say("The argument {name}= is not known here.", name=name), node
+                )
             return self.call_named(function.path, arguments, node)
-        stopped(node, f"Only a function can be called, and this is {values.kind_of(function)}.")
+        stopped(
+            node,
+            say(
+                "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
+            ),
+        )
 
     def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
         items = self.value(method.value, scope)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS
+from course_lib.sentences import say
 
 MAX_ITEMS = 10_000  # of a sequence, counting what lies in it, too
 MAX_IN_A_SET = 1_000  # few, as numbers may be chosen so that a set is slow
@@ -76,7 +77,10 @@ def count(value: Any, depth: int = 0) -> int:
     for each in value:
         total += count(each, depth + 1)
         if total > MAX_ITEMS + 1:
-            raise Stop("not-allowed", f"A sequence of more than {MAX_ITEMS} items is too long.")
+            raise Stop(
+                "not-allowed",
+                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
+            )
     return total
 
 
@@ -98,10 +102,20 @@ def checked(value: Any) -> Any:
     kind = type(value)
     if kind is int and value.bit_length() > MAX_INTEGER_BITS:
         raise Stop(
-            "not-allowed", f"A whole number of more than {MAX_INTEGER_BITS} bits is too big."
+            "not-allowed",
+            say(
+                "A whole number of more than {most} bits is too big.",
+                most=MAX_INTEGER_BITS,
+            ),
         )
     if kind is str and len(value) > MAX_CHARACTERS:
-        raise Stop("not-allowed", f"A text of more than {MAX_CHARACTERS} characters is too long.")
+        raise Stop(
+            "not-allowed",
+            say(
+                "A text of more than {most} characters is too long.",
+                most=MAX_CHARACTERS,
+            ),
+        )
     if kind is complex:
         raise Stop("unsupported", "This gives a complex number.")
     if kind in (tuple, list):
@@ -173,7 +187,11 @@ def _refuse_explosion(op: ast.operator, left: Any, right: Any) -> None:
         too_big = False
     if too_big:
         raise Stop(
-            "not-allowed", f"A whole number of more than {MAX_INTEGER_BITS} bits is too big."
+            "not-allowed",
+            say(
+                "A whole number of more than {most} bits is too big.",
+                most=MAX_INTEGER_BITS,
+            ),
         )
 
 
@@ -186,7 +204,13 @@ def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
         if isinstance(times, int) and isinstance(items, (tuple, list, str)):
             size = len(items) if isinstance(items, str) else count(items)
             if size * max(times, 0) > MAX_ITEMS:
-                raise Stop("not-allowed", f"A sequence of more than {MAX_ITEMS} items is too long.")
+                raise Stop(
+                    "not-allowed",
+                    say(
+                        "A sequence of more than {most} items is too long.",
+                        most=MAX_ITEMS,
+                    ),
+                )
 
 
 def _refuse_strangers(*values: Any) -> None:
@@ -248,7 +272,10 @@ def formatted(value: Any, specification: str) -> str:
     if not _has_text(value):
         raise Stop("unsupported", "This cannot be put into a text here.")
     if not _FORMAT.fullmatch(specification):
-        raise Stop("unsupported", f"The format {specification!r} is not known here.")
+        raise Stop(
+            "unsupported",
+            say("The format {specification} is not known here.", specification=repr(specification)),
+        )
     return checked(format(value, specification))
 
 
@@ -273,7 +300,10 @@ def _round(number: Any, digits: Any = None) -> Any:
     if digits is None:
         return round(number)
     if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
-        raise Stop("not-allowed", f"Rounding is for at most {MAX_ROUNDING} digits.")
+        raise Stop(
+            "not-allowed",
+            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
+        )
     return round(number, digits)
 
 
@@ -304,7 +334,10 @@ def collect(items: Iterator[Any]) -> list[Any]:
     for each in items:
         found.append(each)
         if len(found) > MAX_ITEMS:
-            raise Stop("not-allowed", f"A sequence of more than {MAX_ITEMS} items is too long.")
+            raise Stop(
+                "not-allowed",
+                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
+            )
     return found
 
 

@@ -7,19 +7,19 @@ from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Allocation, Fault
 from course_lib.emulator.races import Race
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Index, say
+from course_lib.sentences import Index, Line, say
 
 Place = tuple[int, int, int]
 
 
 def thread_name(thread: Place, block_size: Place) -> str:
     """A thread as a student would name it: by as many indices as the block has axes."""
-    return f"thread {_indices(thread, block_size)}"
+    return say("thread {indices}", indices=_indices(thread, block_size))
 
 
 def block_name(block: Place, grid: Place) -> str:
     """A block, likewise."""
-    return f"block {_indices(block, grid)}"
+    return say("block {indices}", indices=_indices(block, grid))
 
 
 def _indices(place: Place, sizes: Place) -> str:
@@ -46,7 +46,9 @@ class Reporter:
     def _full_name(self, block: Place, thread: Place) -> str:
         name = thread_name(thread, self.block)
         several = max(self.grid) > 1
-        return f"{name} of {block_name(block, self.grid)}" if several else name
+        if not several:
+            return name
+        return say("{thread} of {block}", thread=name, block=block_name(block, self.grid))
 
     def fault(
         self, fault: Fault, allocation: Allocation, kind: str, line: int, space: LaneSpace
@@ -57,7 +59,7 @@ class Reporter:
         who, thread = self.who(space, fault.lane)
         verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
         many = len(allocation.shape) > 1
-        axis = f" along axis {fault.axis}" if many else ""
+        axis = say(" along axis {axis}", axis=fault.axis) if many else ""
         last = fault.length - 1
         if fault.kind == "from-end":
             return finding(
@@ -93,7 +95,11 @@ class Reporter:
                 cell=allocation.name,
             )
         code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
-        reach = f"the indices{axis} end at {last}" if fault.length else "the array is empty"
+        reach = (
+            say("the indices{axis} end at {last}", axis=axis, last=last)
+            if fault.length
+            else "the array is empty"
+        )
         return finding(
             code,
             say(
@@ -120,7 +126,11 @@ class Reporter:
         verb = "reads" if kind == "load" else "writes"
         name, several = allocation.name, fault.elements
         size = several * allocation.dtype.itemsize
-        accessed = f"{several} elements of {name} at once, from" if several > 1 else f"{name} at"
+        accessed = (
+            say("{several} elements of {name} at once, from", several=several, name=name)
+            if several > 1
+            else say("{name} at", name=name)
+        )
         outside = fault.kind == "outside"
         what = say(
             "{who} {verb} {accessed} {index}",
@@ -144,7 +154,7 @@ class Reporter:
                 size=size,
                 array=name,
             )
-            hint = f"cuda.shared.array and cuda.local.array take alignment={size}."
+            hint = say("cuda.shared.array and cuda.local.array take alignment={size}.", size=size)
         else:
             code = "wrong-index"
             message = say(
@@ -154,7 +164,7 @@ class Reporter:
                 size=size,
                 several=several,
             )
-            hint = f"Is the length of a row a multiple of {several}?"
+            hint = say("Is the length of a row a multiple of {several}?", several=several)
         return finding(code, message, line, hint, threads=(thread,), cell=name)
 
     def broken_warp(
@@ -171,7 +181,12 @@ class Reporter:
             threads = (thread, other_thread)
         return finding(
             "barrier-divergence",
-            f"{who} calls {name}, which the 32 threads of a warp carry out together, {why}.",
+            say(
+                "{who} calls {name}, which the 32 threads of a warp carry out together, {why}.",
+                who=who,
+                name=name,
+                why=why,
+            ),
             line,
             "No branch on a thread's own index may stand around it.",
             threads=threads,
@@ -183,10 +198,18 @@ class Reporter:
         other, other_thread = self.who(space, absent)
         return finding(
             "barrier-divergence",
-            f"{who} calls {name} with a mask that names {other} as well, but {other} does not get "
-            "there: what comes out is undefined.",
+            say(
+                "{who} calls {name} with a mask that names {other} as well, but {other} does not "
+                "get there: what comes out is undefined.",
+                who=who,
+                name=name,
+                other=other,
+            ),
             line,
-            f"Which threads does the mask name, and do all of them come to this {name}?",
+            say(
+                "Which threads does the mask name, and do all of them come to this {name}?",
+                name=name,
+            ),
             threads=(thread, other_thread),
         )
 
@@ -195,7 +218,12 @@ class Reporter:
         who, thread = self.who(space, lane)
         return finding(
             "barrier-divergence",
-            f"{who} calls {name} with a mask that does not name it: what comes out is undefined.",
+            say(
+                "{who} calls {name} with a mask that does not name it: what comes out is "
+                "undefined.",
+                who=who,
+                name=name,
+            ),
             line,
             "A mask has one bit for each lane of the warp. Which lanes come to this line?",
             threads=(thread,),
@@ -218,8 +246,15 @@ class Reporter:
         what = {"load": "reads", "copy": "starts another copy to"}.get(kind, "writes")
         return finding(
             "race-read-after-write" if reads else "race-write-after-write",
-            f"{who} {what} {name} at line {line}, but the copy to it that was started at line "
-            f"{copy_line} has not been waited for.",
+            say(
+                "{who} {what} {name} at {line}, but the copy to it that was started at "
+                "{copy_line} has not been waited for.",
+                who=who,
+                what=what,
+                name=name,
+                line=Line(line),
+                copy_line=Line(copy_line),
+            ),
             line,
             "Which group does that copy belong to, and which cp_async_wait covers it?",
             other_line=copy_line,
@@ -240,7 +275,12 @@ class Reporter:
         }[allocation.space]
         return finding(
             "uninitialised-read",
-            f"{who} reads {name}, which no thread has written. {where}",
+            say(
+                "{who} reads {name}, which no thread has written. {where}",
+                who=who,
+                name=name,
+                where=where,
+            ),
             line,
             "Which thread should have written this cell, and did it always do so?",
             threads=(thread,),
@@ -252,9 +292,13 @@ class Reporter:
         who, thread = self.who(space, lane)
         return finding(
             "uninitialised-read",
-            f"{who} uses {name}, but on its path {name} was never given a value.",
+            say(
+                "{who} uses {name}, but on its path {name} was never given a value.",
+                who=who,
+                name=name,
+            ),
             line,
-            f"Give {name} a value before the branch.",
+            say("Give {name} a value before the branch.", name=name),
             threads=(thread,),
             cell=name,
         )
@@ -264,7 +308,7 @@ class Reporter:
         who, thread = self.who(space, lane)
         return finding(
             "raised-exception",
-            f"{who} raises {what} here, and ends.",
+            say("{who} raises {what} here, and ends.", who=who, what=what),
             line,
             "Which value led this thread to this line?",
             threads=(thread,),
@@ -275,7 +319,7 @@ class Reporter:
     ) -> Finding:
         """An index beyond a tuple."""
         who, thread = self.who(space, lane)
-        has = "1 item" if items == 1 else f"{items} items"
+        has = "1 item" if items == 1 else say("{items} items", items=items)
         return finding(
             "out-of-bounds-read",
             say(
@@ -297,8 +341,13 @@ class Reporter:
         who, thread = self.who(space, lane)
         return finding(
             "wrong-bounds-check",
-            f"{who} passes the test {tuples}, although one of its indices is outside: Python "
-            "compares tuples like words in a dictionary, so the first numbers that differ decide.",
+            say(
+                "{who} passes the test {tuples}, although one of its indices is outside: Python "
+                "compares tuples like words in a dictionary, so the first numbers that differ "
+                "decide.",
+                who=who,
+                tuples=tuples,
+            ),
             line,
             "Which two comparisons does a thread at the right edge have to pass?",
             threads=(thread,),
@@ -313,7 +362,13 @@ class Reporter:
         why = "has already returned" if returned else "does not reach it"
         return finding(
             "barrier-divergence",
-            f"{waiting} waits at the barrier in line {line}, but {missing} {why}.",
+            say(
+                "{waiting} waits at the barrier in {line}, but {missing} {why}.",
+                waiting=waiting,
+                line=Line(line),
+                missing=missing,
+                why=why,
+            ),
             line,
             "All threads of a block must pass the same cuda.syncthreads(): no return before it, "
             "no branch around it.",
@@ -343,17 +398,28 @@ class Reporter:
 
     def timeout(self, stop: BudgetExceeded, steps: int) -> Finding:
         """The budget ended the run."""
-        loop, used_up = stop.loop, f"when the {steps:,} steps of this launch were used up"
+        loop = stop.loop
+        used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
         if loop is None:
-            message = f"The kernel was still running {used_up}."
+            message = say("The kernel was still running {used_up}.", used_up=used_up)
             return finding("timeout", message, stop.line, "What makes this launch so long?")
         if loop.ends:
-            message = f"The loop in line {loop.line} was in its turn {loop.turns:,} {used_up}."
+            message = say(
+                "The loop in {line} was in its turn {turns} {used_up}.",
+                line=Line(loop.line),
+                turns=f"{loop.turns:,}",
+                used_up=used_up,
+            )
             hint = (
                 "How many threads share the work, and how often does each of them turn this loop?"
             )
         else:
-            message = f"The loop in line {loop.line} had turned {loop.turns:,} times {used_up}."
+            message = say(
+                "The loop in {line} had turned {turns} times {used_up}.",
+                line=Line(loop.line),
+                turns=f"{loop.turns:,}",
+                used_up=used_up,
+            )
             hint = "Does its condition ever become false?"
         return finding("timeout", message, loop.line, hint)
 
@@ -362,19 +428,27 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     """What to look at: the kernel's own arrays have the size that it gave them."""
     if allocation.space not in ("shared", "local"):
         return "Which test should stop this thread here, where the element does not exist?"
-    made = f" in line {allocation.line}" if allocation.line else ""
+    made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
     axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
-    return (
-        f"{allocation.name} is made{made} with {fault.length} elements{axis}: how many does this "
-        "index need? Is the array too small, or does the index run too far?"
+    return say(
+        "{array} is made{made} with {elements} elements{axis}: how many does this index need? Is "
+        "the array too small, or does the index run too far?",
+        array=allocation.name,
+        made=made,
+        elements=fault.length,
+        axis=axis,
     )
 
 
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     if race.updates:
-        message = (
-            f"{first} and {second} both read {race.cell}, change it and write it back at line "
-            f"{race.first_line}; nothing orders them, so what one of them adds can be lost."
+        message = say(
+            "{first} and {second} both read {cell}, change it and write it back at "
+            "{first_line}; nothing orders them, so what one of them adds can be lost.",
+            first=first,
+            second=second,
+            cell=race.cell,
+            first_line=Line(race.first_line),
         )
         return message, (
             "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
@@ -394,23 +468,46 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     if race.code == "race-write-after-write" and race.first_block == race.second_block:
         hint = "Which of the two threads should write this element?"
     if race.code == "race-read-after-write":
-        message = (
-            f"{second} reads {race.cell} at line {race.second_line}, perhaps before {first} "
-            f"has written it at line {race.first_line}; {lacking}."
+        message = say(
+            "{second} reads {cell} at {second_line}, perhaps before {first} has written it "
+            "at {first_line}; {lacking}.",
+            second=second,
+            cell=race.cell,
+            second_line=Line(race.second_line),
+            first=first,
+            first_line=Line(race.first_line),
+            lacking=lacking,
         )
     elif race.code == "race-write-after-read":
-        message = (
-            f"{second} overwrites {race.cell} at line {race.second_line}, perhaps before {first} "
-            f"has read it at line {race.first_line}; {lacking}."
+        message = say(
+            "{second} overwrites {cell} at {second_line}, perhaps before {first} has read it "
+            "at {first_line}; {lacking}.",
+            second=second,
+            cell=race.cell,
+            second_line=Line(race.second_line),
+            first=first,
+            first_line=Line(race.first_line),
+            lacking=lacking,
         )
     elif race.first_line == race.second_line:
-        message = (
-            f"{first} and {second} both write {race.cell} at line {race.first_line}; {lacking}."
+        message = say(
+            "{first} and {second} both write {cell} at {first_line}; {lacking}.",
+            first=first,
+            second=second,
+            cell=race.cell,
+            first_line=Line(race.first_line),
+            lacking=lacking,
         )
     else:
-        message = (
-            f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "
-            f"line {race.second_line}; {lacking}."
+        message = say(
+            "{first} writes {cell} at {first_line} and {second} writes it at "
+            "{second_line}; {lacking}.",
+            first=first,
+            cell=race.cell,
+            first_line=Line(race.first_line),
+            second=second,
+            second_line=Line(race.second_line),
+            lacking=lacking,
         )
     return message, hint
 
@@ -419,21 +516,38 @@ def _copy_race_sentence(race: Race, first: str, second: str, lacking: str) -> tu
     """The same where an asynchronous copy is the store."""
     hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
     if race.code == "race-read-after-write":
-        message = (
-            f"{second} reads {race.cell} at line {race.second_line}, perhaps before the copy that "
-            f"{first} started at line {race.first_line} has landed: a cp_async_wait and then a "
-            "cuda.syncthreads() must stand between."
+        message = say(
+            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} "
+            "started at {first_line} has landed: a cp_async_wait and then a "
+            "cuda.syncthreads() must stand between.",
+            second=second,
+            cell=race.cell,
+            second_line=Line(race.second_line),
+            first=first,
+            first_line=Line(race.first_line),
         )
     elif race.code == "race-write-after-read":
-        message = (
-            f"The copy that {second} starts at line {race.second_line} overwrites {race.cell}, "
-            f"perhaps before {first} has read it at line {race.first_line}; {lacking}."
+        message = say(
+            "The copy that {second} starts at {second_line} overwrites {cell}, perhaps "
+            "before {first} has read it at {first_line}; {lacking}.",
+            second=second,
+            second_line=Line(race.second_line),
+            cell=race.cell,
+            first=first,
+            first_line=Line(race.first_line),
+            lacking=lacking,
         )
         hint = "Who may still read this part of the tile, and which barrier tells that all have?"
     else:
-        message = (
-            f"{first} writes {race.cell} at line {race.first_line} and {second} writes it at "
-            f"line {race.second_line}, one of them by a copy; {lacking}."
+        message = say(
+            "{first} writes {cell} at {first_line} and {second} writes it at "
+            "{second_line}, one of them by a copy; {lacking}.",
+            first=first,
+            cell=race.cell,
+            first_line=Line(race.first_line),
+            second=second,
+            second_line=Line(race.second_line),
+            lacking=lacking,
         )
         hint = "Which of the two threads should write this element?"
     return message, hint

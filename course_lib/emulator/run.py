@@ -37,6 +37,7 @@ from course_lib.emulator.tracing import Output, Tracer
 from course_lib.emulator.typings import Typing
 from course_lib.emulator.unwritten import Unwritten
 from course_lib.findings import Finding, by_importance, finding
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.launch import Emulation, Launch
@@ -78,8 +79,14 @@ class Run:
         if len(arguments) != len(names):
             raise rejection(
                 "invalid-launch",
-                f"{self.kernel.name} takes {len(names)} arguments ({', '.join(names)}), "
-                f"but {len(arguments)} {'was' if len(arguments) == 1 else 'were'} passed.",
+                say(
+                    "{kernel} takes {wanted} arguments ({names}), but {given} {were} passed.",
+                    kernel=self.kernel.name,
+                    wanted=len(names),
+                    names=", ".join(names),
+                    given=len(arguments),
+                    were="was" if len(arguments) == 1 else "were",
+                ),
                 self.kernel.tree,
             )
         pairs = list(zip(names, arguments, strict=True))
@@ -148,7 +155,10 @@ class Run:
                     if size > MAX_LOCAL_BYTES:
                         raise rejection(
                             "invalid-launch",
-                            f"A thread may have 512 KiB of local memory, not {size} bytes.",
+                            say(
+                                "A thread may have 512 KiB of local memory, not {size} bytes.",
+                                size=size,
+                            ),
                             node,
                         )
                 else:
@@ -210,8 +220,12 @@ class Run:
         if of_block > budget.bytes:
             raise rejection(
                 "not-allowed",
-                f"One block takes {of_block >> 20} MB here, with its local arrays and variables; "
-                f"there is room for {budget.bytes >> 20}.",
+                say(
+                    "One block takes {of_block} MB here, with its local arrays and variables; "
+                    "there is room for {most}.",
+                    of_block=of_block >> 20,
+                    most=budget.bytes >> 20,
+                ),
                 None,
             )
         return min(
@@ -301,7 +315,9 @@ class Run:
         return [
             finding(
                 "float64-arithmetic",
-                f"This line computes in float64 although {self._of_the_arrays()}.",
+                say(
+                    "This line computes in float64 although {arrays}.", arrays=self._of_the_arrays()
+                ),
                 line,
                 "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
             )
@@ -353,7 +369,11 @@ def too_much_shared(
 ) -> KernelRejected:
     return rejection(
         "invalid-launch",
-        f"The block asks for {size} bytes of shared memory; it can have {limit}.",
+        say(
+            "The block asks for {size} bytes of shared memory; it can have {limit}.",
+            size=size,
+            limit=limit,
+        ),
         node,
     )
 
@@ -368,8 +388,10 @@ def type_of_argument(name: str, value: Any) -> T.Type:
         if value.dtype == STATE:
             return T.ArrayType(STATE, value.ndim, value.flags.writeable)
         if isinstance(value, np.ma.MaskedArray):
-            message = f"Argument {name} is a masked array, and Numba takes none."
-            raise rejection("invalid-launch", message, None, f"{name}.filled(…) is a plain one.")
+            message = say("Argument {name} is a masked array, and Numba takes none.", name=name)
+            raise rejection(
+                "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
+            )
         known = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 and value.dtype.isnative
         if not known or value.ndim == 0:
             raise _unknown_array(name, value)
@@ -383,21 +405,33 @@ def type_of_argument(name: str, value: Any) -> T.Type:
     if kind is not None:
         return kind
     if isinstance(value, int):
-        message = f"Argument {name} is a whole number of more than 64 bits, and none can hold it."
+        message = say(
+            "Argument {name} is a whole number of more than 64 bits, and none can hold it.",
+            name=name,
+        )
         raise rejection("invalid-launch", message, None, "What is the largest number it must be?")
     if isinstance(value, complex | np.complexfloating | np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
-        message = (
-            f"Argument {name} is of type {what}, and the emulator has no numbers of that type."
+        message = say(
+            "Argument {name} is of type {what}, and the emulator has no numbers of that type.",
+            name=name,
+            what=what,
         )
         raise rejection("unsupported", message, None, _PARTS)
     if isinstance(value, enum.Enum):
-        message = f"Argument {name} is a member of {type(value).__name__}, which is no number here."
-        raise rejection("unsupported", message, None, f"{name}.value is its number.")
+        message = say(
+            "Argument {name} is a member of {type}, which is no number here.",
+            name=name,
+            type=type(value).__name__,
+        )
+        raise rejection("unsupported", message, None, say("{name}.value is its number.", name=name))
     raise rejection(
         "invalid-launch",
-        f"Argument {name} is of type {type(value).__name__}; a kernel takes NumPy arrays and "
-        "numbers.",
+        say(
+            "Argument {name} is of type {type}; a kernel takes NumPy arrays and numbers.",
+            name=name,
+            type=type(value).__name__,
+        ),
         None,
         "np.array(…) makes an array." if isinstance(value, list) else "What is it made of?",
     )
@@ -409,20 +443,36 @@ _PARTS = "Pass the numbers that it is made of, each by itself."
 def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
     """Numba has more kinds of arrays than the emulator, but not those of any byte order or mask."""
     if array.ndim == 0:
-        message = f"Argument {name} is an array without axes, and the emulator takes none."
-        hint = f"{name}[()] is its number, {name}.reshape(1) an array with one element."
+        message = say(
+            "Argument {name} is an array without axes, and the emulator takes none.", name=name
+        )
+        hint = say(
+            "{name}[()] is its number, {name}.reshape(1) an array with one element.", name=name
+        )
         return rejection("unsupported", message, None, hint)
     if array.dtype.kind in "cSUMmV":
-        message = (
-            f"Argument {name} is an array of {array.dtype}, and the emulator has none of those."
+        message = say(
+            "Argument {name} is an array of {dtype}, and the emulator has none of those.",
+            name=name,
+            dtype=array.dtype,
         )
         hint = "It has booleans, integers and floats of up to 64 bits."
         if array.dtype.names:
             first = array.dtype.names[0]
-            hint = f'Pass every field as an array of its own, such as {name}["{first}"].copy().'
+            hint = say(
+                'Pass every field as an array of its own, such as {name}["{first}"].copy().',
+                name=name,
+                first=first,
+            )
         return rejection("unsupported", message, None, hint)
-    message = f"Argument {name} is an array of {array.dtype}, which no kernel takes."
-    return rejection("invalid-launch", message, None, f"Is {name}.astype(np.float32) meant?")
+    message = say(
+        "Argument {name} is an array of {dtype}, which no kernel takes.",
+        name=name,
+        dtype=array.dtype,
+    )
+    return rejection(
+        "invalid-launch", message, None, say("Is {name}.astype(np.float32) meant?", name=name)
+    )
 
 
 def _all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:

@@ -16,6 +16,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.constants import NotConstant, evaluate_constant
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.names import Reference
+from course_lib.sentences import say
 
 # The short names that Numba has for its types in a signature.
 _SHORT = {
@@ -40,11 +41,19 @@ class Signature:
             TypingError: if that cannot be.
         """
         if len(kinds) != len(self.arguments):
-            raise T.TypingError(f"is declared with {len(self.arguments)} argument(s)")
+            raise T.TypingError(
+                say("is declared with {arguments} argument(s)", arguments=len(self.arguments))
+            )
         for kind, declared in zip(kinds, self.arguments, strict=True):
             if T.is_scalar(kind) != (declared is not None):
                 wanted = "an array" if declared is None else declared
-                raise T.TypingError(f"is declared with {wanted} where it is given {kind}")
+                raise T.TypingError(
+                    say(
+                        "is declared with {wanted} where it is given {kind}",
+                        wanted=wanted,
+                        kind=kind,
+                    )
+                )
         return tuple(each or kind for each, kind in zip(self.arguments, kinds, strict=True))
 
 

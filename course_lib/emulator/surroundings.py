@@ -14,9 +14,8 @@ from typing import Any
 from course_lib.emulator.errors import KernelRejected
 from course_lib.emulator.names import Unusable
 from course_lib.emulator.parse import Program, parse_text, read_statement
+from course_lib.sentences import Line, say
 
-# Lines of the surroundings are numbered from here on: no answer has so many of its own.
-FIRST_LINE = 1_000_000
 MOST_LINES_LEFT_OUT = 100
 
 
@@ -31,7 +30,10 @@ def names_around(context: str) -> dict[str, Any]:
             read_statement(statement, program)
         except KernelRejected:
             for name in _names_bound_by(statement):
-                reason = f"{name} comes from the notebook, and is nothing that a kernel can use"
+                reason = say(
+                    "{name} comes from the notebook, and is nothing that a kernel can use.",
+                    name=name,
+                )
                 program.names[name] = Unusable(reason)
     return program.names
 
@@ -39,7 +41,7 @@ def names_around(context: str) -> dict[str, Any]:
 def _statements(context: str) -> Iterator[ast.stmt]:
     """The statements that can be read, an import of several things as several imports."""
     tree = _readable(context)
-    ast.increment_lineno(tree, FIRST_LINE - 1)
+    ast.increment_lineno(tree, Line.FIRST_AROUND - 1)
     for statement in tree.body:
         if isinstance(statement, ast.Import):
             yield from (_only(ast.Import([alias]), statement) for alias in statement.names)

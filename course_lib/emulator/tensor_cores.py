@@ -34,6 +34,7 @@ from course_lib.emulator.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.memory import poison
 from course_lib.emulator.wide_access import elements_at_once
 from course_lib.emulator.wide_functions import HOME, need_arguments, need_array, need_index
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
@@ -219,7 +220,10 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
         for argument, wanted in zip(
             arguments, (_FOUR_SUMS, _words_type(a_words), _words_type(b_words)), strict=True
         ):
-            need(argument.type == wanted, f"needs {wanted}, not {argument.type}")
+            need(
+                argument.type == wanted,
+                say("needs {wanted}, not {type}", wanted=wanted, type=argument.type),
+            )
         return Typed(_FOUR_SUMS)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
@@ -251,7 +255,7 @@ INTRINSICS[f"{HOME}.mma_m16n8k8_tf32"] = _mma(8, _from_tf32, 4, 2)
 
 def _format(result: np.dtype, function: Callable[[Value], Value]) -> Intrinsic:
     def kind(kinds: list[np.dtype]) -> np.dtype:
-        need(kinds[0] == T.FLOAT32, f"needs a float32, not {kinds[0]}: cast it")
+        need(kinds[0] == T.FLOAT32, say("needs a float32, not {type}: cast it", type=kinds[0]))
         return result
 
     return elementwise(function, kind, operands=lambda kinds: kinds[0])

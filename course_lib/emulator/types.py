@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from course_lib.sentences import say
+
 BOOL = np.dtype(np.bool_)
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
@@ -139,7 +141,12 @@ Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | Static
 
 
 class TypingError(Exception):
-    """Numba would find no type for this; the message says why."""
+    """Numba would find no type for this; `said` says why."""
+
+    @property
+    def said(self) -> str:
+        """Why, as a sentence without its beginning and its end."""
+        return self.args[0]
 
 
 class NotEmulated(TypingError):
@@ -192,7 +199,7 @@ def unify(left: Type, right: Type) -> Type:
         if (left.dtype, left.ndim) == (right.dtype, right.ndim):
             layout = left.layout if left.layout == right.layout else "A"
             return ArrayType(left.dtype, left.ndim, left.writable and right.writable, layout)
-    raise TypingError(f"cannot unify {left} and {right}")
+    raise TypingError(say("cannot unify {left} and {right}", left=left, right=right))
 
 
 def _unify_scalars(left: np.dtype, right: np.dtype) -> np.dtype:
@@ -237,7 +244,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
         TypingError: for floats.
     """
     if is_float(left) or is_float(right):
-        raise TypingError(f"no bitwise operation on {left} and {right}")
+        raise TypingError(say("no bitwise operation on {left} and {right}", left=left, right=right))
     if left == BOOL and right == BOOL:
         return BOOL
     both_unsigned = left.kind == "u" and right.kind == "u"
@@ -251,7 +258,7 @@ def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
         TypingError: for floats.
     """
     if is_float(left) or is_float(right):
-        raise TypingError(f"no shift of {left} by {right}")
+        raise TypingError(say("no shift of {left} by {right}", left=left, right=right))
     return UINT64 if left.kind == "u" else INT64
 
 

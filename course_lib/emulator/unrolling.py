@@ -16,6 +16,7 @@ from course_lib.emulator import types as T
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.intrinsics import INTRINSICS, Arguments, Intrinsic, Keywords, Typed, need
 from course_lib.emulator.parse import Kernel
+from course_lib.sentences import Capital, say
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
@@ -47,7 +48,7 @@ def check_unrolled(kernel: Kernel, node: ast.For, own_names: Collection[str]) ->
         if isinstance(inner, ast.Break | ast.Continue | ast.Return):
             _refuse(inner, "a loop over unroll can't be left early: use range")
         if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Store):
-            _refuse(inner, f"{name} counts a loop over unroll: it can't be changed")
+            _refuse(inner, say("{name} counts a loop over unroll: it can't be changed", name=name))
 
 
 def _is_constant(call: ast.Call, own_names: Collection[str]) -> bool:
@@ -58,13 +59,16 @@ def _is_constant(call: ast.Call, own_names: Collection[str]) -> bool:
 
 
 def _refuse(node: ast.AST, why: str) -> NoReturn:
-    raise rejection("compile-error", f"{why[0].upper()}{why[1:]}.", node)
+    raise rejection("compile-error", say("{why}.", why=Capital(why)), node)
 
 
 def _unroll_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 1 and not keywords, "takes one number")
     count = arguments[0].literal
-    need(isinstance(count, int) and 0 < count <= MOST, f"needs a constant from 1 to {MOST}")
+    need(
+        isinstance(count, int) and 0 < count <= MOST,
+        say("needs a constant from 1 to {most}", most=MOST),
+    )
     return Typed(T.TupleType((T.INT64,) * int(count)))  # type: ignore[arg-type]
 
 

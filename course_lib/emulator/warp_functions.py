@@ -28,6 +28,7 @@ from course_lib.emulator.intrinsics import (
 )
 from course_lib.emulator.lanes import WARP_SIZE, Value
 from course_lib.emulator.memory import poison
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
@@ -267,7 +268,10 @@ def _integer(kinds: list[np.dtype]) -> np.dtype:
 
 
 def _place_of_bit(kinds: list[np.dtype]) -> np.dtype:
-    need(_integer(kinds).itemsize >= 4, f"needs an integer of 32 or 64 bits, not {kinds[0]}")
+    need(
+        _integer(kinds).itemsize >= 4,
+        say("needs an integer of 32 or 64 bits, not {type}", type=kinds[0]),
+    )
     return T.UINT32
 
 

@@ -23,6 +23,7 @@ from course_lib.emulator.intrinsics import (
 )
 from course_lib.emulator.lanes import Value
 from course_lib.emulator.memory import ArrayView
+from course_lib.sentences import say
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine import Machine
@@ -41,7 +42,7 @@ def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str
     """
     need(not keywords, "takes its arguments by place")
     said = ", ".join(names) or "no arguments"
-    need(len(arguments) == len(names), f"takes {said}")
+    need(len(arguments) == len(names), say("takes {said}", said=said))
 
 
 def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
@@ -52,10 +53,13 @@ def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
     """
     kind = argument.type
     if not isinstance(kind, T.ArrayType):
-        raise T.TypingError(f"needs an array, not {kind}")
+        raise T.TypingError(say("needs an array, not {kind}", kind=kind))
     need(kind.layout == "C", "needs a C-contiguous array: whole rows, no transposed or cut ones")
     bits = " or ".join(str(8 * size) for size in sizes)
-    need(kind.dtype.itemsize in sizes, f"needs elements of {bits} bits, not {kind.dtype}")
+    need(
+        kind.dtype.itemsize in sizes,
+        say("needs elements of {bits} bits, not {dtype}", bits=bits, dtype=kind.dtype),
+    )
     return kind
 
 
@@ -65,7 +69,10 @@ def need_index(argument: Typed) -> None:
     Raises:
         TypingError: if it is none.
     """
-    need(T.is_integer(argument.type), f"needs a whole number as index, not {argument.type}")
+    need(
+        T.is_integer(argument.type),
+        say("needs a whole number as index, not {type}", type=argument.type),
+    )
 
 
 # -- 16 bytes at once ---------------------------------------------------------------------------
@@ -90,7 +97,15 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
         need(array.writable, "the array is read-only")
         given = arguments[2].type
         wanted = T.TupleType((array.dtype,) * count)
-        need(given == wanted, f"stores {count} {array.dtype}, not {given}: cast the values")
+        need(
+            given == wanted,
+            say(
+                "stores {count} {dtype}, not {given}: cast the values",
+                count=count,
+                dtype=array.dtype,
+                given=given,
+            ),
+        )
         return _NOTHING
 
     return typing
@@ -130,7 +145,7 @@ def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     array = need_array(arguments[0], (2,))
     need_index(arguments[1])
     need(array.writable, "the array is read-only")
-    need(arguments[2].type == _WORDS, f"stores four uint32, not {arguments[2].type}")
+    need(arguments[2].type == _WORDS, say("stores four uint32, not {type}", type=arguments[2].type))
     return _NOTHING
 
 
@@ -158,7 +173,14 @@ def _check_ends(arguments: Arguments, size: int) -> None:
     sizes = (1, 2, 4, 8) if size == WIDE_COPY else (NARROW_COPY,)
     arrays = [need_array(arguments[place], sizes) for place in (0, 2)]
     target, source = (array.dtype for array in arrays)
-    need(target == source, f"copies bytes: both arrays need one type, not {target} and {source}")
+    need(
+        target == source,
+        say(
+            "copies bytes: both arrays need one type, not {target} and {source}",
+            target=target,
+            source=source,
+        ),
+    )
     need_index(arguments[1])
     need_index(arguments[3])
 
@@ -172,7 +194,10 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
         _check_ends(arguments, size)
         for valid in arguments[4:]:
             kind = valid.type
-            need(kind == T.BOOL, f"needs True or False as its last argument, not {kind}")
+            need(
+                kind == T.BOOL,
+                say("needs True or False as its last argument, not {kind}", kind=kind),
+            )
         return _NOTHING
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -192,7 +217,11 @@ def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
     if found != space:
         raise rejection(
             "unsupported",
-            f"Asynchronous copies go from global to shared memory; {view.name} is {found} memory.",
+            say(
+                "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
+                view=view.name,
+                found=found,
+            ),
             node,
         )
 
