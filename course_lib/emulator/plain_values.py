@@ -71,7 +71,7 @@ def count(value: Any, depth: int = 0) -> int:
     if type(value) not in (tuple, list):
         return 1
     if depth == MAX_SEQUENCE_DEPTH:
-        raise Stop("not-allowed", "Tuples lie in tuples too deeply here.")
+        raise Stop("not-allowed", "Tuples are nested too deeply here.")
     total = 1
     for each in value:
         total += count(each, depth + 1)
