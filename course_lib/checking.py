@@ -13,22 +13,30 @@ import ast
 import builtins
 import difflib
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
 from course_lib import runtime
-from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.diagnosis import plain_function, tile_choice
+from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis import asked_constants, called_function, plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
 from course_lib.diagnosis.generic import check_reference
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_program, names_around
+from course_lib.emulator import (
+    Kernel,
+    KernelRejected,
+    Program,
+    kernel_from,
+    load_program,
+    names_around,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.parse import plain_from, unknown_decorators
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
+from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
 from course_lib.sentences import STUDENTS, Line, facts_of, in_words, told
 
 LONGEST_SENTENCE = 800  # characters
@@ -58,15 +66,7 @@ def examine(
     """
 
     def judge(exercise: Exercise) -> Report:
-        if exercise.kind == "function":
-            function = plain_from(kernel)
-            _refuse_decorators(exercise, function, is_object=True)
-            return plain_function.examine(exercise, function, seed)
-        if exercise.kind == "constants":
-            return tile_choice.examine(exercise, tile_choice.from_object(kernel))
-        answer = _answer_of_object(kernel)
-        _refuse_decorators(exercise, answer.kernel, is_object=True)
-        return examine_kernel(exercise, answer, block, seed)
+        return JUDGES[exercise.kind].of_object(exercise, kernel, block, seed)
 
     return _shielded(exercise_id, judge, debug)
 
@@ -93,17 +93,100 @@ def examine_source(
 
     def judge(exercise: Exercise) -> Report:
         program = load_program(text, surroundings=names_around(context))
-        if exercise.kind == "constants":
-            return tile_choice.examine(exercise, tile_choice.from_program(program))
-        if exercise_id not in program.functions:
-            _refuse_unknown_form(exercise_id, text)
-        function = program.kernel(exercise_id)
-        _refuse_decorators(exercise, function)
-        if exercise.kind == "function":
-            return plain_function.examine(exercise, function, seed)
-        return examine_kernel(exercise, Answer(function), block, seed)
+        return JUDGES[exercise.kind].of_text(exercise, program, block, seed)
 
     return _shielded(exercise_id, judge, debug)
+
+
+Block = Sequence[int] | None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How one kind of answer is judged, handed over as an object or written as text."""
+
+    of_object: Callable[[Exercise, object, Block, int], Report]
+    of_text: Callable[[Exercise, Program, Block, int], Report]
+
+
+def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
+    answer = _answer_of_object(kernel)
+    _refuse_decorators(exercise, answer.kernel, is_object=True)
+    _refuse_given(exercise, answer.kernel)
+    return examine_kernel(exercise, answer, block, seed)
+
+
+def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return examine_kernel(exercise, Answer(_function_in(exercise, program)), block, seed)
+
+
+def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
+    plain = plain_from(function)
+    _refuse_decorators(exercise, plain, is_object=True)
+    return _called(exercise, plain, seed)
+
+
+def _function_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return _called(exercise, _function_in(exercise, program), seed)
+
+
+def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
+    return _looked_at(exercise, tile_choice.from_object(numbers))
+
+
+def _constants_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+    return _looked_at(exercise, tile_choice.from_program(program))
+
+
+def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
+    _refuse_given(exercise, function)
+    if isinstance(exercise, Task):
+        return called_function.examine(exercise, function)
+    return plain_function.examine(exercise, function, seed)
+
+
+def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
+    if isinstance(exercise, Task):
+        return asked_constants.examine(exercise, numbers)
+    return tile_choice.examine(exercise, numbers)
+
+
+JUDGES: Mapping[Kind, Judge] = {
+    KERNEL: Judge(_kernel_object, _kernel_text),
+    FUNCTION: Judge(_function_object, _function_text),
+    CONSTANTS: Judge(_constants_object, _constants_text),
+}
+
+
+def _function_in(exercise: Exercise, program: Program) -> Kernel:
+    """The function of a text that has the exercise's name.
+
+    Raises:
+        KernelRejected: if there is none, or a decorator makes something else of it.
+    """
+    if exercise.id not in program.functions:
+        _refuse_unknown_form(exercise.id, program.source)
+    function = program.kernel(exercise.id)
+    _refuse_decorators(exercise, function)
+    _refuse_given(exercise, function)
+    return function
+
+
+def _refuse_given(exercise: Exercise, function: Kernel) -> None:
+    """Say so if the answer to a task is still the code that the task gives.
+
+    Raises:
+        KernelRejected: with `missing-answer`.
+    """
+    if not isinstance(exercise, Task) or not isinstance(function.tree, ast.FunctionDef):
+        return
+    given = next(
+        each for each in ast.parse(exercise.given).body if isinstance(each, ast.FunctionDef)
+    )
+    if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
+        said = f"{function.name} is still as it was given: it waits for your lines."
+        hint = exercise.hints[0]
+        raise rejection("missing-answer", said, function.tree.lineno, hint)
 
 
 def _refuse_unknown_form(name: str, text: str) -> None:
@@ -182,7 +265,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
             decorator,
             "Does the answer work without it?",
         )
-    if exercise.kind == "function" and function.is_decorated:
+    if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",
             f"{function.name} is called by Python with a device and three numbers, and returns a "
@@ -196,7 +279,8 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     """Judge a kernel and print the verdict.
 
     Raises:
-        CheckFailed: if it did not pass; a notebook shows this as one line.
+        CheckFailed: if a graded exercise did not pass; a notebook shows this as one line. A task
+            of a lesson raises nothing: the lesson goes on.
     """
     unread = _unreadable_answer(exercise_id)
     if unread is not None:
@@ -208,7 +292,7 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     with interruptible("the answer has not been judged."):
         report = examine(exercise_id, kernel, block)
     print(report)
-    if not report.passed:
+    if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()
         # pytest shows this line alone, without what was printed; so the cause stands in it.
         cause = by_importance(report.findings)[0]
@@ -255,7 +339,8 @@ def _answer_of_object(kernel: object) -> Answer:
 
 def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
-    exercise = EXERCISES.get(exercise_id) if isinstance(exercise_id, str) else None
+    known = {**TASKS, **EXERCISES}
+    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else None
     if exercise is None:
         return _no_such_exercise(exercise_id)
     try:
@@ -319,7 +404,7 @@ def _shortened(text: str) -> str:
 
 
 def _no_such_exercise(exercise_id: object) -> Report:
-    known = list(EXERCISES)
+    known = [*EXERCISES, *TASKS]
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
     message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
     return Report(str(exercise_id), (finding("missing-answer", message),))

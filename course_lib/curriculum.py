@@ -1,53 +1,43 @@
 """The one registry of the course: its lessons, its exercises, and the rungs of the ladder.
 
-Titles, goals, launch shapes, requirements and points are written here and nowhere else. The
-notebooks' headings, the README's table, the checks and the grader all read them from here.
-This module imports nothing else of the course but the checks of its entries.
+Titles, goals, launch shapes, requirements and points are written here, or in the file of each
+exercise, and nowhere else. The notebooks' headings, the README's table, the checks and the grader
+all read them from here.
 """
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
 
-from course_lib import entries
+from course_lib import entries, exercises, tasks
+from course_lib.exercise import PROPERTIES, Exercise, Launch, Task, ceil_div
 
-Size = int | str  # a number, or the name of a constant that the answer may define itself
-
-# What an answer is judged by. "right" comes first; what can be earned without it, and when,
-# diagnosis/points.py says.
-PROPERTIES: Mapping[str, str] = MappingProxyType(
-    {
-        "right": "the result is right on every shape that is tried",
-        "bounds": "no thread reads or writes outside an array",
-        "coalesced": "the lanes of a warp ask for neighbouring elements",
-        "shared-memory": "the tiles are staged in shared memory",
-        "race-free": "a barrier stands wherever one thread needs what another one wrote",
-        "reuse": "a block fetches each element from global memory once per tile",
-        "registers": "what a thread reads from tiles in shared memory serves several of its sums",
-        "conflict-free": "no access to shared memory has a bank conflict",
-        "float32": "all arithmetic is done in float32",
-        "refusals": "a launch that a GPU would refuse gives 0",
-        "resident": "an SM has room for two blocks of whole warps",
-        "intensity": "the tile reaches the intensity that is asked for",
-    }
-)
+__all__ = [
+    "EXERCISES",
+    "LESSONS",
+    "PROPERTIES",
+    "RUNGS",
+    "TASKS",
+    "Exercise",
+    "Launch",
+    "Lesson",
+    "Rung",
+    "Task",
+    "ceil_div",
+    "lesson",
+    "lesson_with_parts",
+    "next_lesson",
+    "rung",
+]
 
 PUBLISHED_ON = "RTX A6000, 4096 x 4096 x 4096, FP32"
 PUBLISHED_BY = "S. Boehm, SGEMM_CUDA (README table)"
 PUBLISHED_CUBLAS_GFLOPS = 23249.6
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How a kernel is launched, in CUDA's order: x first."""
-
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,8 @@ class Lesson:
         title: as the heading shows it, without the number.
         minutes: how long a careful first reading takes, exercise excluded.
         goals: three things that the student can do afterwards; each begins with a verb.
-        exercises: ids, in the order of the exercise notebook.
+        exercises: ids, in the order of the exercise notebook; each names its lesson, and not the
+            other way round.
         rung: the rung of the ladder that this lesson climbs, if it climbs one.
     """
 
@@ -82,142 +73,6 @@ class Lesson:
     def numbers(self) -> tuple[str, str]:
         """Its own number and the one that all parts of a split lesson share: "05b" and "05"."""
         return self.number, self.number[:2]
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """One thing that the student writes, and how it is launched and judged.
-
-    Attributes:
-        id: the name on the marker line; also the name of the function.
-        title: a short phrase.
-        lesson: the number of its lesson.
-        parameters: the parameters of the kernel, in order.
-        output: the parameter that the kernel writes.
-        block: threads per block, x first; a name stands for one of the constants.
-        tile: the part of the output that one block computes, x first; the block itself if None.
-        thread_tile: the part of the tile that one thread computes, x first, if it is more than one
-            element and thereby decides how many threads (in a row) a block has.
-        constants: what an answer may define itself, with the value used when it does not.
-        block_axes: how many sizes a tuple BLOCK may have with which an answer chooses another
-            block; none where it may not.
-        points: what is judged (see PROPERTIES), in the order of a report, with its points.
-        rung: the rung of the ladder that its solution stands on, if any.
-        kind: a kernel that is launched, a plain function that is called, or constants (those of
-            `parameters`) that are looked at. What is said of launches is for kernels alone.
-        reference: what a kernel of its own kind computes, as a function of its inputs as NumPy
-            arrays of float64. With it and `shapes`, the entry is all that the checks need.
-        shapes: the axes of each parameter as letters, "M,N"; equal letters are equal sizes, and ""
-            stands for a number. The output comes last, and has one or two axes.
-        formula: the same as a student writes it, "B = s * A".
-    """
-
-    id: str
-    title: str
-    lesson: str
-    parameters: tuple[str, ...]
-    points: Mapping[str, int]
-    output: str = "C"
-    block: tuple[Size, ...] = (16, 16)
-    tile: tuple[Size, ...] | None = None
-    thread_tile: tuple[Size, ...] | None = None
-    constants: Mapping[str, int] = field(default_factory=dict)
-    block_axes: tuple[int, ...] = ()
-    rung: str | None = None
-    kind: Literal["kernel", "function", "constants"] = "kernel"
-    reference: Callable[..., Any] | None = None
-    shapes: tuple[str, ...] = ()
-    formula: str = ""
-    place: ClassVar[entries.Place]  # each has its own: where its entry is written
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
-        object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
-        object.__setattr__(self, "place", entries.Place())
-        entries.check_entry(self, PROPERTIES)
-
-    @property
-    def requirements(self) -> tuple[str, ...]:
-        """What is asked beyond a right result."""
-        return tuple(name for name in self.points if name != "right")
-
-    @property
-    def max_points(self) -> int:
-        return sum(self.points.values())
-
-    @property
-    def signature(self) -> str:
-        """The call as a student writes it, "matmul_tiled(A, B, C)", or the constants asked for."""
-        names = ", ".join(self.parameters)
-        return names if self.kind == "constants" else f"{self.id}({names})"
-
-    @property
-    def check_call(self) -> str:
-        """The check cell of this exercise."""
-        answer = self.id
-        if self.kind == "constants":
-            answer = "{" + ", ".join(f'"{name}": {name}' for name in self.parameters) + "}"
-        return f'course_lib.check("{self.id}", {answer})'
-
-    def launch(
-        self,
-        output_shape: Sequence[int],
-        constants: Mapping[str, object] | None = None,
-        block: Sequence[int] | None = None,
-    ) -> Launch:
-        """The grid and block that cover an output of this shape (rows first, as NumPy has it).
-
-        A constant of the answer replaces the default of that name, `BLOCK` (a tuple) replaces the
-        block, and the argument `block` replaces both.
-
-        Raises:
-            ValueError: if a size is not a positive whole number.
-        """
-        given = {**self.constants, **(constants or {})}
-        chosen = block if block is not None else given.get("BLOCK")
-        threads = _sizes(self.block if chosen is None else chosen, given)
-        # A tile of its own size does not change with the block; otherwise the block is the tile.
-        covers = threads if self.tile is None else _sizes(self.tile, given)
-        if self.thread_tile is not None and chosen is None:
-            threads = (_pieces(covers, _sizes(self.thread_tile, given)),)
-        extents = tuple(reversed(output_shape))
-        if len(covers) < len(extents):
-            covers += (1,) * (len(extents) - len(covers))
-        return Launch(tuple(map(ceil_div, extents, covers)), threads)
-
-
-def ceil_div(count: int, size: int) -> int:
-    """How many pieces of `size` cover `count`."""
-    return -(-count // size)
-
-
-def _sizes(sizes: object, constants: Mapping[str, object]) -> tuple[int, ...]:
-    """Sizes as numbers, constants' names replaced by their values."""
-    several = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
-    return tuple(_size(each, constants) for each in several)
-
-
-def _size(size: Any, constants: Mapping[str, object]) -> int:
-    number: Any = constants.get(size) if isinstance(size, str) else size
-    try:
-        whole = 0 if isinstance(number, bool) else operator.index(number)
-    except TypeError:
-        whole = 0
-    if whole < 1:
-        name = f"{size} = " if isinstance(size, str) else ""
-        raise ValueError(f"a size must be a positive whole number, not {name}{number!r}")
-    return whole
-
-
-def _pieces(tile: tuple[int, ...], piece: tuple[int, ...]) -> int:
-    """How many pieces a tile falls into."""
-    if any(whole % part for whole, part in zip(tile, piece, strict=True)):
-        (width, height), (wide, high) = tile, piece
-        raise ValueError(
-            f"a tile of {height} rows and {width} columns does not fall into pieces of {high} and "
-            f"{wide}"
-        )
-    return math.prod(whole // part for whole, part in zip(tile, piece, strict=True))
 
 
 @dataclass(frozen=True)
@@ -243,7 +98,13 @@ class Rung:
         return self.published_gflops / PUBLISHED_CUBLAS_GFLOPS
 
 
-LESSONS: tuple[Lesson, ...] = (
+def found_in(package: ModuleType, name: str) -> Iterator[Any]:
+    """The entries under this name in the modules of a package, one in each."""
+    for module in iter_modules(package.__path__, f"{package.__name__}."):
+        yield getattr(import_module(module.name), name)
+
+
+_WITHOUT_EXERCISES: tuple[Lesson, ...] = (
     Lesson(
         number="00",
         slug="start_here",
@@ -254,7 +115,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Write a kernel in which every thread computes one element",
             "Decide when shared memory cannot help",
         ),
-        exercises=("mat_add",),
     ),
     Lesson(
         number="01",
@@ -277,7 +137,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Count the bytes that it requests, and its FLOPs per byte",
             "Distinguish the two mappings that both go by the name naive",
         ),
-        exercises=("matmul_naive",),
         rung="naive",
     ),
     Lesson(
@@ -290,7 +149,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Change one line so that the lanes of a warp read neighbours",
             "Explain why the result stays the same and the time does not",
         ),
-        exercises=("matmul_coalesced",),
         rung="coalesced",
     ),
     Lesson(
@@ -314,7 +172,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Defend each of its two barriers with the race that it prevents",
             "Explain why far fewer requested bytes gain far less time",
         ),
-        exercises=("matmul_tiled",),
         rung="tiled",
     ),
     Lesson(
@@ -327,7 +184,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Work out how many blocks fit on an SM, and what binds them",
             "Explain why a kernel with half the occupancy can be five times as fast",
         ),
-        exercises=("blocks_per_sm", "pick_a_tile"),
     ),
     Lesson(
         number="07",
@@ -339,7 +195,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Cure a column access by padding, or by an XOR with enough bits",
             "Show with two counters where padding does harm",
         ),
-        exercises=("transpose_tiled", "block_scan"),
     ),
     Lesson(
         number="08",
@@ -351,7 +206,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Read a hot loop in machine code, and mend what Numba made of it",
             "Explain how a kernel gets faster while its occupancy falls",
         ),
-        exercises=("matmul_1d", "matmul_2d"),
         rung="register_2d",
     ),
     Lesson(
@@ -387,7 +241,6 @@ LESSONS: tuple[Lesson, ...] = (
             "Work an online softmax by hand, and say what a new maximum changes",
             "Write attention as one kernel that never stores the scores",
         ),
-        exercises=("attention",),
     ),
     Lesson(
         number="12",
@@ -402,154 +255,14 @@ LESSONS: tuple[Lesson, ...] = (
     ),
 )
 
-_REGISTER_POINTS = {
-    "right": 3,
-    "bounds": 1,
-    "race-free": 2,
-    "reuse": 1,
-    "registers": 2,
-    "float32": 1,
-}
 
-EXERCISES: dict[str, Exercise] = entries.by_id(
-    (
-        Exercise(
-            id="mat_add",
-            title="Add two matrices",
-            lesson="00",
-            parameters=("A", "B", "C"),
-            block_axes=(2,),
-            points={"right": 4, "bounds": 2, "coalesced": 2, "float32": 2},
-        ),
-        Exercise(
-            id="matmul_naive",
-            title="One thread, one output",
-            lesson="02",
-            parameters=("A", "B", "C"),
-            block_axes=(2,),
-            points={"right": 5, "bounds": 3, "float32": 2},
-            rung="naive",
-        ),
-        Exercise(
-            id="matmul_coalesced",
-            title="A warp reads side by side",
-            lesson="03",
-            parameters=("A", "B", "C"),
-            block_axes=(2,),
-            points={"right": 3, "bounds": 2, "coalesced": 4, "float32": 1},
-            rung="coalesced",
-        ),
-        Exercise(
-            id="matmul_tiled",
-            title="Stage tiles in shared memory",
-            lesson="05",
-            parameters=("A", "B", "C"),
-            block=("TILE", "TILE"),
-            tile=("TILE", "TILE"),
-            constants={"TILE": 16},
-            block_axes=(2,),
-            points={
-                "right": 3,
-                "bounds": 1,
-                "shared-memory": 1,
-                "race-free": 2,
-                "reuse": 2,
-                "float32": 1,
-            },
-            rung="tiled",
-        ),
-        Exercise(
-            id="blocks_per_sm",
-            title="How many blocks fit on an SM",
-            lesson="06",
-            parameters=("device", "threads", "registers", "shared_bytes"),
-            points={"right": 8, "refusals": 2},
-            kind="function",
-        ),
-        Exercise(
-            id="pick_a_tile",
-            title="Choose a tile for an H100",
-            lesson="06",
-            parameters=("BM", "BN", "BK", "TM", "TN"),
-            points={"right": 4, "resident": 3, "intensity": 3},
-            kind="constants",
-        ),
-        Exercise(
-            id="transpose_tiled",
-            title="Transpose, with neighbours on both sides",
-            lesson="07",
-            parameters=("A", "B"),
-            output="B",
-            block=("TILE", "TILE"),
-            tile=("TILE", "TILE"),
-            constants={"TILE": 32},
-            block_axes=(1, 2),
-            points={
-                "right": 3,
-                "bounds": 1,
-                "coalesced": 2,
-                "conflict-free": 2,
-                "race-free": 1,
-                "float32": 1,
-            },
-        ),
-        Exercise(
-            id="block_scan",
-            title="Running sums within a block",
-            lesson="07",
-            parameters=("x", "y"),
-            output="y",
-            block=(64,),
-            tile=(64,),
-            block_axes=(1,),
-            points={"right": 4, "bounds": 1, "race-free": 3, "reuse": 1, "float32": 1},
-        ),
-        Exercise(
-            id="matmul_1d",
-            title="A thread computes a column of outputs",
-            lesson="08",
-            parameters=("A", "B", "C"),
-            block=(512,),
-            tile=("BN", "BM"),
-            thread_tile=(1, "TM"),
-            constants={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
-            block_axes=(1, 2),
-            points=_REGISTER_POINTS,
-            rung="register_1d",
-        ),
-        Exercise(
-            id="matmul_2d",
-            title="A thread computes a square of outputs",
-            lesson="08",
-            parameters=("A", "B", "C"),
-            block=(256,),
-            tile=("BN", "BM"),
-            thread_tile=("TN", "TM"),
-            constants={"BM": 64, "BN": 64, "BK": 8, "TM": 4, "TN": 4},
-            block_axes=(1, 2),
-            points=_REGISTER_POINTS,
-            rung="register_2d",
-        ),
-        Exercise(
-            id="attention",
-            title="Attention, tile by tile",
-            lesson="11",
-            parameters=("Q", "K", "V", "O"),
-            output="O",
-            block=(32, 16),
-            tile=(16,),
-            block_axes=(2,),
-            points={
-                "right": 4,
-                "bounds": 1,
-                "shared-memory": 1,
-                "race-free": 2,
-                "reuse": 1,
-                "float32": 1,
-            },
-        ),
-    ),
-    LESSONS,
+EXERCISES: dict[str, Exercise] = entries.by_id(found_in(exercises, "EXERCISE"), _WITHOUT_EXERCISES)
+TASKS: dict[str, Task] = entries.by_id(
+    found_in(tasks, "TASK"), _WITHOUT_EXERCISES, taken=EXERCISES.keys()
+)
+LESSONS: tuple[Lesson, ...] = tuple(
+    replace(each, exercises=tuple(entries.of_lesson(EXERCISES.values(), each.number)))
+    for each in _WITHOUT_EXERCISES
 )
 
 # From the bottom up. The figures are FACTS §6.1: published, on one GPU, at one size.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,7 @@ from typing import Any
 POINTS_IN_ALL = 10
 MOST_LETTERS = 3
 MOST_THREADS = 1024
-# What answers that are no kernels are judged by; a kernel is judged by everything else.
-OF_KIND: Mapping[str, tuple[str, ...]] = {
-    "function": ("right", "refusals"),
-    "constants": ("right", "resident", "intensity"),
-}
+MOST_HINTS = 3
 Fault = tuple[str, str]  # the field, and what is wrong with it
 
 
@@ -71,8 +67,8 @@ def refuse(exercise: Any, field: str, why: str) -> BadEntry:
     return BadEntry(f"{exercise.place.of(field)}: {exercise.id}: {why}.")
 
 
-def check_entry(exercise: Any, properties: Mapping[str, str]) -> None:
-    """See that an entry holds together by itself.
+def check_entry(exercise: Any, properties: Sequence[str]) -> None:
+    """See that an entry holds together by itself, and asks for nothing but these properties.
 
     Raises:
         BadEntry: for the first thing that does not.
@@ -81,30 +77,68 @@ def check_entry(exercise: Any, properties: Mapping[str, str]) -> None:
         raise refuse(exercise, field, why)
 
 
-def _faults(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
+def _faults(exercise: Any, properties: Sequence[str]) -> Iterator[Fault]:
     names = (exercise.id, *exercise.parameters)
     for field, name in zip(("id", *["parameters"] * len(names)), names, strict=False):
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             yield field, f"{name!r} is no name in Python"
     if len(set(exercise.parameters)) < len(exercise.parameters):
         yield "parameters", "two parameters have one name"
-    yield from _faults_of_points(exercise, properties)
-    if exercise.kind == "kernel":
-        if exercise.output not in exercise.parameters:
-            given = ", ".join(exercise.parameters)
-            yield "output", f"the output {exercise.output} is none of the parameters ({given})"
-        yield from _faults_of_sizes(exercise)
-        yield from _faults_of_shapes(exercise)
+    if exercise.is_graded:
+        yield from _faults_of_points(exercise, properties)
+    else:
+        yield from _faults_of_task(exercise, properties)
+    yield from exercise.kind.faults(exercise)
 
 
-def _faults_of_points(exercise: Any, properties: Mapping[str, str]) -> Iterator[Fault]:
-    others = {name for names in OF_KIND.values() for name in names} - {"right"}
-    known = OF_KIND.get(exercise.kind) or tuple(each for each in properties if each not in others)
+def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
+    for name in task.asks:
+        if name not in known or name == "right":
+            yield "asks", f"a {task.kind.name} is not judged by {name!r}, but by {', '.join(known)}"
+    if not 1 <= len(task.hints) <= MOST_HINTS:
+        yield "hints", f"a task has one to {MOST_HINTS} hints, not {len(task.hints)}"
+    for field in ("given", "answer"):
+        try:
+            tree = ast.parse(getattr(task, field))
+        except SyntaxError as error:
+            yield field, f"`{field}` is no Python (its line {error.lineno}: {error.msg})"
+            continue
+        missing = set(task.names_to_define) - _names_defined(tree)
+        if missing:
+            yield field, f"`{field}` does not define {', '.join(sorted(missing))}"
+    for size in task.grid:
+        if isinstance(size, str) and size not in axes(task.shapes[-1] if task.shapes else ""):
+            yield "grid", f"the output has no axis {size}"
+    if task.grid and len(task.grid) != len(task.block):
+        yield "grid", "grid and block need one size for each direction"
+    if not task.kind.is_launched and task.reference is None:
+        yield "reference", "a task without a kernel needs a `reference`"
+
+
+def _names_defined(tree: ast.Module) -> set[str]:
+    """The functions and variables that a cell defines."""
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    nodes = (node for each in tree.body if isinstance(each, ast.Assign) for node in ast.walk(each))
+    return functions | {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
+    """What is wrong with the launch and the arrays of an entry."""
+    if exercise.output not in exercise.parameters:
+        given = ", ".join(exercise.parameters)
+        yield "output", f"the output {exercise.output} is none of the parameters ({given})"
+    yield from _faults_of_sizes(exercise)
+    yield from _faults_of_shapes(exercise)
+
+
+def _faults_of_points(exercise: Any, known: Sequence[str]) -> Iterator[Fault]:
     for name, points in exercise.points.items():
         if name not in known:
             yield (
                 "points",
-                f"a {exercise.kind} is not judged by {name!r}, but by {', '.join(known)}",
+                f"a {exercise.kind.name} is not judged by {name!r}, but by {', '.join(known)}",
             )
         if type(points) is not int or points < 1:
             yield "points", f"{name} has {points!r} points; write a whole number from 1 on"
@@ -135,7 +169,7 @@ def _faults_of_sizes(exercise: Any) -> Iterator[Fault]:
 
 def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
     if exercise.reference is None:
-        if exercise.shapes:
+        if exercise.shapes and not exercise.family:
             yield "shapes", "there are shapes but no `reference`, so nothing can be compared"
         return
     if not callable(exercise.reference):
@@ -146,10 +180,10 @@ def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
     if exercise.output != exercise.parameters[-1]:
         yield "output", "the last parameter has to be the output"
     output = axes(exercise.shapes[-1])
-    letters = {letter for each in exercise.shapes for letter in axes(each)}
+    letters = {letter for each in exercise.shapes for letter in axes(each) if is_free(letter)}
     if not 1 <= len(output) <= 2 or len(letters) > MOST_LETTERS:
         yield "shapes", "an output has one or two axes, and all arrays three letters together"
-    if len(set(output)) < len(output):
+    if len(set(output)) < len(output) and is_free(output[0]):
         yield "shapes", "the two axes of the output need letters of their own"
 
 
@@ -158,22 +192,36 @@ def axes(letters: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in letters.split(",") if each.strip())
 
 
-def by_id(exercises: Sequence[Any], lessons: Iterable[Any]) -> dict[str, Any]:
-    """The entries by their ids, in their order.
+def is_free(axis: str) -> bool:
+    """Whether an axis may have any size; a number, "4", is the size of one that may not."""
+    return not axis.isdecimal()
+
+
+def by_id(
+    exercises: Iterable[Any], lessons: Iterable[Any], taken: Collection[str] = ()
+) -> dict[str, Any]:
+    """The entries by their ids: lesson by lesson, in the order of their positions.
+
+    Ids that are `taken` belong to others.
 
     Raises:
-        BadEntry: if two have one id, or a lesson and an exercise do not name each other.
+        BadEntry: if two have one id, or the lesson of one does not exist.
     """
+    numbers = [lesson.number for lesson in lessons]
     found: dict[str, Any] = {}
     for exercise in exercises:
-        if exercise.id in found:
+        if exercise.id in found or exercise.id in taken:
             raise refuse(exercise, "id", "there is another exercise of this id")
-        found[exercise.id] = exercise
-    named = {lesson.number: lesson.exercises for lesson in lessons}
-    for exercise in exercises:
-        if exercise.lesson not in named:
+        if exercise.lesson not in numbers:
             raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")
-        if exercise.id not in named[exercise.lesson]:
-            why = f"lesson {exercise.lesson} does not name it; add it to the lesson's `exercises`"
-            raise refuse(exercise, "lesson", why)
-    return found
+        found[exercise.id] = exercise
+
+    def order(exercise: Any) -> tuple[int, int, str]:
+        return (numbers.index(exercise.lesson), exercise.position, exercise.id)
+
+    return {exercise.id: exercise for exercise in sorted(found.values(), key=order)}
+
+
+def of_lesson(exercises: Iterable[Any], number: str) -> Iterator[str]:
+    """The ids of the exercises that name this lesson."""
+    return (exercise.id for exercise in exercises if exercise.lesson == number)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Number
 from types import NoneType
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 # A student at home; a student whose answer was graded on inputs that are nobody's to know; and
 # whoever grades, and may know all of them.
@@ -23,21 +23,21 @@ STUDENTS: tuple[Audience, Audience] = ("student", "graded student")
 _FACT = re.compile(r"\{(\w+)\}")
 
 
-@runtime_checkable
-class Told(Protocol):
+class Told:
     """A fact that reads differently for different people."""
 
     def told(self, audience: Audience) -> str:
         """The fact in words."""
+        raise NotImplementedError
 
 
-class Sentence(str):
+class Sentence(str, Told):
     """One or more sentences, as a student reads them at home.
 
     Attributes:
         template: the words, with {names} of facts in them.
         graded: the words for a student whose answer was graded, where they are others.
-        facts: by name, what the words say: text, numbers, sentences, or anything with `told`.
+        facts: by name, what the words say: text, numbers, sentences, or anything that is `Told`.
     """
 
     template: str
@@ -65,7 +65,7 @@ def say(template: str, *, graded: str = "", **facts: object) -> Sentence:
         template: the words; a name in braces stands for the fact of that name.
         graded: the words on a page about inputs that were drawn for grading, where they may say
             less. Of every fact in them, `told` has decided what stands there.
-        facts: text, numbers, other sentences, or anything with a method `told`.
+        facts: text, numbers, other sentences, or anything that is `Told`.
 
     Raises:
         KeyError: for a name in braces that is no fact.
@@ -119,7 +119,7 @@ def facts_of(said: object) -> Mapping[str, object]:
 
 
 @dataclass(frozen=True)
-class Capital:
+class Capital(Told):
     """A sentence, or its first fact, at the beginning of a line or after a full stop."""
 
     said: str | Told
@@ -140,7 +140,7 @@ def _begins_with_a_name(said: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Index:
+class Index(Told):
     """An index that an answer has used, "index 40".
 
     Within twice the array and a block, a wrong index is a slip. One beyond may be an input in
@@ -168,7 +168,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Told):
     """A line of an answer, "line 7".
 
     The notebook around an answer is read as well, and a number that its lines have here tells

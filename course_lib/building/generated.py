@@ -10,6 +10,7 @@ import re
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
 from course_lib.building.project import Project
+from course_lib.building.tasks import with_tasks
 from course_lib.curriculum import EXERCISES, Lesson
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
@@ -97,9 +98,12 @@ def with_generated_cells(
     """The author's cells with the generated ones in their places, links completed.
 
     Raises:
-        BuildError: if there is no code cell, or a link leads to no notebook of the course.
+        BuildError: if there is no code cell, a link leads to no notebook of the course, or a task
+            cannot stand where it is placed.
     """
     authored = [cell for cell in cells if not {"launch", "next"} & set(tags(cell))]
+    if folder == "notebooks":
+        authored = with_tasks(authored, lesson.number)
     place = next((i for i, cell in enumerate(authored) if cell["cell_type"] == "code"), None)
     if place is None:
         raise BuildError("there is no code cell")

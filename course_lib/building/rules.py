@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from course_lib.building import tasks
 from course_lib.building.exercises import (
     BEGIN,
     answer_cells,
@@ -39,6 +40,7 @@ TAGS = GENERATED | {
     "check",
     "solution",
     COMPUTED,
+    *tasks.TAGS,
 }
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.
@@ -162,7 +164,7 @@ def _answer_rules(cell: Cell, exercise: Exercise) -> Iterator[str]:
     tree = ast.parse(source(cell))
     if "exercise" not in tags(cell):
         yield f"the answer to {exercise.id} is not tagged `exercise`"
-    if exercise.kind == "constants":
+    if not exercise.kind.is_function:
         stored = (
             n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )

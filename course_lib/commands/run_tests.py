@@ -197,9 +197,12 @@ def _environment(group: str) -> str:
 
 
 def in_parallel() -> list[str]:
-    """pytest-xdist's options for this machine."""
-    workers = min(os.cpu_count() or 1, 8)
-    return ["-n", str(workers), "--dist=worksteal"] if workers > 1 else []
+    """pytest-xdist's options for this machine: one worker more than processors.
+
+    Many a test waits: for a kernel that starts, a package that is installed, a process that ends.
+    """
+    workers = 1 + min(os.cpu_count() or 1, 8)
+    return ["-n", str(workers), "--dist=worksteal"]
 
 
 def _pytest(python: str, *arguments: str) -> Command:

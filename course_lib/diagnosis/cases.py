@@ -101,6 +101,8 @@ class Problem:
         directions: in which; places in a shape.
         gpu_shapes: what a real GPU is tried on as well.
         counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
+        sizes_vary: an answer has to be right for other sizes as well.
+        starts_blank: what the output holds before a launch says nothing, and may not be read.
     """
 
     formula: str
@@ -119,6 +121,12 @@ class Problem:
     directions: ClassVar[tuple[int, ...]] = (0, 1)
     gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
     counted: ClassVar[int | None] = None
+    sizes_vary: ClassVar[bool] = True
+    starts_blank: ClassVar[bool] = True
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        """The launches to try; `first` is the exact one."""
+        return make_cases(self, first, seed)
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32 and row-major."""
@@ -468,46 +476,24 @@ class Attention(Problem):
         return None
 
 
-PRODUCT = Product(
-    "C = A @ B",
-    ((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
-    diagnose_matmul,
-)
-REGISTER_PRODUCT = RegisterProduct(
-    "C = A @ B",
-    ((33, 67, 5), (70, 130, 20), (129, 60, 11), (1, 65, 17), (50, 1, 8)),
-    diagnose_register_tile,
-    register_mapping,
-)
-SUM = Sum("C = A + B", ((33, 19, 0), (31, 40, 0), (1, 33, 0), (33, 1, 0)), diagnose_add)
-TRANSPOSE = Transpose(
-    "B = A.T",
-    ((33, 70, 0), (65, 40, 0), (1, 33, 0), (40, 1, 0)),
-    diagnose_transpose,
-    transpose_mapping,
-)
-SCAN = Scan(
-    "y = running sums of x, run by run",
-    ((100,), (63,), (65,), (190,)),
-    diagnose_scan,
-    lambda trail, sizes: run_mapping_slip(trail, RUN, "y", "element"),
-)
-ATTENTION = Attention(
-    "O = softmax(Q Kᵀ / √32) V",
-    ((9, 33, 1), (7, 20, 1), (5, 1, 60), (20, 40, 60), (19, 70, 1)),
-    diagnose_attention,
-    lambda trail, sizes: run_mapping_slip(trail, ROWS, "O", "row"),
-)
-PROBLEMS: dict[str, Problem] = {
-    "mat_add": SUM,
-    "matmul_naive": PRODUCT,
-    "matmul_coalesced": PRODUCT,
-    "matmul_tiled": PRODUCT,
-    "matmul_1d": REGISTER_PRODUCT,
-    "matmul_2d": REGISTER_PRODUCT,
-    "transpose_tiled": TRANSPOSE,
-    "block_scan": SCAN,
-    "attention": ATTENTION,
+# The families of problems; each exercise of one brings the sizes to try.
+FAMILIES: dict[str, Problem] = {
+    "sum": Sum("C = A + B", (), diagnose_add),
+    "product": Product("C = A @ B", (), diagnose_matmul),
+    "register product": RegisterProduct("C = A @ B", (), diagnose_register_tile, register_mapping),
+    "transpose": Transpose("B = A.T", (), diagnose_transpose, transpose_mapping),
+    "scan": Scan(
+        "y = running sums of x, run by run",
+        (),
+        diagnose_scan,
+        lambda trail, sizes: run_mapping_slip(trail, RUN, "y", "element"),
+    ),
+    "attention": Attention(
+        "O = softmax(Q Kᵀ / √32) V",
+        (),
+        diagnose_attention,
+        lambda trail, sizes: run_mapping_slip(trail, ROWS, "O", "row"),
+    ),
 }
 
 

@@ -346,14 +346,15 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     that still reads them names the race. A race of the same threads, lines and cell is the same.
     """
     seen: dict[tuple[str, int | None], Finding] = {}
-    races: list[object] = []
+    races: set[object] = set()
     # What is harmless in one launch may be an error in another one.
     for each in sorted(findings, key=lambda each: each.severity != "error"):
         if each.code.startswith("race-"):
-            race = (each.code, {each.line, each.other_line}, each.cell, each.threads, each.blocks)
+            lines = frozenset((each.line, each.other_line))
+            race = (each.code, lines, each.cell, each.threads, each.blocks)
             if race in races:
                 continue
-            races.append(race)
+            races.add(race)
         line = each.line
         if each.code == "barrier-divergence":
             line = None

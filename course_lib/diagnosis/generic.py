@@ -7,7 +7,8 @@ in the wrong place. Bounds, races, cost and float64 are the emulator's business,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil, lcm, prod
 from typing import ClassVar
@@ -15,13 +16,14 @@ from typing import ClassVar
 import numpy as np
 
 from course_lib import entries
-from course_lib.curriculum import Exercise, Launch
+from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.cases import (
     EPSILON,
+    FAMILIES,
     HIGHEST,
     LOWEST,
-    PROBLEMS,
     Array,
+    Case,
     Problem,
     Shape,
     exact_side,
@@ -35,20 +37,22 @@ from course_lib.diagnosis.numbers import (
     not_written,
     shifted_or_scaled,
 )
-from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import Geometry, Slip
-from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
+from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
 SIZES: dict[int, tuple[Shape, ...]] = {
+    0: (),
     1: ((100,), (63,), (65,), (190,), (31,)),
     2: ((33, 19), (31, 40), (1, 33), (33, 1), (70, 65)),
     3: ((33, 19, 37), (31, 33, 17), (17, 40, 5), (1, 33, 31), (33, 1, 20)),
 }
-SHORT: dict[int, Shape] = {1: (5,), 2: (5, 6), 3: (5, 6, 3)}
+SHORT: dict[int, Shape] = {0: (), 1: (5,), 2: (5, 6), 3: (5, 6, 3)}
 ON_A_GPU: dict[int, tuple[Shape, ...]] = {
+    0: ((),),
     1: ((100_003,), (1 << 16,)),
     2: ((1000, 517), (512, 512)),
     3: ((1000, 517, 133), (512, 512, 128)),
@@ -68,9 +72,10 @@ class DescribedProblem(Problem):
 
     def __init__(self, exercise: Exercise) -> None:
         letters = _letters(exercise)
+        free = sum(map(entries.is_free, letters))
         super().__init__(
             exercise.formula or exercise.title,
-            SIZES[len(letters)],
+            tuple(_with_fixed(letters, shape) for shape in SIZES[free]),
             partial(_diagnose, exercise),
             partial(_mapping, exercise.output),
         )
@@ -78,10 +83,11 @@ class DescribedProblem(Problem):
             "exercise": exercise,
             "sizes": letters,
             "letters": "".join(exercise.parameters),
-            "tiny": (1,) * len(letters),
-            "short": SHORT[len(letters)],
-            "directions": tuple(range(len(letters))),
-            "gpu_shapes": ON_A_GPU[len(letters)],
+            "tiny": _with_fixed(letters, (1,) * free),
+            "short": _with_fixed(letters, SHORT[free]),
+            "directions": tuple(n for n, each in enumerate(letters) if entries.is_free(each)),
+            "gpu_shapes": tuple(_with_fixed(letters, shape) for shape in ON_A_GPU[free]),
+            "sizes_vary": bool(free),
         }
         for name, value in values.items():  # the base class is frozen
             object.__setattr__(self, name, value)
@@ -128,15 +134,15 @@ class DescribedProblem(Problem):
         return all(bool(np.isfinite(each).all()) for each in self.answer(*inputs))
 
     def label(self, shape: Shape) -> str:
-        return ", ".join(
-            f"{letter} = {size}" for letter, size in zip(self.sizes, shape, strict=True)
-        )
+        sizes = zip(self.sizes, shape, strict=True)
+        free = [f"{letter} = {size}" for letter, size in sizes if entries.is_free(letter)]
+        return ", ".join(free) or f"{' x '.join(map(str, self.covered(shape)))} elements"
 
     def covered(self, shape: Shape) -> Shape:
         return self.shape_of(self.exercise.shapes[-1], shape)
 
     def exact(self, side: int) -> Shape:
-        return (side,) * len(self.sizes)
+        return _with_fixed(self.sizes, (side,) * len(self.sizes))
 
     def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
         if len(_axes(self.exercise.shapes[-1])) > 1:
@@ -145,7 +151,7 @@ class DescribedProblem(Problem):
         return self.exact(unit * (max(2, -(-192 // unit)) + more_tiles(seed, 2)))
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
-        return tuple(int(size) for size in rng.integers(2, 60, len(self.sizes)))
+        return _with_fixed(self.sizes, [int(k) for k in rng.integers(2, 60, len(self.sizes))])
 
     def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
         covered = self.covered(shape)
@@ -181,19 +187,47 @@ class DescribedProblem(Problem):
         return None
 
 
+class TaskProblem(DescribedProblem):
+    """What a task of a lesson asks for: arrays that hold what the task says before the launch."""
+
+    starts_blank: ClassVar[bool] = False
+    exercise: ClassVar[Task]
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        object.__setattr__(self, "diagnose", partial(diagnose_task, task))
+        if task.grid:
+            object.__setattr__(self, "mapping", partial(mapping_of_task, task))
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        """Where no size is free, the one problem in every order of the warps."""
+        before = self.exercise.before
+        if self.sizes_vary:
+            return [replace(each, poison=before) for each in super().cases(first, seed)]
+        return [
+            Case(first, schedule, before, draw, exact=True)
+            for draw, schedule in enumerate(("lockstep", "warps", "shuffled", "shuffled"))
+        ]
+
+
 def check_reference(exercise: Exercise) -> None:
     """Compute a reference once on small arrays, and see that its result is what the entry says.
 
     Raises:
         BadEntry: if there is nothing to compare answers with, or it does not fit.
     """
+    if not exercise.kind.is_launched:
+        return
     if exercise.reference is None:
         if not can_be_judged(exercise):
+            if exercise.family:
+                why = f"there is no family {exercise.family!r}; there are {', '.join(FAMILIES)}"
+                raise entries.refuse(exercise, "family", why)
             why = "there is no `reference`, so nothing can be compared"
             raise entries.refuse(exercise, "reference", why)
         return
     problem = DescribedProblem(exercise)
-    shape = SMALL[: len(problem.sizes)]
+    shape = _with_fixed(problem.sizes, SMALL)
     said = f"for {problem.label(shape)} `reference`"
     try:
         result = _reference(exercise, problem.operands(shape, np.random.default_rng(0)))
@@ -210,18 +244,34 @@ def check_reference(exercise: Exercise) -> None:
 
 def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
-    return DescribedProblem(exercise) if exercise.reference else PROBLEMS[exercise.id]
+    if exercise.reference:
+        return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
+    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes)
+    if isinstance(exercise, Task) and exercise.grid:
+        return replace(problem, mapping=partial(mapping_of_task, exercise))
+    return problem
+
+
+def problems(exercises: Mapping[str, Exercise]) -> dict[str, Problem]:
+    """What each of these exercises asks for whose kernel is launched."""
+    return {name: problem_of(each) for name, each in exercises.items() if each.kind.is_launched}
 
 
 def can_be_judged(exercise: Exercise) -> bool:
     """Whether there is anything to compare an answer with."""
-    return bool(exercise.kind != "kernel" or exercise.reference or exercise.id in PROBLEMS)
+    return bool(not exercise.kind.is_launched or exercise.reference or exercise.family in FAMILIES)
 
 
 def _letters(exercise: Exercise) -> tuple[str, ...]:
     """Every letter once, those of the output first."""
     shapes = exercise.shapes
     return tuple(dict.fromkeys(k for each in (shapes[-1], *shapes) for k in _axes(each)))
+
+
+def _with_fixed(letters: Sequence[str], sizes: Sequence[int]) -> Shape:
+    """Sizes for all letters: numbers stand for themselves, the others take what is given."""
+    left = iter(sizes)
+    return tuple(next(left) if entries.is_free(each) else int(each) for each in letters)
 
 
 def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
@@ -253,6 +303,112 @@ def _diagnose(exercise: Exercise, outcome: Outcome) -> Slip | None:
         not_finite,
     )
     return first_slip(tests, outcome)
+
+
+def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
+    """Do the blocks run the other way than the task's own grid has them?
+
+    Otherwise, which thread has which element is the answer's own affair.
+    """
+    steps = block_steps(trail)
+    if steps is None or trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+        return None
+    (row_x, column_x), (row_y, column_y) = steps
+    if (column_x, row_y) != (sizes.tile_columns, sizes.tile_rows) or row_x or column_y:
+        return None
+    message = (
+        f"Blocks run through {task.output} the wrong way: one block further in x moves along the "
+        "columns, and one further in y down the rows. Here the launch has x for rows and y for "
+        "columns."
+    )
+    hint = "Which of the two numbers of cuda.grid(2) counts rows here?"
+    return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
+
+
+def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
+    """The same for a task, whose output holds something before that may have to stay."""
+    if outcome.right.all():
+        return None
+    tests = (
+        _nothing_written,
+        _in_another_place,
+        _overwritten,
+        at_zeros,
+        partial(_other_operands, task),
+        partial(_displaced, task),
+        _another_number,
+        _whole_numbers,
+        shifted_or_scaled,
+        not_finite,
+    )
+    with np.errstate(all="ignore"):
+        return next(filter(None, (test(outcome) for test in tests)), None)
+
+
+def _changed(outcome: Outcome) -> tuple[Array, Array]:
+    """Which elements should change, and which did."""
+    return outcome.expected != outcome.poison, outcome.values != outcome.poison
+
+
+def _nothing_written(outcome: Outcome) -> Slip | None:
+    """Elements that should change and did not, while all others are right."""
+    wanted, changed = _changed(outcome)
+    left = wanted & ~changed & ~outcome.right
+    if not left.any() or not (outcome.right | left).all():
+        return None
+    out, hint = outcome.output, "Which thread should write there, and what keeps it away?"
+    if not (wanted & changed).any():
+        message = f"Nothing of {out} has changed: no thread has written a number into it."
+    else:
+        message = f"What was written is right, but this was not: {where(left, outcome.sizes)}."
+    return Slip("incomplete-output", message, hint, ("store", "missing"))
+
+
+def _in_another_place(outcome: Outcome) -> Slip | None:
+    """One number, right but in the wrong place."""
+    wanted, changed = _changed(outcome)
+    if wanted.sum() != 1 or changed.sum() != 1 or (wanted & changed).any():
+        return None
+    if outcome.values[changed] != outcome.expected[wanted]:
+        return None
+    out, (here,), (there,) = outcome.output, np.argwhere(changed), np.argwhere(wanted)
+    message = (
+        f"The number is right, but it lies in {out}{_index(here)} and not in {out}{_index(there)}."
+    )
+    return Slip(
+        "wrong-index",
+        message,
+        "Indices begin with 0: which one is the place asked for?",
+        ("store",),
+    )
+
+
+def _overwritten(outcome: Outcome) -> Slip | None:
+    """Elements that should stay as they were, and did not."""
+    wanted, changed = _changed(outcome)
+    lost = changed & ~wanted
+    if not lost.any() or not (outcome.right | lost).all():
+        return None
+    out = outcome.output
+    stays = "should stay as it was" if lost.sum() == 1 else "should stay as they were"
+    there = where(lost, outcome.sizes)
+    message = f"What should be written is right, but {there} of {out} {stays}."
+    hint = f"Which elements of {out} does this line write, over all threads and turns?"
+    place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
+    return Slip("wrong-index", message, hint, place)
+
+
+def _another_number(outcome: Outcome) -> Slip | None:
+    """The right place, and another number than asked for, where there is no input to blame."""
+    wanted, changed = _changed(outcome)
+    if outcome.inputs or (wanted != changed).any():
+        return None
+    message = f"The right place is written, with another number: {by_how_much(outcome)}."
+    return Slip("wrong-formula", message, "Which number does the task ask for?", ("store",))
+
+
+def _index(place: Array) -> str:
+    return f"[{', '.join(map(str, place))}]"
 
 
 def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
@@ -351,6 +507,8 @@ def _moved(array: Array) -> Iterator[tuple[str, Array]]:
         yield f"read one {noun} too far", np.roll(array, -1, axis)
         yield f"read one {noun} too early", np.roll(array, 1, axis)
         first = np.take(array, [0], axis=axis)
+        if array.ndim == 1:
+            yield "in reverse order", array[::-1]
         yield f"with its first {noun} everywhere", np.broadcast_to(first, array.shape)
 
 

@@ -71,7 +71,7 @@ def what_holds(
     for tool, (codes, praise) in TOOLS.items() if numbers_right else ():
         if tool in exercise.points and not any(each.startswith(codes) for each in errors):
             held.append(praise)
-    if "float64-arithmetic" not in seen:
+    if "float64-arithmetic" not in {*seen, *exercise.forgiven}:
         held.append("float32 throughout")
     return held
 
@@ -79,6 +79,8 @@ def what_holds(
 def _right_where(launches: Sequence[Launch], problem: Problem, numbers_right: bool) -> list[str]:
     """Where the numbers are right, if anywhere."""
     right = [launch for launch in launches if launch.right]
+    if numbers_right and len(right) == len(launches) and not problem.sizes_vary:
+        return [problem.formula]
     if numbers_right and len(right) == len(launches):
         return [f"{problem.formula} on all {len({each.case.shape for each in launches})} shapes"]
     if numbers_right:

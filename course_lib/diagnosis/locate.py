@@ -99,6 +99,7 @@ def locate(
         "tree": _tree,
         "exclusive": _exclusive,
         "copied": _copied,
+        "overwritten": _overwritten,
         "owner": _owner,
         "staged": _staged,
         "part": _part,
@@ -206,6 +207,14 @@ def _store(
     if "mapping" in details:
         return Place(mapping_line(source, store, axis, names))
     return Place(store.lineno)
+
+
+def _overwritten(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """Where an element was written that should have stayed; details: its number."""
+    lines = [line for line, cells in sorted(trail.cells.items()) if int(details[0]) in cells]
+    return Place(lines[0]) if lines else _store(slip, [], source, trail, names)
 
 
 def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:

@@ -24,6 +24,7 @@ from collections.abc import Collection, Sequence
 
 from course_lib.curriculum import Exercise
 from course_lib.findings import CODES, Finding
+from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
 
 # The property that a finding costs; see rule 3 for what stands in neither table.
 PROPERTY_OF: dict[str, str] = {
@@ -42,9 +43,10 @@ PROPERTY_OF: dict[str, str] = {
     "float64-arithmetic": "float32",
 }
 # What some codes cost where the answer is no kernel.
-OF_KIND: dict[str, dict[str, str]] = {
-    "function": {"invalid-launch": "refusals"},
-    "constants": {"not-used": "resident", "excess-global-traffic": "intensity"},
+OF_KIND: dict[Kind, dict[str, str]] = {
+    KERNEL: {},
+    FUNCTION: {"invalid-launch": "refusals"},
+    CONSTANTS: {"not-used": "resident", "excess-global-traffic": "intensity"},
 }
 # What threads reach by working together.
 COME_OF_SHARING = {"registers", "reuse", "coalesced"}
@@ -62,7 +64,7 @@ FATAL = {
 
 def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
-    name = OF_KIND.get(exercise.kind, {}).get(code) or PROPERTY_OF.get(code, "right")
+    name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
     if name == "shared-memory" and "registers" in exercise.points:
         name = "registers"  # registers are filled from there
     return name if name in exercise.points else "right"
@@ -70,7 +72,7 @@ def property_of(exercise: Exercise, code: str) -> str:
 
 def costs_everything(exercise: Exercise, code: str) -> bool:
     """Whether an error of this code leaves nothing to judge."""
-    return code in FATAL or (code == "invalid-launch" and exercise.kind != "function")
+    return code in FATAL or (code == "invalid-launch" and code not in OF_KIND[exercise.kind])
 
 
 def lost_properties(
@@ -104,7 +106,7 @@ def lost_properties(
     if not numbers_right:
         lost.setdefault("right", _SOME)
         lost.setdefault("bounds", _SOME)
-    if exercise.kind != "kernel" and "right" in lost:
+    if not exercise.kind.is_launched and "right" in lost:
         return dict.fromkeys(judged, f"nothing is earned by a wrong result: {lost['right']}")
     for each in findings:
         if PROPERTY_OF.get(each.code) in also:
@@ -123,10 +125,10 @@ _NOT_SHARED = {
     "conflict-free": "without shared memory there are no banks to meet at",
 }
 _SOME = "the numbers are wrong for some sizes"
-_NOWHERE = {
-    "kernel": "nothing is earned before the numbers are right where the blocks divide the sizes",
-    "function": "nothing is earned before the result is right",
-    "constants": "nothing is earned before the numbers fit together",
+_NOWHERE: dict[Kind, str] = {
+    KERNEL: "nothing is earned before the numbers are right where the blocks divide the sizes",
+    FUNCTION: "nothing is earned before the result is right",
+    CONSTANTS: "nothing is earned before the numbers fit together",
 }
 
 

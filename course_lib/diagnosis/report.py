@@ -64,6 +64,8 @@ class Report:
             verdict = "passed"
         elif self.needs_review:
             verdict = "could not be judged"
+        elif not self.max_points and self.errors[0].code == "missing-answer":
+            verdict = "no answer yet"
         else:
             verdict = "not yet"
         if not self.max_points:

@@ -135,9 +135,10 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     elif not measured.profile.shared_load_requests:
         names = " and ".join(array.name for array in arrays)
         message = say(
-            "{names} {are} filled, but never read.",
+            "{names} {are} {done}, but never read.",
             names=names,
             are="is" if len(arrays) == 1 else "are",
+            done="filled" if measured.profile.shared_store_requests else "there",
         )
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")

@@ -59,15 +59,22 @@ class Source:
     def accesses(self, array: str, store: bool) -> list[ast.Subscript]:
         """Where an array is read, or written, by this name."""
         wanted = ast.Store if store else ast.Load
-        found = [
+        return [
             node
-            for node in self.walk()
-            if isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == array
-            and (isinstance(node.ctx, wanted) or self._is_augmented(node))
+            for node in self._subscripts.get(array, ())
+            if isinstance(node.ctx, wanted) or self._is_augmented(node)
         ]
-        return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    @cached_property
+    def _subscripts(self) -> dict[str, list[ast.Subscript]]:
+        """The accesses of each array, in the order of the text."""
+        found: dict[str, list[ast.Subscript]] = {}
+        for node in self.walk():
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                found.setdefault(node.value.id, []).append(node)
+        for accesses in found.values():
+            accesses.sort(key=lambda node: (node.lineno, node.col_offset))
+        return found
 
     def calls(self, functions: Collection[str]) -> bool:
         """Is one of these called, by its last name?"""

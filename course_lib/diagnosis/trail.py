@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from course_lib.emulator.memory import ArrayView
 
 Index = tuple[int, int]
+FEW_CELLS = 512  # of an output whose every element is followed to its line
 FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
@@ -39,6 +40,7 @@ class Trail:
             although the column of the first is not the row of the second.
         distances: where the output has one axis: line -> how far before a thread's own number in
             its block the cells of shared arrays lie that are accessed there.
+        cells: where the output has few elements: line -> those that are written there.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -50,6 +52,7 @@ class Trail:
     lines: frozenset[int] = frozenset()
     apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
     distances: Mapping[int, set[int]] = field(default_factory=dict)
+    cells: Mapping[int, set[int]] = field(default_factory=dict)
 
 
 class TrailMaker(Observer):
@@ -79,6 +82,7 @@ class TrailMaker(Observer):
         self.reads: list[Access] = []  # of the statement that is running
         self.apart: dict[int, tuple[Index, Index]] = {}
         self.distances: dict[int, set[int]] = {}
+        self.cells: dict[int, set[int]] = {}
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         """Take note of a statement that runs, and of what the one before has read together."""
@@ -136,6 +140,8 @@ class TrailMaker(Observer):
         if array != self.output or self.lanes_of_stores > MOST_LANES:
             return
         np.add.at(self.writes.reshape(-1), cells, 1)
+        if self.writes.size <= FEW_CELLS:
+            self.cells.setdefault(line, set()).update(cells.tolist())
         places = np.stack(np.unravel_index(cells, self.shapes[array]), axis=1)[:, :2]
         where = blocks[:, 1], blocks[:, 0]
         np.minimum.at(self.low, where, places)
@@ -157,6 +163,7 @@ class TrailMaker(Observer):
             frozenset(self.lines),
             self.apart,
             self.distances,
+            self.cells,
         )
 
 

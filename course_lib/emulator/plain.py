@@ -36,7 +36,7 @@ PLAIN = (bool, int, float, str, type(None))
 ITEMS_PER_STEP = 4
 LONGEST_COMPARED, MOST_COMPARED = 40, 200  # characters of a name, and names
 
-_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ class Walk:
         if path in FROM_ITEMS:
             several = path in ("builtins.min", "builtins.max") and len(arguments) > 1
             given = [
-                each if several or not isinstance(each, (*values.Sequence, Items))
+                each if several or not isinstance(each, (*values.Sequence, set, Items))
                 else self.iterate(each, node)
                 for each in arguments
             ]  # fmt: skip
@@ -315,13 +315,16 @@ class Walk:
     def iterate(self, items: Any, node: ast.AST) -> Iterator[Any]:
         if isinstance(items, Items):
             source = items.iterator
-        elif isinstance(items, values.Sequence):
+        elif isinstance(items, (*values.Sequence, set)):
             source = iter(items)
         else:
             stopped(node, say("A loop cannot go over {kind}.", kind=values.kind_of(items)))
-        for each in source:
-            self.spend(1, node)
-            yield each
+        try:
+            for each in source:
+                self.spend(1, node)
+                yield each
+        except RuntimeError as error:  # a set that changes while a loop goes over it
+            stopped(node, say("Python stops here: {error}.", error=str(error)))
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
@@ -438,6 +441,11 @@ class Walk:
                 return self.guarded(node, list, [self.value(each, scope) for each in items])
             case ast.ListComp():
                 return self.guarded(node, values.collect, self.comprehend(node, scope))
+            case ast.Set(elts=items):
+                found = [self.value(each, scope) for each in items]
+                return self.guarded(node, lambda: values.gather(iter(found)))
+            case ast.SetComp():
+                return self.guarded(node, values.gather, self.comprehend(node, scope))
             case ast.GeneratorExp():
                 return Items(self.comprehend(node, scope))
             case ast.Lambda():
@@ -578,7 +586,7 @@ class Walk:
         return self.guarded(part, values.formatted, self.value(part.value, scope), form)
 
     def call(self, node: ast.Call, scope: Scope) -> Any:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):
             return self.append(node, node.func, scope)
         function = self.value(node.func, scope)
         if any(isinstance(each, ast.Starred) for each in node.args) or any(
@@ -605,12 +613,16 @@ class Walk:
 
     def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
         items = self.value(method.value, scope)
-        if not isinstance(items, list) or len(node.args) != 1 or node.keywords:
-            raise rejection("unsupported", "append is known for one item and a list.", node)
+        kind, adds = {"append": (list, add_item), "add": (set, values.add_to_set)}[method.attr]
+        if type(items) is not kind or len(node.args) != 1 or node.keywords:
+            message = f"{method.attr} is known for one item and a {kind.__name__}."
+            raise rejection("unsupported", message, node)
         item = self.value(node.args[0], scope)
-        self.guarded(node, add_item, items, item)
+        self.guarded(node, adds, items, item)
 
-    def comprehend(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Iterator[Any]:
+    def comprehend(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope
+    ) -> Iterator[Any]:
         """The items of a comprehension, one when it is asked for."""
         own = frozenset(
             name.id
@@ -624,7 +636,11 @@ class Walk:
         return self.rounds(node, 0, self.iterate(first, node), inner)
 
     def rounds(
-        self, node: ast.ListComp | ast.GeneratorExp, level: int, items: Iterator[Any], scope: Scope
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+        level: int,
+        items: Iterator[Any],
+        scope: Scope,
     ) -> Iterator[Any]:
         clause = node.generators[level]
         for each in items:
@@ -672,8 +688,8 @@ def add_item(items: list[Any], value: Any) -> None:
 
 
 def _item(value: Any) -> Any:
-    if isinstance(value, list):
-        raise Stop("unsupported", "A list inside another sequence is not followed here.")
+    if isinstance(value, (list, set)):
+        raise Stop("unsupported", "A list or a set inside another sequence is not followed here.")
     return value
 
 

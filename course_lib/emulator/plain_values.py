@@ -19,6 +19,7 @@ from course_lib.emulator.budget import MAX_INTEGER_BITS
 from course_lib.sentences import say
 
 MAX_ITEMS = 10_000  # of a sequence, counting what lies in it, too
+MAX_IN_A_SET = 1_000  # few, as numbers may be chosen so that a set is slow
 MAX_CHARACTERS = 10_000
 MAX_SEQUENCE_DEPTH = 10
 MAX_ROUNDING = 30  # digits
@@ -91,6 +92,8 @@ def size(value: Any) -> int:
     """
     if type(value) is str:
         return len(value)
+    if type(value) is set:
+        return len(value)
     return count(value) if type(value) in (tuple, list) else 0
 
 
@@ -118,9 +121,12 @@ def checked(value: Any) -> Any:
     if kind in (tuple, list):
         count(value)
         for each in value:
-            if type(each) is list:
-                raise Stop("unsupported", "A list inside another sequence is not followed here.")
+            if type(each) in (list, set):
+                raise Stop("unsupported", f"{_INSIDE[type(each)]} is not followed here.")
     return value
+
+
+_INSIDE = {list: "A list inside another sequence", set: "A set inside a sequence"}
 
 
 # --- operators ------------------------------------------------------------------------------
@@ -158,6 +164,8 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
     """`left op right`, as Python has it."""
     if type(op) not in _BINARY:
         raise Stop("unsupported", "This operator is not known here.")
+    if isinstance(left, set) or isinstance(right, set):
+        raise Stop("unsupported", "Operators of sets are not known here.")
     if isinstance(left, Number) and isinstance(right, Number):
         _refuse_explosion(op, left, right)
     elif isinstance(left, Sequence) or isinstance(right, Sequence):
@@ -222,7 +230,7 @@ def unary(op: ast.unaryop, operand: Any) -> Any:
 
 def truth(value: Any) -> bool:
     """What `if value:` decides by."""
-    if value is None or isinstance(value, (*Number, *Sequence)):
+    if value is None or isinstance(value, (*Number, *Sequence, set)):
         return bool(value)
     return True
 
@@ -236,11 +244,15 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
     if isinstance(op, (ast.In, ast.NotIn)):
         return _contains(right, left) == isinstance(op, ast.In)
     if not isinstance(op, (ast.Eq, ast.NotEq)):
+        if isinstance(left, set) or isinstance(right, set):
+            raise Stop("unsupported", "Which set holds the other is not looked at here.")
         _refuse_strangers(left, right)
     return bool(_COMPARE[type(op)](left, right))
 
 
 def _contains(items: Any, item: Any) -> bool:
+    if isinstance(items, set):
+        return _in_a_set(item) in items
     if not isinstance(items, Sequence):
         raise Stop("unsupported", "`in` looks into tuples, lists, ranges and texts here.")
     if isinstance(items, range) and not isinstance(item, int):
@@ -329,8 +341,30 @@ def collect(items: Iterator[Any]) -> list[Any]:
     return found
 
 
+def gather(items: Iterator[Any]) -> set[Any]:
+    """The items as a set."""
+    found: set[Any] = set()
+    for each in items:
+        add_to_set(found, each)
+    return found
+
+
+def add_to_set(items: set[Any], item: Any) -> None:
+    """`items.add(item)`."""
+    items.add(_in_a_set(item))
+    if len(items) > MAX_IN_A_SET:
+        raise Stop("not-allowed", f"A set of more than {MAX_IN_A_SET} numbers is too large.")
+
+
+def _in_a_set(item: Any) -> Any:
+    """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
+    if not isinstance(item, Number):
+        raise Stop("unsupported", f"A set of numbers is known here; this is {kind_of(item)}.")
+    return item
+
+
 def _longest(items: Any) -> int:
-    if not isinstance(items, Sequence):
+    if not isinstance(items, (*Sequence, set)):
         raise TypeError(f"{kind_of(items)} has no length")
     return len(items)
 
@@ -377,6 +411,7 @@ FROM_ITEMS: dict[str, Callable[..., Any]] = {
     "builtins.max": _extreme(max),
     "builtins.min": _extreme(min),
     "builtins.reversed": lambda items: Items(reversed(collect(items))),
+    "builtins.set": lambda items=(): gather(iter(items)),
     "builtins.sorted": lambda items: sorted(collect(items)),
     "builtins.sum": _sum,
     "builtins.tuple": lambda items=(): tuple(collect(items)),
@@ -389,5 +424,5 @@ def kind_of(value: Any) -> str:
     if value is None:
         return "None"
     names = {bool: "a truth value", int: "a whole number", float: "a fraction", str: "a text"}
-    names |= {tuple: "a tuple", list: "a list", range: "a range", Record: "a record"}
+    names |= {set: "a set", tuple: "a tuple", list: "a list", range: "a range", Record: "a record"}
     return names.get(type(value), "a function")

@@ -69,7 +69,7 @@ def _where_it_should_be(
     marked = [each for each in segments if each.marker == exercise.id and each.is_code]
     if stubs:
         return _as_given(exercise, place(stubs[-1]))
-    if marked and exercise.kind != "constants" and functions_of(marked[-1]):
+    if marked and exercise.kind.is_function and functions_of(marked[-1]):
         return (
             f"Below `# EXERCISE {exercise.id}` in {place(marked[-1])} stands "
             f"{_listed(sorted(functions_of(marked[-1])))}, but no function called {exercise.id}."
@@ -84,7 +84,7 @@ def _where_it_should_be(
 
 def _may_be_renamed(segment: Segment, exercise: Exercise, given: Collection[str]) -> bool:
     """Whether a cell may hold the answer under another name: it answers no other exercise."""
-    if exercise.kind == "constants" or segment.marker not in (None, exercise.id):
+    if not exercise.kind.is_function or segment.marker not in (None, exercise.id):
         return False
     if not segment.is_code or segment.in_lesson or segment.is_experiment:
         return False
@@ -99,7 +99,7 @@ def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list
     def looks_like_it(each: Statement) -> bool:
         if segment.marker == exercise.id:
             return True
-        is_kernel = exercise.kind != "kernel" or "cuda" in each.uses
+        is_kernel = not exercise.kind.is_launched or "cuda" in each.uses
         return is_kernel and each.parameters == len(exercise.parameters)
 
     return [
@@ -119,7 +119,7 @@ def functions_of(segment: Segment) -> set[str]:
 
 
 def _as_given(exercise: Exercise, place: str) -> str:
-    if exercise.kind == "constants":
+    if not exercise.kind.is_function:
         return f"The numbers in {place} are still those of the exercise."
     return f"{exercise.id} in {place} is still empty."
 
@@ -127,9 +127,7 @@ def _as_given(exercise: Exercise, place: str) -> str:
 def _nothing(
     exercise: Exercise, segments: Sequence[Segment], place: Callable[[Segment], str]
 ) -> str:
-    what = f"function {exercise.id}"
-    if exercise.kind == "constants":
-        what = f"cell that sets {exercise.signature}"
+    what = exercise.kind.asked_for(exercise)
     sentence = f"There is no cell with `# EXERCISE {exercise.id}`, and no {what}."
     for segment in segments:
         if segment.in_lesson and segment.is_code and segment.binding(exercise.id):

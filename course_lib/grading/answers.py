@@ -16,6 +16,7 @@ from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.absence import why_none
 from course_lib.grading.cell_code import read_code
+from course_lib.grading.forms import form_of, shapes_of
 from course_lib.grading.pieces import assemble, surroundings
 from course_lib.grading.records import FoundAnswer, Submission
 from course_lib.grading.segments import Segment, segments_of
@@ -75,16 +76,7 @@ def _is_about(segment: Segment, exercise: Exercise) -> bool:
 
 def _defines(segment: Segment, exercise: Exercise) -> bool:
     """Whether a segment defines what an exercise asks for, complete or not."""
-    if exercise.kind != "constants":
-        return any(each.kind == "function" or each.makes for each in segment.binding(exercise.id))
-    if not all(segment.mentions(name) for name in exercise.parameters):
-        return False
-    statements = segment.code.statements
-    bound = frozenset().union(*(each.binds for each in statements))
-    # With a kernel in it, it is the answer to another exercise that has such constants.
-    return bound.issuperset(exercise.parameters) and not any(
-        each.kind == "function" for each in statements
-    )
+    return form_of(exercise).is_defined_in(segment)
 
 
 def _is_indented(segment: Segment) -> bool:
@@ -111,6 +103,7 @@ class _Search:
         given: Given | None,
     ) -> None:
         self.exercise = exercise
+        self.form = form_of(exercise)
         self.submission = submission
         self.segments = segments
         self.stub = self._shapes(given.stub) if given else frozenset()
@@ -148,7 +141,7 @@ class _Search:
             return True
         if segment.in_lesson:  # its kernels are ours
             return False
-        return segment.marker is None or self.exercise.kind != "constants"
+        return segment.marker is None or self.form.is_one_function
 
     def _rank(self, segment: Segment) -> tuple[bool, bool, int]:
         return (not segment.is_experiment, segment.file in self.marked_files, segment.order)
@@ -156,11 +149,7 @@ class _Search:
     def _is_complete(self, segment: Segment) -> bool:
         if not _defines(segment, self.exercise):
             return False
-        if self.exercise.kind == "constants":
-            return not self.stub or self._shapes(segment.text) != self.stub
-        bound = segment.binding(self.exercise.id)
-        functions = [each for each in bound if each.kind == "function" or each.makes]
-        return not functions[-1].is_stub and functions[-1].shape not in self.stub
+        return self.form.is_changed_in(segment, self.stub)
 
     def _is_broken(self, segment: Segment) -> bool:
         """It answers, but cannot be read or is no `def`: the examination says more about that."""
@@ -168,28 +157,14 @@ class _Search:
         if not (marked or segment.mentions(self.exercise.id)) or not segment.runs:
             return False
         if segment.code.error:
-            return marked or self._starts_definition(segment)
+            return marked or self.form.is_begun_in(segment)
         if _defines(segment, self.exercise):
             return False
-        if self.exercise.kind == "constants":
-            return marked and any(segment.binding(each) for each in self.exercise.parameters)
-        return bool(segment.binding(self.exercise.id)) or self._starts_definition(segment)
-
-    def _starts_definition(self, segment: Segment) -> bool:
-        if self.exercise.kind == "constants":
-            return False
-        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
-        return re.search(pattern, segment.text, re.MULTILINE) is not None
+        return self.form.is_attempted_in(segment, marked)
 
     def _shapes(self, text: str) -> frozenset[str]:
         """What tells whether an answer is still the one that was given."""
-        names = self._names()
-        statements = read_code(text).statements
-        return frozenset(each.shape for each in statements if each.binds.intersection(names))
-
-    def _names(self) -> tuple[str, ...]:
-        exercise = self.exercise
-        return exercise.parameters if exercise.kind == "constants" else (exercise.id,)
+        return shapes_of(self.form.names, read_code(text))
 
     # --- answers that were split --------------------------------------------------------------
 
@@ -208,14 +183,14 @@ class _Search:
             if self._is_complete(segment):
                 if segment.runs:
                     yield self._continued(segment)
-            elif segment.marker == self.exercise.id or self._starts_definition(segment):
+            elif segment.marker == self.exercise.id or self.form.is_begun_in(segment):
                 joined = self._continued(segment)
                 if joined is not segment and self._is_complete(joined):
                     yield joined
 
     def _continued(self, segment: Segment) -> Segment:
         """A segment with the cells below it that carry it on."""
-        if self.exercise.kind == "constants":
+        if not self.form.is_one_function:
             return self._with_more_constants(segment)
         joins = [segment]
         for following in self._rest_of(segment) if self.left_to_join > 0 else ():
@@ -230,7 +205,7 @@ class _Search:
         return segment
 
     def _with_more_constants(self, segment: Segment) -> Segment:
-        names = frozenset(self._names())
+        names = frozenset(self.form.names)
         for following in self._below(segment):
             statements = following.code.statements
             if not statements or not all(
@@ -278,7 +253,7 @@ class _Search:
 
     def _unused_rest(self, chosen: Segment) -> str | None:
         """Says that a cell below looks like the rest of the answer, but was not used."""
-        if self.exercise.kind == "constants":
+        if not self.form.is_one_function:
             return None
         for following in self._below(chosen):
             if following.cell in chosen.continued_in:
@@ -294,7 +269,7 @@ class _Search:
     # --- answers ------------------------------------------------------------------------------
 
     def _found(self, chosen: Segment, others: Sequence[Segment], *notes: str) -> FoundAnswer:
-        assembled = assemble(chosen, self._names(), self.segments, self.given)
+        assembled = assemble(chosen, self.form.names, self.segments, self.given)
         notes = (*notes, *self._notes(chosen, others), *chosen.code.repairs, *assembled.notes)
         return FoundAnswer(
             self.exercise.id,

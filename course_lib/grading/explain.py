@@ -80,7 +80,7 @@ def _judged(row: Row, judgement: Judgement, settings: Settings) -> Iterator[str]
     if judgement.outcome != "judged":
         yield f"Judging: {judgement.outcome}"
     elif row.exercise in EXERCISES:
-        yield from _wrapped("Tried: ", TRIED[EXERCISES[row.exercise].kind])
+        yield from _wrapped("Tried: ", TRIED[EXERCISES[row.exercise].kind.name])
         if judgement.launched:
             yield from _wrapped("", judgement.launched)
         yield f"Right numbers: {_where_right(judgement)}"

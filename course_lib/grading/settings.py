@@ -195,7 +195,7 @@ class _Reader:
                 f"[points.{exercise.id}] is empty; write at least one property below it "
                 f"({', '.join(exercise.points)}), or leave the table out."
             )
-        extras = [each for each in EXTRAS if exercise.kind == "kernel"]
+        extras = [each for each in EXTRAS if exercise.kind.is_launched]
         known = tuple(dict.fromkeys((*exercise.points, *extras)))
         at = f" in {exercise.id}"
         for name in given:

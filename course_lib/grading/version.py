@@ -27,6 +27,7 @@ DECIDES = (
     "occupancy.py",
     "probe.py",
     "runtime.py",
+    "sentences.py",
     "stand_in.py",
 )
 

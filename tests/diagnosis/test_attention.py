@@ -8,12 +8,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.attention import Online, diagnose_attention, scores_of, softmax
-from course_lib.diagnosis.cases import ATTENTION, make_cases, make_inputs
+from course_lib.diagnosis.cases import make_cases, make_inputs
+from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.locate_attention import step_line
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.source import Source
 
+ATTENTION = problem_of(EXERCISES["attention"])
 SHAPE = (20, 96, 1)
 Q, K, V = ATTENTION.operands(SHAPE, np.random.default_rng(5))
 SCORES = scores_of(Q, K)

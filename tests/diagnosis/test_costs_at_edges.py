@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from course_lib.checking import examine_source
-from course_lib.diagnosis.cases import PROBLEMS, make_cases
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.cases import make_cases
+from course_lib.diagnosis.generic import problems
 
+PROBLEMS = problems(EXERCISES)
 SEEDS = (0, 3, 2026)
 EVEN = "A.shape[0] % TILE == 0 and A.shape[1] % TILE == 0 and B.shape[1] % TILE == 0"
 STAGED = """\

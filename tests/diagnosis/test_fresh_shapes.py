@@ -7,9 +7,11 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import PROBLEMS, Problem, make_cases
+from course_lib.diagnosis.cases import Problem, make_cases
 from course_lib.diagnosis.fresh_shapes import UNIT, like
+from course_lib.diagnosis.generic import problems
 
+PROBLEMS = problems(EXERCISES)
 PRODUCT = PROBLEMS["matmul_tiled"]
 HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\ndef matmul_naive(A, B, C):\n"
 BODY = (

@@ -233,7 +233,7 @@ def test_the_tile_that_shared_arrays_hold(shapes: list[tuple[int, ...]], side: i
 
 def test_every_kernel_exercise_says_which_blocks_it_offers() -> None:
     for exercise in EXERCISES.values():
-        assert bool(exercise.block_axes) == (exercise.kind == "kernel"), exercise.id
+        assert bool(exercise.block_axes) == (exercise.kind.name == "kernel"), exercise.id
 
 
 def test_a_guess_that_fails_is_left_at_its_first_wrong_number(

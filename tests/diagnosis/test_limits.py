@@ -11,8 +11,9 @@ import pytest
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import PROBLEMS, long_cases
+from course_lib.diagnosis.cases import long_cases
 from course_lib.diagnosis.examination import Examination
+from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.points import lost_properties
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.limits import LimitNotes
@@ -188,7 +189,7 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
 
 
 LONG = pytest.mark.long
-LONGEST = [case.shape[case.along] for case in long_cases(PROBLEMS["matmul_naive"], 0)]
+LONGEST = [case.shape[case.along] for case in long_cases(problem_of(EXERCISES["matmul_naive"]), 0)]
 
 
 @pytest.mark.parametrize(

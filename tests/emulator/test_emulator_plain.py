@@ -56,6 +56,17 @@ PROGRAMS = {
         def f(n):
             return up(n), up(n, UNIT), up(unit=3, number=n)
     """,
+    "sets of numbers": """
+        def f(n):
+            seen = set()
+            for k in range(n):
+                seen.add(k * k % 7)
+            many = {k % 3 for k in range(n)}
+            few = {n, 2, 2.0, True}
+            if 4 not in seen and not set():
+                few.add(len(seen))
+            return tuple(sorted(seen)), len(many), max(few), sum(few), seen == set(range(3))
+    """,
     "while, break, continue, else": """
         def f(n):
             odd = 0
@@ -352,6 +363,11 @@ def test_no_text_can_exhaust_the_machine(expression):
 
 
 LOOPS = {
+    "a set that never stops": "s = set()\nk = 0\nwhile True:\n    s.add(k)\n    k += 1",
+    "a set of numbers with one hash": (
+        "s = set()\nk = 0\nwhile True:\n    s.add(k * (2**61 - 1))\n    k += 1\n"
+        "    if len(s) > 900:\n        s = set()"
+    ),
     "doubling a tuple": "t = (1,)\nwhile True:\n    t = t + t",
     "nesting a tuple": "t = ()\nwhile True:\n    t = (t, t)",
     "appending": "t = []\nwhile True:\n    t.append(1)",
@@ -419,7 +435,9 @@ def test_deep_nesting_of_a_text_is_refused():
         ("n.warps = 3", "not-allowed"),
         ("import os", "not-allowed"),
         ("return {1: 2}", "unsupported"),
-        ("return {1, 2}", "unsupported"),
+        ("return {1} | {2}", "unsupported"),
+        ("return {(1, 2)}", "unsupported"),
+        ("s = {1}; a = [s.add(k + 1) for k in s]", "wrong-formula"),
         ("return 1j", "unsupported"),
         ("return b'x'", "unsupported"),
         ("return (-8) ** 0.5", "unsupported"),

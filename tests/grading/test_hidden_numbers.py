@@ -22,7 +22,7 @@ TELLING = ("attention/no_maximum_subtracted", "matmul_naive/skips_negative_terms
 def _mutants() -> list[Path]:
     """The wrong kernels."""
     paths = sorted(ANSWERS.rglob("*.py"))
-    return [each for each in paths if EXERCISES[each.parent.name].kind == "kernel"]
+    return [each for each in paths if EXERCISES[each.parent.name].kind.name == "kernel"]
 
 
 def _cases() -> list[object]:

@@ -291,8 +291,8 @@ READING = (
     answer(
         "reading",
         "measured-counts",
-        "from course_lib.diagnosis.cases import PROBLEMS\n"
-        + kernel("C[0, 0] = PROBLEMS['mat_add'].answer(A, B)"),
+        "from course_lib.diagnosis.cases import FAMILIES\n"
+        + kernel("C[0, 0] = FAMILIES['sum'].answer(A, B)"),
     ),
     answer(
         "reading",

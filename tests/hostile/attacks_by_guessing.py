@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from attack import RIGHT, Attack, answer, function, kernel
 
-from course_lib.diagnosis.cases import PROBLEMS, Case, long_cases, make_inputs
+from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis.cases import Case, long_cases, make_inputs
+from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.plain_function import launches
 
-SUM = PROBLEMS["mat_add"]
+SUM = problem_of(EXERCISES["mat_add"])
 ADD = "C[row, col] = A[row, col] + B[row, col]"
 INSIDE = "col, row = cuda.grid(2)\nif row < C.shape[0] and col < C.shape[1]:\n"
 

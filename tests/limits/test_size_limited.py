@@ -77,7 +77,7 @@ def solutions() -> dict[str, str]:
             text = "".join(cell["source"])
             if cell["cell_type"] == "code" and text.startswith("# EXERCISE "):
                 found[text.split()[2]] = IMPORTS + text
-    return {name: text for name, text in found.items() if EXERCISES[name].kind == "kernel"}
+    return {name: text for name, text in found.items() if EXERCISES[name].kind.name == "kernel"}
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import PROBLEMS
+from course_lib.diagnosis.generic import problems
 from course_lib.emulator import kernel_from, load_program
 from course_lib.emulator import types as kinds
 from course_lib.emulator.infer import infer
@@ -19,7 +19,7 @@ from course_lib.emulator.infer import infer
 pytestmark = pytest.mark.slow
 
 ANSWERS = Path(__file__).resolve().parents[1] / "styles" / "answers"
-KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind == "kernel"}
+KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind.name == "kernel"}
 CORPUS = sorted(path for path in ANSWERS.glob("*/*.py") if path.parent.name in KERNELS)
 THREE_MATRICES = (2, 2, 2)
 SLOW_ONE_IN = 3  # all are under `long`
@@ -71,7 +71,7 @@ def types_by_numba(typemap: dict[str, object]) -> dict[str, set[str]]:
 
 def ranks_of(exercise: str) -> tuple[int, ...]:
     """How many axes each argument of an exercise has, the output last."""
-    problem = PROBLEMS[exercise]
+    problem = problems(EXERCISES)[exercise]
     inputs = problem.operands(problem.tiny, np.random.default_rng(0))
     expected, _ = problem.answer(*inputs)
     return tuple(each.ndim for each in (*inputs, expected))

@@ -15,7 +15,7 @@ from course_lib.diagnosis.examination import Examination, Trial
 from course_lib.diagnosis.report import Report
 from course_lib.emulator.profile import Profile
 
-MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind == "kernel"]
+MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind.name == "kernel"]
 FAST_ONE_IN = 200
 SLOW_ONE_IN = 100
 

@@ -1,0 +1,138 @@
+"""Examines a plain function that a task asks for: calls it on a table of arguments.
+
+The function is never executed: the emulator's walk over plain functions interprets it. What is
+right says the task's reference; what wrong results mean, its `wrong_ideas`, and a few that all
+functions have in common.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from course_lib.diagnosis.report import Report, make_report
+from course_lib.emulator import Budget, Kernel, KernelRejected
+from course_lib.emulator.plain import Walk
+from course_lib.emulator.plain_values import kind_of
+from course_lib.exercise import Task
+from course_lib.findings import Finding, finding
+from course_lib.sentences import say
+
+STEPS_PER_CALL = 20_000
+CLOSE = 1e-9  # of the right number: how far a fraction may be off
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: its arguments, what is right, and what came of it."""
+
+    arguments: tuple[object, ...]
+    wanted: float
+    value: object = None
+    stopped: Finding | None = None
+
+    @property
+    def number(self) -> float | None:
+        """The value, if it is a number."""
+        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
+        return self.value if is_number else None  # type: ignore[return-value]
+
+    @property
+    def right(self) -> bool:
+        if self.number is None or isinstance(self.wanted, int) > isinstance(self.value, int):
+            return False
+        return bool(abs(self.number - self.wanted) <= CLOSE * abs(self.wanted))
+
+
+def examine(task: Task, function: Kernel) -> Report:
+    """The verdict on a function."""
+    if len(function.parameters) != len(task.parameters):
+        message = f"It takes ({', '.join(function.parameters)}); asked for is {task.signature}."
+        line = function.tree.lineno
+        return make_report(
+            task, [finding("missing-answer", message, line, "Compare the parameters.")]
+        )
+    if not any(map(_says_something, function.body)):
+        message = "The function is still empty: it returns nothing."
+        hint = "What should it return for the smallest case that you can think of?"
+        return make_report(task, [finding("missing-answer", message, function.tree.lineno, hint)])
+    calls = [_call(task, function, each) for each in task.arguments]
+    wrong = [each for each in calls if not each.right]
+    found = [_why(task, calls, wrong, function)] if wrong else []
+    right = len(calls) - len(wrong)
+    held = [f"right for {right} of {len(calls)} calls"] if right else []
+    return make_report(task, found, held, numbers_right=not wrong)
+
+
+def _says_something(statement: ast.stmt) -> bool:
+    is_value = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return not (is_value or isinstance(statement, ast.Pass))
+
+
+def _call(task: Task, function: Kernel, arguments: tuple[object, ...]) -> Call:
+    assert task.reference is not None
+    wanted = task.reference(*arguments)
+    try:
+        value = Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
+    except KernelRejected as stop:
+        return Call(arguments, wanted, stopped=stop.findings[0])
+    return Call(arguments, wanted, value)
+
+
+def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Finding:
+    """The finding for wrong results."""
+    shown = wrong[0]
+    if shown.stopped:
+        message = say("{seen} Seen on {call}.", seen=shown.stopped.message, call=_of(task, shown))
+        return replace(shown.stopped, message=message)
+    line = _last_return(function)
+    if shown.value is None:
+        message = f"{_of(task, shown)} returns nothing, and should return {shown.wanted}."
+        return finding("wrong-formula", message, line, "Does every way through it end in a return?")
+    compared = f"{_of(task, shown)} returns {_show(shown.value)}, and right is {shown.wanted}"
+    if shown.number is None:
+        return finding("wrong-formula", f"{compared}.", line, "What kind of value is asked for?")
+    if shown.number == shown.wanted:
+        return finding("wrong-formula", f"{compared}, an int.", line, "What does // do, and / not?")
+    for code, says, hint in _explanations(task, calls):
+        return finding(code, f"{compared}: {says}.", line, hint)
+    hint = "Work out this one call with a pencil."
+    return finding("wrong-result", f"{compared}.", line, hint)
+
+
+def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
+    """Code, what it means and hint of all that explains what came out of every call."""
+    assert task.reference is not None
+    values = [each.number for each in calls]
+    for idea in task.wrong_ideas:
+        if values == [idea.computes(*each.arguments) for each in calls]:
+            yield "wrong-formula", idea.says, idea.hint
+    if len(set(values)) == 1:
+        says = "the same number comes out of every call"
+        yield "hardcoded-answer", says, f"How does it depend on {' and '.join(task.parameters)}?"
+    for place, name in enumerate(task.parameters):
+        for value in sorted({each.arguments[place] for each in calls}):  # type: ignore[type-var]
+            fixed = [(*c.arguments[:place], value, *c.arguments[place + 1 :]) for c in calls]
+            if values == [task.reference(*each) for each in fixed]:
+                says = f"it is right only where {name} is {value}"
+                yield "wrong-formula", says, f"Where does {name} come in?"
+    apart = {None if each.number is None else each.number - each.wanted for each in calls}
+    if len(apart) == 1:
+        says = "every result is off by the same number"
+        yield "wrong-formula", says, "Does the count begin with 0 or with 1?"
+
+
+def _of(task: Task, call: Call) -> str:
+    """The call as it is written: "sectors(2, 0)"."""
+    return f"{task.id}({', '.join(map(repr, call.arguments))})"
+
+
+def _show(value: object) -> str:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return repr(value) if is_number else kind_of(value)
+
+
+def _last_return(function: Kernel) -> int:
+    returns = [each.lineno for each in ast.walk(function.tree) if isinstance(each, ast.Return)]
+    return max(returns, default=function.tree.lineno)

@@ -1,0 +1,27 @@
+"""The matmul in which a thread computes a small square of outputs."""
+
+from course_lib.exercise import Exercise
+
+EXERCISE = Exercise(
+    id="matmul_2d",
+    title="A thread computes a square of outputs",
+    lesson="08",
+    position=2,
+    parameters=("A", "B", "C"),
+    block=(256,),
+    tile=("BN", "BM"),
+    thread_tile=("TN", "TM"),
+    constants={"BM": 64, "BN": 64, "BK": 8, "TM": 4, "TN": 4},
+    block_axes=(1, 2),
+    points={
+        "right": 3,
+        "bounds": 1,
+        "race-free": 2,
+        "reuse": 1,
+        "registers": 2,
+        "float32": 1,
+    },
+    rung="register_2d",
+    family="register product",
+    sizes=((33, 67, 5), (70, 130, 20), (129, 60, 11), (1, 65, 17), (50, 1, 8)),
+)

@@ -1,0 +1,39 @@
+"""A map over four elements with eight threads: the guard."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="add_ten_guarded",
+    title="Four elements, eight threads",
+    lesson="00",
+    position=2,
+    parameters=("a", "out"),
+    output="out",
+    grid=(1,),
+    block=(8,),
+    shapes=("4", "4"),
+    reference=lambda a: a + 10,
+    asks=("bounds",),
+    formula="out[i] = a[i] + 10",
+    hints=(
+        "Which numbers does `cuda.threadIdx.x` have in the eight threads?",
+        "Threads 4 to 7 have no element.",
+        "One `if` keeps a thread away from what is not there.",
+    ),
+    given='''\
+@cuda.jit
+def add_ten_guarded(a, out):
+    """out[i] = a[i] + 10, for each of the four elements."""
+    i = cuda.threadIdx.x
+    ...
+''',
+    answer='''\
+@cuda.jit
+def add_ten_guarded(a, out):
+    """out[i] = a[i] + 10, for each of the four elements."""
+    i = cuda.threadIdx.x
+    if i < a.shape[0]:
+        out[i] = a[i] + 10
+''',
+    par=2,
+)

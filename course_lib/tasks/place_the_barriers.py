@@ -1,0 +1,49 @@
+"""Two barriers for a kernel that is complete but for them."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="place_the_barriers",
+    title="Place the two barriers",
+    lesson="05",
+    position=2,
+    parameters=("x", "y"),
+    output="y",
+    grid=(1,),
+    block=(64,),
+    shapes=("256", "64"),
+    reference=lambda x: x.reshape(4, 64)[:, ::-1].sum(axis=0),
+    asks=("race-free",),
+    formula="y[i] = the sum of x[64 * t + 63 - i] over t",
+    hints=(
+        "Between which two lines does one thread need what another one wrote?",
+        "The shelf is filled again in the next turn: is everybody done with it by then?",
+    ),
+    given='''\
+@cuda.jit
+def place_the_barriers(x, y):
+    """Each thread adds up four numbers that others have put on the shelf."""
+    shelf = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    total = float32(0)
+    for t in range(4):
+        shelf[i] = x[64 * t + i]
+        total += shelf[63 - i]
+    y[i] = total
+''',
+    answer='''\
+@cuda.jit
+def place_the_barriers(x, y):
+    """Each thread adds up four numbers that others have put on the shelf."""
+    shelf = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    total = float32(0)
+    for t in range(4):
+        shelf[i] = x[64 * t + i]
+        cuda.syncthreads()
+        total += shelf[63 - i]
+        cuda.syncthreads()
+    y[i] = total
+''',
+    par=2,
+)

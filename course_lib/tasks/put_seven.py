@@ -1,0 +1,29 @@
+"""Put 7 into one place of an array: the first line of the first kernel."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="put_seven",
+    title="Put 7 into one place",
+    lesson="00",
+    parameters=("out",),
+    output="out",
+    grid=(1,),
+    block=(1,),
+    shapes=("4",),
+    reference=lambda: [0, 0, 7, 0],
+    formula="out[2] = 7",
+    hints=("An element of an array is written as in Python.", "The first place has the index 0."),
+    given='''\
+@cuda.jit
+def put_seven(out):
+    """out[2] = 7; all other places stay as they are."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def put_seven(out):
+    """out[2] = 7; all other places stay as they are."""
+    out[2] = 7
+''',
+)

@@ -1,0 +1,76 @@
+"""One line places a task in a lesson; its cells come from the task's own file."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from course_lib.building.generated import with_generated_cells
+from course_lib.building.notebook import BuildError, Cell, canonical, code, markdown, new, source
+from course_lib.building.project import Project
+from course_lib.building.rules import common_rules
+from course_lib.building.tasks import solved, with_tasks
+from course_lib.checking import examine_source
+from course_lib.curriculum import TASKS, Task
+
+TASK = TASKS["put_seven"]
+
+
+def lesson(*placed: str) -> list[Cell]:
+    lines = [code(f"# TASK {name}", id=f"t{n}") for n, name in enumerate(placed)]
+    return [code("from numba import cuda, float32", id="i"), *lines, markdown("Next.", id="n")]
+
+
+def test_a_line_becomes_the_given_code_a_check_and_the_hints() -> None:
+    _, answer, check, hints, after = with_tasks(lesson("put_seven"), "00")
+    assert source(answer) == f"# TASK put_seven\n{TASK.given.strip()}"
+    assert source(check) == 'course_lib.check("put_seven", put_seven)'
+    assert source(hints).count("<summary>Hint ") == len(TASK.hints) == 2
+    assert source(after) == "Next."
+
+
+def test_several_tasks_may_stand_in_a_lesson() -> None:
+    cells = with_tasks(lesson("put_seven", "add_ten_guarded"), "00")
+    checks = [source(cell) for cell in cells if source(cell).startswith("course_lib.check")]
+    assert checks == [TASKS[name].check_call for name in ("put_seven", "add_ten_guarded")]
+
+
+def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> None:
+    once = with_generated_cells(lesson("put_seven"), course, course.lessons[0], "notebooks")
+    check = next(cell for cell in once if cell["id"] == "check-put_seven")
+    check["execution_count"], check["outputs"] = 3, [{"output_type": "stream", "text": "no"}]
+    again = with_generated_cells(once, course, course.lessons[0], "notebooks")
+    assert canonical(new(again)) == canonical(new(once))
+    said = list(common_rules(canonical(new(again))))
+    assert not [each for each in said if "tag" in each], said
+
+
+def test_a_task_that_changed_changes_the_lesson() -> None:
+    cells = with_tasks(lesson("put_seven"), "00")
+    cells[1]["source"] += "\n    out[0] = 5"
+    assert with_tasks(cells, "00") == with_tasks(lesson("put_seven"), "00")
+
+
+@pytest.mark.parametrize(
+    ("placed", "number", "words"),
+    [
+        (("put_eight",), "00", "there is no task put_eight"),
+        (("put_seven", "put_seven"), "00", "stands there twice"),
+        (("put_seven",), "01", "belongs to lesson 00"),
+    ],
+)
+def test_a_task_that_cannot_stand_there_is_told(
+    placed: tuple[str, ...], number: str, words: str
+) -> None:
+    with pytest.raises(BuildError, match=words):
+        with_tasks(lesson(*placed), number)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_the_solved_lesson_holds(task: Task) -> None:
+    cells = solved(with_tasks(lesson(task.id), task.lesson))
+    ast.parse(source(cells[1]))
+    report = examine_source(task.id, f"{source(cells[0])}\n{source(cells[1])}", debug=True)
+    assert report.passed
+    assert solved(cells) == cells and with_tasks(cells, task.lesson) != cells

@@ -1,0 +1,146 @@
+"""Each task: its answer passes, what is given is no answer yet, slips are told their cause."""
+
+from __future__ import annotations
+
+import pytest
+
+import course_lib
+from course_lib.checking import examine, examine_source
+from course_lib.curriculum import EXERCISES, LESSONS, TASKS, Task
+from course_lib.diagnosis.report import Report
+
+HEAD = "from numba import cuda, float32\n\n\n"
+BARRIER = "cuda.syncthreads()\n"
+
+# The task, what is written instead of what, the code that it must be told, and the line to blame.
+WRONG: dict[str, list[tuple[str, str, str, str]]] = {
+    "put_seven": [
+        ("out[2] = 7", "out[1] = 7", "wrong-index", "out[1] = 7"),
+        ("out[2] = 7", "out[2] = 8", "wrong-formula", "out[2] = 8"),
+        ("out[2] = 7", "out[4] = 7", "out-of-bounds-write", "out[4] = 7"),
+        ("out[2] = 7", "out[:] = 7", "wrong-index", "out[:] = 7"),
+        ("out[2] = 7", "out[0] = 1\n    out[2] = 7", "wrong-index", "out[0] = 1"),
+        ("out[2] = 7", "for i in range(4):\n        out[i] = 7", "wrong-index", "out[i] = 7"),
+        ("out[2] = 7", "out = 7", "missing-answer", "out = 7"),
+        ("@cuda.jit\n", "", "invalid-launch", "def put_seven"),
+    ],
+    "add_ten_guarded": [
+        ("    if i < a.shape[0]:\n    ", "", "out-of-bounds-read", "out[i] = a"),
+        ("i < a", "i <= a", "wrong-bounds-check", "if i <= a"),
+        ("i < a.shape[0]", "i < a.shape[0] - 1", "wrong-bounds-check", "if i <"),
+        ("a[i] + 10", "a[i]", "wrong-formula", "out[i] = a[i]"),
+        ("a[i] + 10", "a[i] + 1", "wrong-formula", "out[i] = a[i] + 1"),
+        ("i = cuda.threadIdx.x", "i = cuda.blockIdx.x", "race-write-after-write", "out[i] = a"),
+        ("out[i] = a[i] + 10", "a[i] = a[i] + 10", "wrong-index", "a[i] = a[i]"),
+    ],
+    "reverse_sixteen": [
+        ("    " + BARRIER, "", "race-read-after-write", "y[i] ="),
+        ("[15 - i]", "[i]", "wrong-formula", "y[i] ="),
+        ("shelf[15 - i]", "x[15 - i]", "not-used", "shelf = cuda"),
+        ("    shelf[i] = x[i]\n", "", "uninitialised-read", "y[i] ="),
+    ],
+    "sectors": [
+        ("offset + lane * stride", "lane * stride", "wrong-formula", "return"),
+        ("(offset + lane * stride) // 8", "offset + lane * stride", "wrong-formula", "return"),
+        ("// 8", "// 32", "wrong-formula", "return"),
+        ("return len(touched)", "return 4", "hardcoded-answer", "return"),
+        ("return len(touched)", "return len(touched) - 1", "wrong-formula", "return"),
+        ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
+        ("    return len(touched)\n", "", "wrong-formula", "def sectors"),
+    ],
+    "place_the_barriers": [
+        ("        cuda.syncthreads()\n        total", "        total", "race-read-after-write",
+         "total +="),
+        ("[63 - i]\n        " + BARRIER, "[63 - i]\n", "race-write-after-read", "shelf[i] ="),
+        ("        cuda.syncthreads()\n        total", "        if i < 32:\n            "
+         "cuda.syncthreads()\n        total", "barrier-divergence", "if i < 32"),
+    ],
+    "naive_by_rows": [
+        ("row, column = cuda", "column, row = cuda", "wrong-index", "column, row ="),
+        (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
+        ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
+        ("total += ", "total = ", "accumulator-error", "total = A"),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
+    ],
+}  # fmt: skip
+CASES = [(name, *slip) for name, slips in WRONG.items() for slip in slips]
+
+
+def judged(task: Task, text: str, seed: int = 0) -> Report:
+    return examine_source(task.id, HEAD + text, seed=seed, debug=True)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_its_answer_passes(task: Task) -> None:
+    for seed in (0, 7):
+        report = judged(task, task.answer, seed)
+        assert report.passed and not report.findings, str(report)
+        assert (report.points, report.max_points) == (0, 0)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_its_given_code_is_no_answer_yet(task: Task) -> None:
+    report = judged(task, task.given)
+    assert [each.code for each in report.findings] == ["missing-answer"]
+    assert str(report).startswith(f"{task.id}: no answer yet\n")
+
+
+@pytest.mark.parametrize(("name", "old", "new", "code", "line"), CASES)
+def test_usual_slips_are_told_their_cause(
+    name: str, old: str, new: str, code: str, line: str
+) -> None:
+    task = TASKS[name]
+    text = new.join(task.answer.rsplit(old, 1))
+    assert text != task.answer
+    lines = (HEAD + text).splitlines()
+    blamed = max(n for n, each in enumerate(lines, 1) if line in each)  # not the docstring
+    report = judged(task, text, seed=3)
+    assert report.errors, str(report)
+    assert (report.errors[0].code, report.errors[0].line) == (code, blamed), str(report)
+
+
+def test_at_least_three_wrong_answers_of_each_are_tried() -> None:
+    assert {name for name, slips in WRONG.items() if len(slips) >= 3} == TASKS.keys()
+
+
+def test_what_lay_there_before_may_be_read_and_may_stay() -> None:
+    """The statement promises zeros; who relies on them is right."""
+    task = TASKS["put_seven"]
+    for line in (
+        "out[2] += 7",
+        "if out[0] == 0:\n        out[2] = 7",
+        "out[0] = 0\n    out[2] = 7",
+    ):
+        assert judged(task, task.answer.replace("    out[2] = 7", f"    {line}")).passed
+
+
+def test_check_shows_the_verdict_on_a_task_and_never_raises(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def sectors(stride, offset):
+        return 4
+
+    course_lib.check("sectors", sectors)
+    assert "right is 5: the same number comes out" in capsys.readouterr().out
+    course_lib.check("sectors", None)
+    course_lib.check("put_seven", 7)
+    assert "7 is not a kernel" in capsys.readouterr().out
+    with pytest.raises(course_lib.checking.CheckFailed):
+        course_lib.check("blocks_per_sm", sectors)
+
+
+def test_ids_are_unique_and_lessons_exist() -> None:
+    assert not TASKS.keys() & EXERCISES.keys()
+    assert {each.lesson for each in TASKS.values()} <= {each.number for each in LESSONS}
+    assert not any(TASKS.keys() & set(each.exercises) for each in LESSONS)
+
+
+def test_an_object_is_judged_as_its_text() -> None:
+    def sectors(stride, offset):
+        seen = []
+        for lane in range(32):
+            if (offset + lane * stride) // 8 not in seen:
+                seen.append((offset + lane * stride) // 8)
+        return len(seen)
+
+    assert examine("sectors", sectors, debug=True).passed
