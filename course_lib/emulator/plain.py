@@ -615,7 +615,11 @@ class Walk:
         items = self.value(method.value, scope)
         kind, adds = {"append": (list, add_item), "add": (set, values.add_to_set)}[method.attr]
         if type(items) is not kind or len(node.args) != 1 or node.keywords:
-            message = f"{method.attr} is known for one item and a {kind.__name__}."
+            message = say(
+                "{method} is known for one item and a {kind}.",
+                method=method.attr,
+                kind=kind.__name__,
+            )
             raise rejection("unsupported", message, node)
         item = self.value(node.args[0], scope)
         self.guarded(node, adds, items, item)
