@@ -38,7 +38,7 @@ from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
 from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
-from course_lib.sentences import STUDENTS, Line, facts_of, in_words, told
+from course_lib.sentences import STUDENTS, Line, facts_of, in_words, say, told
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
@@ -194,7 +194,9 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
         each for each in ast.parse(exercise.given).body if isinstance(each, ast.FunctionDef)
     )
     if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
-        said = f"{function.name} is still as it was given: it waits for your lines."
+        said = say(
+            "{function} is still as it was given: it waits for your lines.", function=function.name
+        )
         hint = exercise.hints[0]
         raise rejection("missing-answer", said, function.tree.lineno, hint)
 
@@ -212,14 +214,22 @@ def _refuse_unknown_form(name: str, text: str) -> None:
     last = bindings[-1]
     is_defined = any(isinstance(each, ast.FunctionDef) for each in bindings)
     if isinstance(last, ast.Delete):
-        said = f"{name} is deleted here, so there is nothing left to check."
+        said = say("{name} is deleted here, so there is nothing left to check.", name=name)
     elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
-        said = f"{name} is defined here, but in a form that cannot be judged without running it."
+        said = say(
+            "{name} is defined here, but in a form that cannot be judged without running it.",
+            name=name,
+        )
     elif is_defined:
-        said = f"{name} gets another meaning here, and is no longer the function above."
+        said = say(
+            "{name} gets another meaning here, and is no longer the function above.", name=name
+        )
     else:
         return  # a value, a class, somebody else's function: no answer
-    hint = f"Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`."
+    hint = say(
+        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        name=name,
+    )
     raise rejection("unsupported", said, last.lineno, hint)
 
 
@@ -268,20 +278,29 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
                 continue
             name = path.split(".")[1]
             hint = "Is it mistyped, or is an import missing?"
-            raise rejection("compile-error", f"The name {name} is not defined.", decorator, hint)
+            raise rejection(
+                "compile-error", say("The name {name} is not defined.", name=name), decorator, hint
+            )
         raise rejection(
             "unsupported",
-            f"What @{said} makes of {function.name} cannot be judged without running it.",
+            say(
+                "What @{said} makes of {function} cannot be judged without running it.",
+                said=said,
+                function=function.name,
+            ),
             decorator,
             "Does the answer work without it?",
         )
     if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",
-            f"{function.name} is called by Python with a device and three numbers, and returns a "
-            "number: Numba makes no such function of it. It is asked for without a decorator.",
+            say(
+                "{function} is called by Python with a device and three numbers, and returns a "
+                "number: Numba makes no such function of it. It is asked for without a decorator.",
+                function=function.name,
+            ),
             function.tree,
-            f"What should stand in the line above `def {function.name}`?",
+            say("What should stand in the line above `def {function}`?", function=function.name),
         )
 
 
@@ -340,7 +359,9 @@ def _answer_of_object(kernel: object) -> Answer:
     if made and not isinstance(kernel, Kernel) and not hasattr(kernel, "py_func"):
         what = f"{type(kernel).__name__} object"
         hint = "Check the kernel itself, as @cuda.jit has made it."
-        raise rejection("unsupported", f"What this {what} does cannot be judged.", None, hint)
+        raise rejection(
+            "unsupported", say("What this {what} does cannot be judged.", what=what), None, hint
+        )
     tree = kernel_from(kernel)
     if hasattr(kernel, "py_func") and runtime.on_gpu():
         return Answer(tree, kernel, runtime.run)
@@ -368,7 +389,11 @@ def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool
     except Exception as error:  # the checker's own mistake must not cost a student anything
         if debug:
             raise
-        message = f"The checker itself failed on this answer ({type(error).__name__}: {error})."
+        message = say(
+            "The checker itself failed on this answer ({error}: {said}).",
+            error=type(error).__name__,
+            said=str(error),
+        )
         hint = "This is not your mistake. Ask your instructor to look at the answer."
         report = make_report(exercise, [finding("unsupported", message, None, hint, "error")])
         return replace(report, needs_review=True)
@@ -416,5 +441,9 @@ def _shortened(text: str) -> str:
 def _no_such_exercise(exercise_id: object) -> Report:
     known = [*EXERCISES, *TASKS]
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4) or known
-    message = f"There is no exercise {exercise_id!r}; did you mean {' or '.join(near)}?"
+    message = say(
+        "There is no exercise {exercise_id}; did you mean {near}?",
+        exercise_id=repr(exercise_id),
+        near=" or ".join(near),
+    )
     return Report(str(exercise_id), (finding("missing-answer", message),))

@@ -56,7 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "measurements": set(),
     "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
     "quiz": {"questions"},
-    "building": {"checking", "curriculum", "findings", "questions"},
+    "building": {"checking", "curriculum", "findings", "questions", "sentences"},
     "book": {"building", "curriculum"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",

@@ -8,6 +8,7 @@ from course_lib.diagnosis.report import Report, make_report
 from course_lib.diagnosis.tile_choice import Numbers
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
+from course_lib.sentences import say
 
 
 def examine(task: Task, numbers: Numbers) -> Report:
@@ -21,10 +22,15 @@ def examine(task: Task, numbers: Numbers) -> Report:
 def _of_one(name: str, wanted: object, numbers: Numbers) -> Iterator[Finding]:
     value, line = numbers.values.get(name, ...), numbers.line(name)
     if value is ...:
-        yield finding("missing-answer", f"{name} has no value yet.", line, f"What is {name}?")
+        yield finding(
+            "missing-answer",
+            say("{name} has no value yet.", name=name),
+            line,
+            say("What is {name}?", name=name),
+        )
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
-        message = f"{name} is {value!r}, and a number is asked for."
+        message = say("{name} is {value}, and a number is asked for.", name=name, value=repr(value))
         yield finding("wrong-formula", message, line, "What does one count here?")
     elif value != wanted:
-        message = f"{name} is {value}, and that is not right."
+        message = say("{name} is {value}, and that is not right.", name=name, value=value)
         yield finding("wrong-formula", message, line, "Work it out once more, with a pencil.")

@@ -48,7 +48,11 @@ class Call:
 def examine(task: Task, function: Kernel) -> Report:
     """The verdict on a function."""
     if len(function.parameters) != len(task.parameters):
-        message = f"It takes ({', '.join(function.parameters)}); asked for is {task.signature}."
+        message = say(
+            "It takes ({own_parameters}); the task asks for {signature}.",
+            own_parameters=", ".join(function.parameters),
+            signature=task.signature,
+        )
         line = function.tree.lineno
         return make_report(
             task, [finding("missing-answer", message, line, "Compare the parameters.")]
@@ -88,17 +92,36 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
         return replace(shown.stopped, message=message)
     line = _last_return(function)
     if shown.value is None:
-        message = f"{_of(task, shown)} returns nothing, and should return {shown.wanted}."
+        message = say(
+            "{call} returns nothing, and should return {wanted}.",
+            call=_of(task, shown),
+            wanted=shown.wanted,
+        )
         return finding("wrong-formula", message, line, "Does every way through it end in a return?")
-    compared = f"{_of(task, shown)} returns {_show(shown.value)}, and right is {shown.wanted}"
+    compared = say(
+        "{call} returns {value}, and right is {wanted}",
+        call=_of(task, shown),
+        value=_show(shown.value),
+        wanted=shown.wanted,
+    )
     if shown.number is None:
-        return finding("wrong-formula", f"{compared}.", line, "What kind of value is asked for?")
+        return finding(
+            "wrong-formula",
+            say("{compared}.", compared=compared),
+            line,
+            "What kind of value is asked for?",
+        )
     if shown.number == shown.wanted:
-        return finding("wrong-formula", f"{compared}, an int.", line, "What does // do, and / not?")
+        return finding(
+            "wrong-formula",
+            say("{compared}, an int.", compared=compared),
+            line,
+            "What does // do, and / not?",
+        )
     for code, says, hint in _explanations(task, calls):
-        return finding(code, f"{compared}: {says}.", line, hint)
+        return finding(code, say("{compared}: {says}.", compared=compared, says=says), line, hint)
     hint = "Work out this one call with a pencil."
-    return finding("wrong-result", f"{compared}.", line, hint)
+    return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
 
 
 def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
@@ -110,13 +133,17 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
             yield "wrong-formula", idea.says, idea.hint
     if len(set(values)) == 1:
         says = "the same number comes out of every call"
-        yield "hardcoded-answer", says, f"How does it depend on {' and '.join(task.parameters)}?"
+        yield (
+            "hardcoded-answer",
+            says,
+            say("How does it depend on {parameters}?", parameters=" and ".join(task.parameters)),
+        )
     for place, name in enumerate(task.parameters):
         for value in sorted({each.arguments[place] for each in calls}):  # type: ignore[type-var]
             fixed = [(*c.arguments[:place], value, *c.arguments[place + 1 :]) for c in calls]
             if values == [task.reference(*each) for each in fixed]:
-                says = f"it is right only where {name} is {value}"
-                yield "wrong-formula", says, f"Where does {name} come in?"
+                says = say("it is right only where {name} is {value}", name=name, value=value)
+                yield "wrong-formula", says, say("Where does {name} come in?", name=name)
     apart = {None if each.number is None else each.number - each.wanted for each in calls}
     if len(apart) == 1:
         says = "every result is off by the same number"

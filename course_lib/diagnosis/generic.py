@@ -316,10 +316,11 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
     (row_x, column_x), (row_y, column_y) = steps
     if (column_x, row_y) != (sizes.tile_columns, sizes.tile_rows) or row_x or column_y:
         return None
-    message = (
-        f"Blocks run through {task.output} the wrong way: one block further in x moves along the "
+    message = say(
+        "Blocks run through {output} the wrong way: one block further in x moves along the "
         "columns, and one further in y down the rows. Here the launch has x for rows and y for "
-        "columns."
+        "columns.",
+        output=task.output,
     )
     hint = "Which of the two numbers of cuda.grid(2) counts rows here?"
     return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
@@ -358,9 +359,14 @@ def _nothing_written(outcome: Outcome) -> Slip | None:
         return None
     out, hint = outcome.output, "Which thread should write there, and what keeps it away?"
     if not (wanted & changed).any():
-        message = f"Nothing of {out} has changed: no thread has written a number into it."
+        message = say(
+            "Nothing of {out} has changed: no thread has written a number into it.", out=out
+        )
     else:
-        message = f"What was written is right, but this was not: {where(left, outcome.sizes)}."
+        message = say(
+            "What was written is right, but this was not: {where}.",
+            where=where(left, outcome.sizes),
+        )
     return Slip("incomplete-output", message, hint, ("store", "missing"))
 
 
@@ -372,8 +378,11 @@ def _in_another_place(outcome: Outcome) -> Slip | None:
     if outcome.values[changed] != outcome.expected[wanted]:
         return None
     out, (here,), (there,) = outcome.output, np.argwhere(changed), np.argwhere(wanted)
-    message = (
-        f"The number is right, but it lies in {out}{_index(here)} and not in {out}{_index(there)}."
+    message = say(
+        "The number is right, but it lies in {array}{here} and not in {array}{there}.",
+        array=out,
+        here=_index(here),
+        there=_index(there),
     )
     return Slip(
         "wrong-index",
@@ -392,8 +401,13 @@ def _overwritten(outcome: Outcome) -> Slip | None:
     out = outcome.output
     stays = "should stay as it was" if lost.sum() == 1 else "should stay as they were"
     there = where(lost, outcome.sizes)
-    message = f"What should be written is right, but {there} of {out} {stays}."
-    hint = f"Which elements of {out} does this line write, over all threads and turns?"
+    message = say(
+        "What should be written is right, but {there} of {out} {stays}.",
+        there=there,
+        out=out,
+        stays=stays,
+    )
+    hint = say("Which elements of {out} does this line write, over all threads and turns?", out=out)
     place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
     return Slip("wrong-index", message, hint, place)
 
@@ -403,7 +417,10 @@ def _another_number(outcome: Outcome) -> Slip | None:
     wanted, changed = _changed(outcome)
     if outcome.inputs or (wanted != changed).any():
         return None
-    message = f"The right place is written, with another number: {by_how_much(outcome)}."
+    message = say(
+        "The right place is written, with another number: {by_how_much}.",
+        by_how_much=by_how_much(outcome),
+    )
     return Slip("wrong-formula", message, "Which number does the task ask for?", ("store",))
 
 

@@ -196,7 +196,7 @@ def _missing(exercise: Exercise, function: Kernel) -> Finding | None:
     wanted, names = exercise.parameters, function.parameters
     if len(names) != len(wanted):
         message = say(
-            "It takes ({names}); asked for is {signature}.",
+            "It takes ({names}); the exercise asks for {signature}.",
             names=", ".join(names),
             signature=exercise.signature,
         )
@@ -321,7 +321,12 @@ def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _
     printed = source.prints()
     if printed:
         message = "The number is printed, and nothing is returned."
-        return finding("missing-answer", message, printed, "Who can go on with a printed number?")
+        return finding(
+            "missing-answer",
+            message,
+            printed,
+            "What can a caller do with a number that is only printed?",
+        )
     message = "It works something out, and returns nothing."
     return finding("missing-answer", message, source.definition, "What does the last line say?")
 

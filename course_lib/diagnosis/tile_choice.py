@@ -115,7 +115,8 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
                 "{names} cannot be read off here as a number.", names=" and ".join(unclear)
             )
         hint = say(
-            "Asked for are five numbers: {parameters}.", parameters=", ".join(exercise.parameters)
+            "The exercise asks for five numbers: {parameters}.",
+            parameters=", ".join(exercise.parameters),
         )
         yield finding("missing-answer", message, numbers.line(*unclear), hint)
         return
@@ -258,8 +259,8 @@ def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fi
         limiter = launch.limiters[0]
         message = say(
             "An SM of the {device} has room for {blocks} block of {threads} threads with "
-            "{registers} registers and {shared_bytes} bytes; asked for are {wanted}. By {limiter}: "
-            "{arithmetic}.",
+            "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. "
+            "By {limiter}: {arithmetic}.",
             device=GPU,
             blocks=launch.blocks,
             threads=tile.threads,
@@ -277,8 +278,8 @@ def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fi
 def _reuses(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
     if tile.intensity < INTENSITY:
         message = say(
-            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; asked for "
-            "are {wanted}, the {device}'s FP32 ridge.",
+            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
+            "exercise asks for {wanted}, the {device}'s FP32 ridge.",
             BM=tile.BM,
             BN=tile.BN,
             intensity=f"{tile.intensity:.1f}",

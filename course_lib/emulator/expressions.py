@@ -478,13 +478,17 @@ class ExpressionTyper:
             hint = "`==` compares numbers, and `is None` asks for None."
             raise rejection(
                 "unsupported",
-                say("The emulator cannot compare {left} with {right} so.", left=left, right=right),
+                say(
+                    "The emulator cannot compare {left} with {right} in this way.",
+                    left=left,
+                    right=right,
+                ),
                 node,
                 hint,
             )
         raise rejection(
             "compile-error",
-            say("Numba cannot compare {left} with {right} so.", left=left, right=right),
+            say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
             node,
         )
 
@@ -502,7 +506,9 @@ class ExpressionTyper:
         whole = any(isinstance(each, enum.IntEnum) for each in members)
         if members and (whole or (alike and isinstance(op, ast.Eq | ast.NotEq | ast.IsNot))):
             message = say(
-                "The emulator cannot compare {left} with {right} so.", left=left, right=right
+                "The emulator cannot compare {left} with {right} in this way.",
+                left=left,
+                right=right,
             )
             raise rejection("unsupported", message, node, _ENUM_HINT)
         return False

@@ -208,7 +208,9 @@ def _check_alignment(alignment: Typed | None) -> None:
 def _axes(shape: object) -> int:
     sizes = shape if isinstance(shape, tuple) else (shape,)
     need(all(type(size) is int for size in sizes), "the shape must be made of whole numbers")
-    supported(min(sizes, default=0) >= 0, "the shape must be positive", "Which size is meant?")
+    supported(
+        min(sizes, default=0) >= 0, "makes no array of negative size here", "Which size is meant?"
+    )
     return len(sizes)
 
 
@@ -226,7 +228,7 @@ def static_dtype(kind: T.Type) -> np.dtype:
     if isinstance(value, str) and value in T.DTYPES:
         return T.DTYPES[value]
     if isinstance(value, Reference) and value.path.startswith(("numpy.complex", "numba.complex")):
-        raise T.NotEmulated("there are no complex numbers here", "Keep the two parts as floats.")
+        raise T.NotEmulated("makes no complex numbers here", "Keep the two parts as floats.")
     raise T.TypingError(say("{kind} is no dtype; write float32 or np.float32", kind=kind))
 
 
@@ -345,7 +347,7 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     if isinstance(kind, T.TupleType):
         return Typed(T.INT64, len(kind.items))
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
-        raise T.NotEmulated("texts have no length here", "Keep the length in a constant.")
+        raise T.NotEmulated("takes no texts here", "Keep the length in a constant.")
     need(isinstance(kind, T.ArrayType | T.FlatType), say("{kind} has no length", kind=kind))
     return Typed(T.INT64)
 
@@ -688,7 +690,7 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         need(isinstance(array, T.ArrayType), say("needs an array, not {array}", array=array))
         assert isinstance(array, T.ArrayType)
         mend = "Pass the array to the kernel, as an argument."
-        supported(array.writable, "the array is constant here", mend)
+        supported(array.writable, "changes no constant array here", mend)
         single = isinstance(index, T.TupleType) and array.ndim == 1
         need(not single, "the index of an array with one axis is a number, and no tuple")
         axes = index.items if isinstance(index, T.TupleType) else (index,)

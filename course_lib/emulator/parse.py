@@ -413,7 +413,7 @@ def _refuse_much(tree: ast.Module) -> None:
         statements += sum(isinstance(node, ast.stmt) for node in level)
         if statements > MAX_STATEMENTS:
             message = say("The text has more than {most} statements.", most=MAX_STATEMENTS)
-            raise rejection("not-allowed", message, None, "A loop says it shorter.")
+            raise rejection("not-allowed", message, None, "A loop says the same in fewer lines.")
         if not level:
             return
     line = next((node.lineno for node in level if hasattr(node, "lineno")), None)

@@ -230,7 +230,7 @@ class Walk:
         if self.depth > MAX_DEPTH:
             raise rejection(
                 "timeout",
-                "Functions call each other, or blocks lie in each other, without an end here.",
+                "Functions call each other, or blocks are nested, without end here.",
                 body[0],
             )
         try:
@@ -405,7 +405,7 @@ class Walk:
         self.spend(1, node)
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise rejection("timeout", "Functions call each other without an end here.", node)
+            raise rejection("timeout", "Functions call each other without end here.", node)
         try:
             return self.evaluate(node, scope)
         finally:
@@ -573,7 +573,15 @@ class Walk:
         if not isinstance(part, ast.FormattedValue):
             return self.value(part, scope)
         if part.conversion not in (-1, ord("s")):
-            raise rejection("unsupported", "Only {name} and {name:.2f} are known here.", part)
+            raise rejection(
+                "unsupported",
+                say(
+                    "Only {plain} and {rounded} are known here.",
+                    plain="{name}",
+                    rounded="{name:.2f}",
+                ),
+                part,
+            )
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
         return self.guarded(part, values.formatted, self.value(part.value, scope), form)
 
@@ -607,7 +615,11 @@ class Walk:
         items = self.value(method.value, scope)
         kind, adds = {"append": (list, add_item), "add": (set, values.add_to_set)}[method.attr]
         if type(items) is not kind or len(node.args) != 1 or node.keywords:
-            message = f"{method.attr} is known for one item and a {kind.__name__}."
+            message = say(
+                "{method} is known for one item and a {kind}.",
+                method=method.attr,
+                kind=kind.__name__,
+            )
             raise rejection("unsupported", message, node)
         item = self.value(node.args[0], scope)
         self.guarded(node, adds, items, item)

@@ -72,7 +72,7 @@ def count(value: Any, depth: int = 0) -> int:
     if type(value) not in (tuple, list):
         return 1
     if depth == MAX_SEQUENCE_DEPTH:
-        raise Stop("not-allowed", "Tuples lie in tuples too deeply here.")
+        raise Stop("not-allowed", "Tuples are nested too deeply here.")
     total = 1
     for each in value:
         total += count(each, depth + 1)
@@ -122,7 +122,9 @@ def checked(value: Any) -> Any:
         count(value)
         for each in value:
             if type(each) in (list, set):
-                raise Stop("unsupported", f"{_INSIDE[type(each)]} is not followed here.")
+                raise Stop(
+                    "unsupported", say("{kind} is not followed here.", kind=_INSIDE[type(each)])
+                )
     return value
 
 
@@ -353,13 +355,18 @@ def add_to_set(items: set[Any], item: Any) -> None:
     """`items.add(item)`."""
     items.add(_in_a_set(item))
     if len(items) > MAX_IN_A_SET:
-        raise Stop("not-allowed", f"A set of more than {MAX_IN_A_SET} numbers is too large.")
+        raise Stop(
+            "not-allowed", say("A set of more than {most} numbers is too large.", most=MAX_IN_A_SET)
+        )
 
 
 def _in_a_set(item: Any) -> Any:
     """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
     if not isinstance(item, Number):
-        raise Stop("unsupported", f"A set of numbers is known here; this is {kind_of(item)}.")
+        raise Stop(
+            "unsupported",
+            say("A set of numbers is known here; this is {kind}.", kind=kind_of(item)),
+        )
     return item
 
 

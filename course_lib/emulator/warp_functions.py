@@ -263,7 +263,8 @@ def _reverse_bits(value: Value) -> Value:
 
 def _integer(kinds: list[np.dtype]) -> np.dtype:
     cast = "A cast such as np.int64(…) says which bits are meant."
-    supported(T.is_integer(kinds[0]), f"needs an integer here, not {kinds[0]}", cast)
+    said = say("needs an integer here, not {type}", type=kinds[0])
+    supported(T.is_integer(kinds[0]), said, cast)
     return kinds[0]
 
 

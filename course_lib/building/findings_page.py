@@ -1,0 +1,128 @@
+"""Writes docs/findings.md: every code, everything that can be said with it, and an example.
+
+    python -m course_lib.building.findings_page [--examples]
+
+The sentences are read from the library's own source. The examples come from the wrong answers of
+the tests; judging them takes a minute, so they are stored and renewed with `--examples` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from course_lib.building.templates import ANY, templates
+from course_lib.findings import CODES
+from course_lib.sentences import Capital, told
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE, EXAMPLES = "docs/findings.md", "docs/findings_examples.json"
+ANSWERS = "tests/mutants/answers"
+MOST_TRIED = 3  # of the answers that are marked with a code
+Example = Mapping[str, str]
+
+WARNING = "A warning, or an error where the exercise asks for more"
+
+_MARK = re.compile(r"\s*# <- ([a-z0-9, -]+).*$", re.M)
+_FACT = re.compile(r"\{(\w+)\}")
+_HEAD = """\
+# Findings
+
+What the checker can find, in the order in which it reports it: what kept the kernel from running,
+then causes, then symptoms, then cost. A code's title is the headline of a finding; below stand the
+sentences that can follow it, and the hints. A ‹name› stands for what the checker fills in, such as
+a thread, an array or a line. Where a cause is found, another finding's sentence may be part of it.
+
+This page is made from the library's source by `python -m course_lib.building.findings_page`. What a
+finding takes from Python itself, or puts together from several tables, is not listed.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the page; with `--examples`, judge the answers anew before."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if "--examples" in arguments:
+        found = {code: example for code in CODES if (example := example_of(code, ROOT))}
+        stored = json.dumps(found, ensure_ascii=False, indent=1)
+        (ROOT / EXAMPLES).write_text(f"{stored}\n", encoding="utf-8")
+    (ROOT / PAGE).write_text(page(ROOT), encoding="utf-8")
+    return 0
+
+
+def page(root: Path) -> str:
+    """The page, of the source and the stored examples below `root`."""
+    said = templates(root / "course_lib")
+    examples = json.loads((root / EXAMPLES).read_text(encoding="utf-8"))
+    parts = [_HEAD]
+    for code, known in CODES.items():
+        kind = "An error" if known.severity == "error" else WARNING
+        parts.append(f"## {code}: {known.title}\n\n{known.explanation} {kind}.\n")
+        parts += _lists(*said.get(code, ([], [])))
+        if code in examples:
+            parts.append(_shown(examples[code]))
+    parts.append("## With several codes\n\nThese explain a finding, whichever code it has.\n")
+    parts += _lists(*said.get(ANY, ([], [])))
+    return "\n".join(parts)
+
+
+def example_of(code: str, root: Path) -> Example | None:
+    """What is said of the first wrong answer that is marked with a code; None if none is."""
+    from course_lib.checking import examine_source
+
+    paths = sorted((root / ANSWERS).glob("*/*.py"))
+    marked = (path for path in paths if code in _marks(path.read_text(encoding="utf-8")))
+    for path in islice(marked, MOST_TRIED):
+        answer = _MARK.sub("", path.read_text(encoding="utf-8"))
+        for found in examine_source(path.parent.name, answer).findings:
+            if found.code == code:
+                line = answer.splitlines()[found.line - 1].strip() if found.line else ""
+                return {
+                    "answer": f"{path.parent.name}/{path.name}",
+                    "line": line,
+                    "message": told(Capital(found.message), "student"),
+                    "hint": str(found.hint),
+                }
+    return None
+
+
+def _marks(text: str) -> set[str]:
+    return {name.strip() for mark in _MARK.findall(text) for name in mark.split(",")}
+
+
+def _lists(said: Sequence[str], hints: Sequence[str]) -> Iterator[str]:
+    for title, texts in (("Said:", said), ("Hints:", hints)):
+        if texts:
+            yield "\n".join((f"{title}\n", *(f"- {_as_markdown(each)}" for each in texts), ""))
+
+
+def _shown(example: Example) -> str:
+    """An example: the line, and what is said of it."""
+    where = f"`{example['line']}`" if example["line"] else "the answer as a whole"
+    lines = [f"Example, of {where} in `{example['answer']}`:\n", f"> {_plain(example['message'])}"]
+    if example["hint"]:
+        lines += [">", f"> Look at: {_plain(example['hint'])}"]
+    return "\n".join([*lines, ""])
+
+
+def _as_markdown(template: str) -> str:
+    parts = _FACT.split(template)
+    for place, part in enumerate(parts):
+        parts[place] = f"‹{part.replace('_', ' ')}›" if place % 2 else part
+    return _plain("".join(parts).strip())
+
+
+def _plain(text: str) -> str:
+    """Text in which no character means anything to markdown, but those between backticks."""
+    pieces = text.split("`")
+    return "`".join(
+        re.sub(r"([*_<>\\|])", r"\\\1", piece) if number % 2 == 0 else piece
+        for number, piece in enumerate(pieces)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,183 @@
+"""Facts before sentences, in the source: nobody flattens a sentence, and nobody reads one back."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from course_lib.building import findings_page
+from course_lib.building.templates import CALLS, Followed, templates
+from course_lib.findings import CODES
+
+LIBRARY = Path(__file__).resolve().parents[1] / "course_lib"
+SPEAKS = re.compile(r"\b(message|hint|say)\b")
+SOURCES = [
+    path
+    for path in sorted(LIBRARY.rglob("*.py"))
+    if SPEAKS.search(path.read_text(encoding="utf-8"))
+]
+WORDS = {"message", "hint"}
+READS_TEXT = {"search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
+# Questions and their hints are no findings; what is written of one at the rim is read by people.
+NO_FINDINGS = ("questions/", "quiz.py")
+
+
+@cache
+def module(path: Path) -> Followed:
+    return Followed(path)
+
+
+def local(path: Path) -> str:
+    return path.relative_to(LIBRARY).as_posix()
+
+
+def flattened(path: Path) -> Iterator[int]:
+    """The lines of f-strings that stand as a message or a hint, at once or by way of a name."""
+    followed = module(path)
+    for node in ast.walk(followed.tree):
+        name = getattr(node.func, "id", getattr(node.func, "attr", "")) if _is_call(node) else ""
+        if name not in CALLS:
+            continue
+        call = CALLS[name]
+        given = [
+            node.args[place] for place in (call.message, call.hint) if 0 <= place < len(node.args)
+        ]
+        given += [each.value for each in node.keywords if each.arg in {*WORDS, call.named}]
+        for each in given:
+            yield from (part.lineno for part in _parts(each, followed) if _is_flat(part))
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call)
+
+
+def _parts(node: ast.AST, followed: Followed) -> Iterator[ast.AST]:
+    if isinstance(node, ast.IfExp):
+        yield from _parts(node.body, followed)
+        yield from _parts(node.orelse, followed)
+    elif isinstance(node, ast.Name):
+        for each in ast.walk(followed.function_around(node)):
+            if isinstance(each, (ast.Assign, ast.AugAssign)):
+                targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                if any(getattr(target, "id", "") == node.id for target in targets):
+                    yield each.value
+                    yield from [each] if isinstance(each, ast.AugAssign) else []
+    else:
+        yield node
+
+
+def _is_flat(node: ast.AST) -> bool:
+    adds = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod))
+    return isinstance(node, (ast.JoinedStr, ast.AugAssign)) or adds
+
+
+def read_back(tree: ast.AST) -> Iterator[int]:
+    """The lines at which the message or the hint of something is looked into."""
+    for node in ast.walk(tree):
+        looked_into: list[ast.AST] = []
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            looked_into = [node.value]
+        elif isinstance(node, ast.Compare):
+            looked_into = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in READS_TEXT:
+            looked_into = [*node.args]
+        for each in looked_into:
+            if isinstance(each, ast.Attribute) and each.attr in WORDS:
+                yield node.lineno
+
+
+def test_no_message_and_no_hint_is_an_f_string() -> None:
+    found = {local(path): list(flattened(path)) for path in SOURCES}
+    assert not {path: lines for path, lines in found.items() if lines}
+
+
+def test_no_message_and_no_hint_is_read_back() -> None:
+    sources = [path for path in SOURCES if not local(path).startswith(NO_FINDINGS)]
+    found = {local(path): list(read_back(module(path).tree)) for path in sources}
+    assert not {path: lines for path, lines in found.items() if lines}
+
+
+def test_every_name_in_a_sentence_is_a_fact() -> None:
+    """`say` would raise, but only once somebody makes this mistake."""
+    wrong = [f"{local(path)}, line {line}" for path in SOURCES for line in without_fact(path)]
+    assert not wrong
+
+
+def without_fact(path: Path) -> Iterator[int]:
+    """The lines of sentences with a {name} that is none of their facts."""
+    for node in ast.walk(module(path).tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+            facts = {each.arg for each in node.keywords}
+            texts = [node.args[0], *(each.value for each in node.keywords if each.arg == "graded")]
+            for text in texts:
+                for each in ast.walk(text):
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        names = set(re.findall(r"\{(\w+)\}", each.value))
+                        if None not in facts and not names <= facts:
+                            yield node.lineno
+
+
+def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "def judge(each, n):\n"
+        "    message = f'{n} turns'\n"
+        "    if 'thread' in each.message or each.hint.startswith('W'):\n"
+        "        return finding('timeout', message)\n"
+        "    return replace(each, hint=each.hint + ' More.')\n",
+        encoding="utf-8",
+    )
+    assert set(flattened(bad)) == {2, 5}
+    assert set(read_back(module(bad).tree)) == {3}
+
+
+def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> None:
+    (tmp_path / "emulator").mkdir()
+    (tmp_path / "diagnosis").mkdir()
+    for name in ("arguments.py", "checking.py", "runtime.py"):
+        (tmp_path / name).touch()
+    (tmp_path / "diagnosis" / "some.py").write_text(
+        "ROWS = {1: ('wrong-index', 'One.')}\n"
+        "def a(kind, n):\n"
+        "    code = 'timeout' if kind else 'wrong-result'\n"
+        "    if kind:\n"
+        "        text = say('It takes {n} turns.', n=n)\n"
+        "    else:\n"
+        "        text = 'It is wrong.'\n"
+        "    yield finding(code, text)\n"
+        "    text = 'Something else.'\n"
+        "    yield finding('not-used', text, None, 'Which?')\n"
+        "    for code, text in (('wrong-index', 'Two.'), ('wrong-formula', 'Three.')):\n"
+        "        yield Slip(code, text, '')\n"
+        "    code, text = ROWS.get(n, ('wrong-formula', 'Four.'))\n"
+        "    yield finding(code, text)\n",
+        encoding="utf-8",
+    )
+    assert templates(tmp_path) == {
+        "timeout": (["It takes {n} turns."], []),
+        "wrong-result": (["It is wrong."], []),
+        "not-used": (["Something else."], ["Which?"]),
+        "wrong-index": (["One.", "Two."], []),
+        "wrong-formula": (["Four.", "Three."], []),
+    }
+
+
+def test_the_page_of_findings_is_what_would_be_made() -> None:
+    """Else: `python -m course_lib.building.findings_page`, and read what has changed."""
+    made = findings_page.page(LIBRARY.parent)
+    assert made == (LIBRARY.parent / findings_page.PAGE).read_text(encoding="utf-8")
+    assert made.count("\nSaid:\n") == len(CODES) + 1  # every code is said by something
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_page_are_what_is_said() -> None:
+    """Else: `python -m course_lib.building.findings_page --examples`."""
+    stored = json.loads((LIBRARY.parent / findings_page.EXAMPLES).read_text(encoding="utf-8"))
+    for code in list(CODES)[::4]:
+        assert stored.get(code) == findings_page.example_of(code, LIBRARY.parent), code
