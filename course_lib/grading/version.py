@@ -20,15 +20,19 @@ DECIDES = (
     "emulator",
     "entries.py",
     "errors.py",
+    "exercise.py",
+    "exercises",
     "findings.py",
     "grading/batches.py",
     "grading/records.py",
     "host_api.py",
+    "kinds.py",
     "occupancy.py",
     "probe.py",
     "runtime.py",
     "sentences.py",
     "stand_in.py",
+    "tasks",
 )
 
 
