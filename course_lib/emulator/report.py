@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Allocation, Fault
@@ -441,14 +443,18 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
 
 
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
+    facts: dict[str, object] = {
+        "first": first,
+        "second": second,
+        "cell": race.cell,
+        "first_line": Line(race.first_line),
+        "second_line": Line(race.second_line),
+    }
     if race.updates:
         message = say(
             "{first} and {second} both read {cell}, change it and write it back at "
             "{first_line}; nothing orders them, so what one of them adds can be lost.",
-            first=first,
-            second=second,
-            cell=race.cell,
-            first_line=Line(race.first_line),
+            **facts,
         )
         return message, (
             "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
@@ -463,56 +469,38 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     else:
         lacking = "no cuda.syncthreads() stands between"
         hint = "What must be finished before this line may run, and what waits for it?"
+    facts["lacking"] = lacking
     if "copy" in (race.first_kind, race.second_kind):
-        return _copy_race_sentence(race, first, second, lacking)
+        return _copy_race_sentence(race, facts)
     if race.code == "race-write-after-write" and race.first_block == race.second_block:
         hint = "Which of the two threads should write this element?"
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before {first} has written it "
             "at {first_line}; {lacking}.",
-            second=second,
-            cell=race.cell,
-            second_line=Line(race.second_line),
-            first=first,
-            first_line=Line(race.first_line),
-            lacking=lacking,
+            **facts,
         )
     elif race.code == "race-write-after-read":
         message = say(
             "{second} overwrites {cell} at {second_line}, perhaps before {first} has read it "
             "at {first_line}; {lacking}.",
-            second=second,
-            cell=race.cell,
-            second_line=Line(race.second_line),
-            first=first,
-            first_line=Line(race.first_line),
-            lacking=lacking,
+            **facts,
         )
     elif race.first_line == race.second_line:
         message = say(
             "{first} and {second} both write {cell} at {first_line}; {lacking}.",
-            first=first,
-            second=second,
-            cell=race.cell,
-            first_line=Line(race.first_line),
-            lacking=lacking,
+            **facts,
         )
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
             "{second_line}; {lacking}.",
-            first=first,
-            cell=race.cell,
-            first_line=Line(race.first_line),
-            second=second,
-            second_line=Line(race.second_line),
-            lacking=lacking,
+            **facts,
         )
     return message, hint
 
 
-def _copy_race_sentence(race: Race, first: str, second: str, lacking: str) -> tuple[str, str]:
+def _copy_race_sentence(race: Race, facts: Mapping[str, object]) -> tuple[str, str]:
     """The same where an asynchronous copy is the store."""
     hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
     if race.code == "race-read-after-write":
@@ -520,34 +508,20 @@ def _copy_race_sentence(race: Race, first: str, second: str, lacking: str) -> tu
             "{second} reads {cell} at {second_line}, perhaps before the copy that {first} "
             "started at {first_line} has landed: a cp_async_wait and then a "
             "cuda.syncthreads() must stand between.",
-            second=second,
-            cell=race.cell,
-            second_line=Line(race.second_line),
-            first=first,
-            first_line=Line(race.first_line),
+            **facts,
         )
     elif race.code == "race-write-after-read":
         message = say(
             "The copy that {second} starts at {second_line} overwrites {cell}, perhaps "
             "before {first} has read it at {first_line}; {lacking}.",
-            second=second,
-            second_line=Line(race.second_line),
-            cell=race.cell,
-            first=first,
-            first_line=Line(race.first_line),
-            lacking=lacking,
+            **facts,
         )
         hint = "Who may still read this part of the tile, and which barrier tells that all have?"
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
             "{second_line}, one of them by a copy; {lacking}.",
-            first=first,
-            cell=race.cell,
-            first_line=Line(race.first_line),
-            second=second,
-            second_line=Line(race.second_line),
-            lacking=lacking,
+            **facts,
         )
         hint = "Which of the two threads should write this element?"
     return message, hint
