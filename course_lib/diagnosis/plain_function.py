@@ -186,7 +186,8 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
     found = list(_wrong(plain, wrong, source)) if wrong else []
     numbers = any(each.number is not None for each in plain)
     if numbers and all(each.code == "wrong-formula" for each in found):  # else it is too early
-        found += _accepted([each for each in tried if _refused(each.launch)], source)
+        refused = [each for each in tried if _refused(each.launch)]
+        found += _accepted(refused, source, {each.line for each in found})
     count = sum(each.right for each in tried)
     held = [f"right for {count} of {len(tried)} launches"] if 2 * count > len(tried) else []
     return make_report(exercise, found, held, numbers_right=not wrong)
@@ -350,8 +351,13 @@ def _fraction(shown: Tried, source: _Source) -> Finding:
     return finding("wrong-formula", message, source.line(("division", "return")), hint)
 
 
-def _accepted(refused: Sequence[Tried], source: _Source) -> Iterator[Finding]:
-    """Launches that no GPU makes, and that got an answer other than 0."""
+def _accepted(
+    refused: Sequence[Tried], source: _Source, told: set[int | None]
+) -> Iterator[Finding]:
+    """Launches that no GPU makes, and that got an answer other than 0.
+
+    That the function stops there too is nothing new where a line was told already.
+    """
     too_many = {
         "threads": lambda launch: launch.threads > launch.sm.threads_per_block,
         "registers": lambda launch: launch.registers > launch.sm.registers_per_thread,
@@ -363,7 +369,9 @@ def _accepted(refused: Sequence[Tried], source: _Source) -> Iterator[Finding]:
         if shown is None:
             continue
         if shown.stopped:
-            yield _stopped(shown)
+            if shown.stopped.line not in told:
+                told.add(shown.stopped.line)
+                yield _stopped(shown)
             continue
         message = _compared(shown, "a GPU refuses this launch", shown.launch.why_not)
         hint = "Which launches must give 0, whatever would fit?"

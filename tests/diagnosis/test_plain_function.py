@@ -217,3 +217,13 @@ def test_a_refusal_by_a_fraction_is_not_called_accepted() -> None:
     report = course_lib.examine_source("blocks_per_sm", text)
     assert not report.passed
     assert "invalid-launch" not in {each.code for each in report.findings}
+
+
+def test_where_it_stops_is_told_once() -> None:
+    """It stops for launches that are possible, and for two kinds of those that are not."""
+    text = """
+def blocks_per_sm(device, threads, registers, shared_bytes):
+    return min(2048 // threads, device.shared_per_sm_bytes // shared_bytes)
+"""
+    [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors
+    assert (found.code, found.line) == ("wrong-formula", 3)
