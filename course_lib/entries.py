@@ -97,7 +97,7 @@ def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
             yield "asks", f"a {task.kind.name} is not judged by {name!r}, but by {', '.join(known)}"
     if not 1 <= len(task.hints) <= MOST_HINTS:
         yield "hints", f"a task has one to {MOST_HINTS} hints, not {len(task.hints)}"
-    for field in ("given", "answer"):
+    for field in ("given", "answer", *["another"] * bool(task.another)):
         try:
             tree = ast.parse(getattr(task, field))
         except SyntaxError as error:

@@ -198,7 +198,9 @@ class Task(Exercise):
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
         answer: a right answer, as a whole cell. It ships with the course.
+        another: a second right answer to compare with, as a whole cell, if there is one worth it.
         par: how many lines of the given cell a good answer changes or adds.
+        meaning: said when an answer passes: one or two sentences on what that means.
         arguments: of a plain function: those that it is tried with.
         wrong_ideas: of a plain function: what wrong answers to it usually compute.
     """
@@ -210,7 +212,9 @@ class Task(Exercise):
     hints: tuple[str, ...] = ()
     given: str = ""
     answer: str = ""
+    another: str = ""
     par: int = 1
+    meaning: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
     wrong_ideas: tuple[WrongIdea, ...] = ()
     is_graded: ClassVar[bool] = False

@@ -60,5 +60,10 @@ def sectors(stride, offset):
         touched.add((offset + lane * stride) // 8)
     return len(touched)
 ''',
+    another='''\
+def sectors(stride, offset):
+    """How many sectors a warp touches whose lane k loads number offset + k * stride."""
+    return len({(offset + lane * stride) // 8 for lane in range(32)})
+''',
     par=4,
 )
