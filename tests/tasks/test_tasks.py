@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import pytest
 
 import course_lib
@@ -10,59 +13,14 @@ from course_lib.curriculum import EXERCISES, LESSONS, TASKS, Task
 from course_lib.diagnosis.report import Report
 
 HEAD = "from numba import cuda, float32\n\n\n"
-BARRIER = "cuda.syncthreads()\n"
-
-# The task, what is written instead of what, the code that it must be told, and the line to blame.
-WRONG: dict[str, list[tuple[str, str, str, str]]] = {
-    "put_seven": [
-        ("out[2] = 7", "out[1] = 7", "wrong-index", "out[1] = 7"),
-        ("out[2] = 7", "out[2] = 8", "wrong-formula", "out[2] = 8"),
-        ("out[2] = 7", "out[4] = 7", "out-of-bounds-write", "out[4] = 7"),
-        ("out[2] = 7", "out[:] = 7", "wrong-index", "out[:] = 7"),
-        ("out[2] = 7", "out[0] = 1\n    out[2] = 7", "wrong-index", "out[0] = 1"),
-        ("out[2] = 7", "for i in range(4):\n        out[i] = 7", "wrong-index", "out[i] = 7"),
-        ("out[2] = 7", "out = 7", "missing-answer", "out = 7"),
-        ("@cuda.jit\n", "", "invalid-launch", "def put_seven"),
-    ],
-    "add_ten_guarded": [
-        ("    if i < a.shape[0]:\n    ", "", "out-of-bounds-read", "out[i] = a"),
-        ("i < a", "i <= a", "wrong-bounds-check", "if i <= a"),
-        ("i < a.shape[0]", "i < a.shape[0] - 1", "wrong-bounds-check", "if i <"),
-        ("a[i] + 10", "a[i]", "wrong-formula", "out[i] = a[i]"),
-        ("a[i] + 10", "a[i] + 1", "wrong-formula", "out[i] = a[i] + 1"),
-        ("i = cuda.threadIdx.x", "i = cuda.blockIdx.x", "race-write-after-write", "out[i] = a"),
-        ("out[i] = a[i] + 10", "a[i] = a[i] + 10", "wrong-index", "a[i] = a[i]"),
-    ],
-    "reverse_sixteen": [
-        ("    " + BARRIER, "", "race-read-after-write", "y[i] ="),
-        ("[15 - i]", "[i]", "wrong-formula", "y[i] ="),
-        ("shelf[15 - i]", "x[15 - i]", "not-used", "shelf = cuda"),
-        ("    shelf[i] = x[i]\n", "", "uninitialised-read", "y[i] ="),
-    ],
-    "sectors": [
-        ("offset + lane * stride", "lane * stride", "wrong-formula", "return"),
-        ("(offset + lane * stride) // 8", "offset + lane * stride", "wrong-formula", "return"),
-        ("// 8", "// 32", "wrong-formula", "return"),
-        ("return len(touched)", "return 4", "hardcoded-answer", "return"),
-        ("return len(touched)", "return len(touched) - 1", "wrong-formula", "return"),
-        ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
-        ("    return len(touched)\n", "", "wrong-formula", "def sectors"),
-    ],
-    "place_the_barriers": [
-        ("        cuda.syncthreads()\n        total", "        total", "race-read-after-write",
-         "total +="),
-        ("[63 - i]\n        " + BARRIER, "[63 - i]\n", "race-write-after-read", "shelf[i] ="),
-        ("        cuda.syncthreads()\n        total", "        if i < 32:\n            "
-         "cuda.syncthreads()\n        total", "barrier-divergence", "if i < 32"),
-    ],
-    "naive_by_rows": [
-        ("row, column = cuda", "column, row = cuda", "wrong-index", "column, row ="),
-        (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
-        ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
-        ("total += ", "total = ", "accumulator-error", "total = A"),
-        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
-    ],
-}  # fmt: skip
+# By task: what is written instead of what (its last place in the answer), the code that it must be
+# told, and the line to blame. Each lesson has a file of them.
+FILES = sorted(Path(__file__).parent.glob("slips_*.py"))
+WRONG = {
+    name: slips
+    for file in FILES
+    for name, slips in importlib.import_module(file.stem).SLIPS.items()
+}
 CASES = [(name, *slip) for name, slips in WRONG.items() for slip in slips]
 
 
