@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.findings import Finding
+    from course_lib.helping import show_answer, yours_or_ours
     from course_lib.machine_code import compile_report
     from course_lib.runtime import emulate, last_profile, on_gpu, start
 
@@ -26,7 +27,9 @@ __all__ = [
     "examine_source",
     "last_profile",
     "on_gpu",
+    "show_answer",
     "start",
+    "yours_or_ours",
 ]
 
 _HOME = {
@@ -38,7 +41,9 @@ _HOME = {
     "examine_source": "checking",
     "last_profile": "runtime",
     "on_gpu": "runtime",
+    "show_answer": "helping",
     "start": "runtime",
+    "yours_or_ours": "helping",
 }
 
 
