@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
-from course_lib.own_ladder import COLUMNS, SIZE, Step
+from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, Step
 from course_lib.sentences import Capital, told
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
@@ -184,7 +184,8 @@ def _rung(each: Step) -> str:
     )
     here = ' data-is="here"' if each.is_new else ""
     mark = "→ " if each.is_new else ""
-    time = f'<br><span class="ml-muted">{escape(each.time)}</span>' if each.time else ""
+    on = f"{each.time} at {TIMED_SIZE}, {each.gpu}"
+    time = f'<br><span class="ml-muted">{escape(on)}</span>' if each.time else ""
     return f'<tr{here}><th scope="row">{mark}{escape(each.title)}{time}</th>{cells}</tr>'
 
 
