@@ -41,9 +41,7 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
     _draw_rails(axes, height, len(steps))
     for place, each in enumerate(steps):
         _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
-    style.footnote(
-        figure, f"Fewer is better; a bar grows evenly with each doubling.{_times(steps)}"
-    )
+    style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
     return Picture(figure, _words(steps, passed))
 
 
