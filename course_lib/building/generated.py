@@ -21,11 +21,13 @@ NO_ADDRESS = "This copy of the course has no address yet"
 _LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\((?!https?:)([^)\s]+\.ipynb)\)")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^)\s]*\)\)")
 
-# A traceback shows the line that failed, with what it says behind the `#`.
+# The blank lines are the formatter's. A traceback shows the failed line with its comment.
 _SETUP = """\
 import sys
+
 sys.path += ["..", "../.."]
 import course_lib  # not found? Get the whole course, and run `python3 course.py lab` in its folder
+
 course_lib.start({lesson})"""
 _SETUP_ANYWHERE = """\
 import sys
