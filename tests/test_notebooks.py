@@ -34,7 +34,7 @@ from course_lib.building.project import PLACEHOLDER, open_project
 from course_lib.building.quick_checks import quiz_rules
 from course_lib.building.rules import common_rules, exercise_rules, lesson_rules, solution_rules
 from course_lib.curriculum import LESSONS
-from course_lib.questions import of_lesson
+from course_lib.questions import quick_checks
 from course_lib.questions.card import text_of as question_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +95,7 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
         for cell in tagged(notebook("notebooks", lesson), "quiz")
         for output in cell["outputs"]
     ]
-    written = [question_text(question) for question in of_lesson(lesson.number).values()]
+    written = [question_text(question) for question in quick_checks(lesson.number).values()]
     assert sorted(stored) == sorted(written), f"build --execute {lesson.number}"
 
 

@@ -9,6 +9,7 @@ import posixpath
 import re
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
+from course_lib.building.predictions import with_predictions
 from course_lib.building.project import Project
 from course_lib.building.tasks import with_tasks
 from course_lib.curriculum import EXERCISES, Lesson
@@ -104,6 +105,7 @@ def with_generated_cells(
     authored = [cell for cell in cells if not {"launch", "next"} & set(tags(cell))]
     if folder == "notebooks":
         authored = with_tasks(authored, lesson.number)
+        authored = with_predictions(authored, lesson.number)
     place = next((i for i, cell in enumerate(authored) if cell["cell_type"] == "code"), None)
     if place is None:
         raise BuildError("there is no code cell")

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from course_lib.building import tasks
+from course_lib.building import predictions, tasks
 from course_lib.building.exercises import (
     BEGIN,
     answer_cells,
@@ -31,7 +31,6 @@ from course_lib.curriculum import EXERCISES, Exercise, Lesson
 MAX_WORDS, MAX_LINES = 120, 12
 GENERATED = {"launch", "setup", "next"}
 TAGS = GENERATED | {
-    "predict",
     "figure",
     "count",
     "break",
@@ -41,6 +40,7 @@ TAGS = GENERATED | {
     "solution",
     COMPUTED,
     *tasks.TAGS,
+    *predictions.TAGS,
 }
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.
