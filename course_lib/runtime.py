@@ -123,12 +123,8 @@ def start(lesson: str = "") -> None:
     """Choose GPU or emulator, and say which in one line. Calling it again changes nothing.
 
     Args:
-<<<<<<< HEAD
         lesson: the number of the lesson that begins, such as "02". If an earlier one has shown an
             answer, a second line asks for that task again.
-=======
-        lesson: the number of the lesson that begins, such as "02".
->>>>>>> predict
     """
     print(_session.begin().banner)
     # Imported late, as all that no kernel needs.

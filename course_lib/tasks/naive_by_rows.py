@@ -18,7 +18,7 @@ TASK = Task(
         "You have both halves: who am I and am I inside, from `outer_product`; the sum, from "
         "`one_dot_product`.",
         "`cuda.grid(2)` gives x first, then y. Here x is the row.",
-        "In the sum, the thread's own row and column stand where 1 and 2 stood.",
+        "In the sum, the thread's own row and column stand where the zeros stood.",
     ),
     given='''\
 @cuda.jit
