@@ -51,7 +51,10 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
         "occupancy", "sentences",
     },
-    "verdicts": {"curriculum", "diagnosis", "emulator", "progress"},
+    "verdicts": {
+        "curriculum", "diagnosis", "emulator", "errors", "figures", "findings", "front_end",
+        "progress", "runtime", "sentences", "timing", "web",
+    },
     "checking": {
         "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
         "kinds", "runtime", "sentences", "verdicts",
