@@ -118,11 +118,12 @@ def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose)
     free = [k for k in sizes if not sizes[k]]
     threads = _threads_along(task, of_output)
     all_threads = _threads_of_fixed_grid(task)
+    in_a_row = {each[0] for each in letters.values() if len(each) == 1}
     for letter in free:
-        if letter not in of_output:
-            sizes[letter] = _ALONG_K[purpose]
-        elif all_threads > 1:  # whatever the sizes: so each thread has more than one element
+        if all_threads > 1 and letter in in_a_row:  # so each thread meets more than one element
             sizes[letter] = 2 * all_threads + max(1, all_threads // 4)
+        elif letter not in of_output:
+            sizes[letter] = _ALONG_K[purpose]
         elif purpose == "running":
             sizes[letter] = _ragged(threads.get(letter, 1), len(of_output))
         elif len(free) == 1:
