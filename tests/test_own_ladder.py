@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from course_lib import own_ladder as ladder
 from course_lib import progress
 from course_lib.building.exercises import answer_cells
 from course_lib.building.notebook import read, source
 from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
-from course_lib.verdicts import ladder
 
 ROOT = Path(__file__).parents[1]
 HEAD = "from numba import cuda, float32\nimport numpy as np\n"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from course_lib import front_end, progress
 from course_lib.curriculum import Exercise, Task, lesson, next_lesson
 from course_lib.diagnosis.report import Report
-from course_lib.verdicts.ladder import Step, own_ladder
+from course_lib.own_ladder import Step, own_ladder
 from course_lib.verdicts.typed import Listing, lines_typed, listings
 
 FAILURES_BEFORE_AN_OFFER = 3

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
+from course_lib.own_ladder import COLUMNS, SIZE, Step
 from course_lib.sentences import Capital, told
 from course_lib.verdicts.facts import Verdict
-from course_lib.verdicts.ladder import COLUMNS, SIZE, Step
 from course_lib.verdicts.placing import Marked, placed
 from course_lib.web import escape, read_beside, still
 

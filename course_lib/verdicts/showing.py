@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib import front_end, progress
+from course_lib import front_end, own_ladder, progress
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.report import Report
-from course_lib.verdicts import ladder, page, words
+from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.typed import cell_of, is_ours
 
@@ -31,8 +31,8 @@ def show(report: Report, answer: object, block: Sequence[int] | None = None) -> 
 
 def _note(report: Report, exercise: Exercise, answer: object, block: Sequence[int] | None) -> None:
     if report.passed and exercise.rung:
-        counts = ladder.counts_of_product(exercise, answer, block)
-        times = ladder.milliseconds_of_product(exercise, answer, block)
+        counts = own_ladder.counts_of_product(exercise, answer, block)
+        times = own_ladder.milliseconds_of_product(exercise, answer, block)
         progress.note_passed(exercise.id, cell_of(answer), counts, times)
     elif report.passed:
         progress.note_passed(exercise.id, cell_of(answer), report.counts)
