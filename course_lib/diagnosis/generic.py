@@ -316,8 +316,12 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
 
     Otherwise, which thread has which element is the answer's own affair.
     """
+    if task.grid != _axes(task.shapes[-1]):
+        return None
+    if trail.writes.ndim == 1:
+        return _mapping(task.output, trail, sizes)
     steps = block_steps(trail)
-    if steps is None or trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+    if steps is None:
         return None
     (row_x, column_x), (row_y, column_y) = steps
     if (column_x, row_y) != (sizes.tile_columns, sizes.tile_rows) or row_x or column_y:
