@@ -344,6 +344,7 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         _nothing_written,
         _in_another_place,
         _overwritten,
+        partial(_wrong_idea, task),
         at_zeros,
         partial(_other_operands, task),
         partial(_displaced, task),
@@ -420,6 +421,15 @@ def _overwritten(outcome: Outcome) -> Slip | None:
     hint = say("Which elements of {out} does this line write, over all threads and turns?", out=out)
     place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
     return Slip("wrong-index", message, hint, place)
+
+
+def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
+    """What the task itself says that wrong answers compute."""
+    for idea in task.wrong_ideas:
+        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+            message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
+            return Slip("wrong-formula", message, idea.hint, ("store",))
+    return None
 
 
 def _another_number(outcome: Outcome) -> Slip | None:

@@ -1,6 +1,6 @@
 """More numbers than threads: each thread takes several."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="grid_stride",
@@ -14,6 +14,7 @@ TASK = Task(
     shapes=("N", "N"),
     reference=lambda x: 2 * x,
     asks=("bounds", "coalesced"),
+    wrong_ideas=(WrongIdea(lambda x: x + 2, "2 is added", "What should become of `x[i]`?"),),
     formula="y[i] = 2 * x[i]",
     hints=(
         "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",

@@ -9,7 +9,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("a[row] * b[column]", "a[column] * b[row]", "wrong-index", "C[row, column] = a"),
         ("a[row] * b[column]", "a[row] + b[column]", "wrong-formula", "C[row, column] = a"),
         ("cuda.grid(2)", "cuda.threadIdx.x, cuda.threadIdx.y", "wrong-index", "column, row ="),
-        ("C[row, column] = a", "C[column, row] = a", "wrong-index", "C[column, row] = a"),
+        ("C[row, column] = a", "C[column, row] = a", "wrong-index", "column, row ="),
     ],
     "one_dot_product": [
         ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
@@ -46,7 +46,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("M * N * K * 2 * 4", "M * N * K", "wrong-formula", "return"),
         ("M * N * K * 2 * 4", "8 * M * N * K + 4 * M * N", "wrong-formula", "return"),
         ("M * N * K * 2 * 4", "8 * K", "wrong-formula", "return"),
-        ("M * N * K * 2 * 4", "8 * K * K * K", "wrong-formula", "return"),
+        ("M * N * K * 2 * 4", "8 * K * K * K", "wrong-result", "return"),
         ("M * N * K * 2 * 4", "8 * M * N + K", "wrong-result", "return"),
     ],
 }  # fmt: skip
