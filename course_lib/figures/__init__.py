@@ -27,7 +27,8 @@ from course_lib.figures.explore.thread_tile import explore_register_tile
 from course_lib.figures.explore.two_buffers import explore_double_buffer
 from course_lib.figures.formats import errors_of_formats, roofs_of_formats
 from course_lib.figures.grids import grid_of_threads, warps_of_block
-from course_lib.figures.hierarchy import strips_fit, warehouse
+from course_lib.figures.hierarchy import memory_places, strips_fit
+from course_lib.figures.in_flight import threads_in_flight
 from course_lib.figures.lanes import lane_to_bank, lane_to_sector
 from course_lib.figures.levels import memory_levels
 from course_lib.figures.loops import instruction_mix
@@ -82,6 +83,7 @@ __all__ = [
     "memory_levels",
     "own_run",
     "my_ladder",
+    "memory_places",
     "request_of",
     "roofline_plot",
     "roofs_of_formats",
@@ -90,8 +92,8 @@ __all__ = [
     "sm_budget",
     "step_through_k",
     "strips_fit",
+    "threads_in_flight",
     "wanted",
-    "warehouse",
     "warp_access",
     "warp_pieces",
     "warps_of_block",

@@ -18,6 +18,7 @@ from course_lib.emulator import load_program
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.measurements import Cell, Entry, Measurements
 from course_lib.own_ladder import whole_ladder
+from course_lib.measurements.memory import in_flight
 from course_lib.roofline import Point
 
 A = np.arange(16).reshape(4, 4)
@@ -102,7 +103,8 @@ GALLERY = {
     "ladder-first": lambda: figures.ladder(RUNGS[0].name),
     "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
     "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
-    **{f"warehouse-{name}": lambda n=name: figures.warehouse(n) for name in WIDEST},
+    "threads_in_flight": lambda: figures.threads_in_flight(in_flight()),
+    **{f"memory_places-{name}": lambda n=name: figures.memory_places(n) for name in WIDEST},
     **{f"roofline_plot-{name}": lambda n=name: figures.roofline_plot(n) for name in WIDEST},
     "roofline_plot-points": lambda: figures.roofline_plot("A6000", POINTS),
     "roofline_plot-hollow": lambda: figures.roofline_plot("H100", HOLLOW),
