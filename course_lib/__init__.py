@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.findings import Finding
     from course_lib.machine_code import compile_report
+    from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "examine_source",
     "last_profile",
     "on_gpu",
+    "predict",
     "start",
 ]
 
@@ -38,6 +40,7 @@ _HOME = {
     "examine_source": "checking",
     "last_profile": "runtime",
     "on_gpu": "runtime",
+    "predict": "predictions",
     "start": "runtime",
 }
 

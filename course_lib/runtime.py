@@ -119,8 +119,12 @@ def speak_plainly() -> None:
 # --- which machine ----------------------------------------------------------------------------
 
 
-def start() -> None:
-    """Choose GPU or emulator, and say which in one line. Calling it again changes nothing."""
+def start(lesson: str = "") -> None:
+    """Choose GPU or emulator, and say which in one line. Calling it again changes nothing.
+
+    Args:
+        lesson: the number of the lesson that begins, such as "02".
+    """
     print(_session.begin().banner)
 
 

@@ -56,8 +56,9 @@ ALLOWED: dict[str, set[str]] = {
     "measurements": set(),
     "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
     "quiz": {"questions"},
+    "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},
-    "book": {"building", "curriculum"},
+    "book": {"building", "curriculum", "questions"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
         "roofline", "runtime", "timing",

@@ -32,6 +32,11 @@ def task_of(cell: Cell) -> Task | None:
     return TASKS[found[1]]
 
 
+def tasks_of(cells: Sequence[Cell]) -> list[Task]:
+    """The tasks that cells place, in their order; a lesson that has any is written do-first."""
+    return [task for cell in cells if (task := task_of(cell))]
+
+
 def with_tasks(cells: Sequence[Cell], lesson: str) -> list[Cell]:
     """The cells of a lesson with those of its tasks, as the student gets them.
 
