@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.findings import Finding
+    from course_lib.helping import show_answer, yours_or_ours
     from course_lib.machine_code import compile_report
     from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
@@ -28,7 +29,9 @@ __all__ = [
     "last_profile",
     "on_gpu",
     "predict",
+    "show_answer",
     "start",
+    "yours_or_ours",
 ]
 
 _HOME = {
@@ -41,7 +44,9 @@ _HOME = {
     "last_profile": "runtime",
     "on_gpu": "runtime",
     "predict": "predictions",
+    "show_answer": "helping",
     "start": "runtime",
+    "yours_or_ours": "helping",
 }
 
 

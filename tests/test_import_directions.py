@@ -23,6 +23,8 @@ ALLOWED: dict[str, set[str]] = {
     "curriculum": {"entries", "exercise", "exercises", "tasks"},
     "errors": {"findings"},
     "sentences": set(),
+    "front_end": set(),
+    "progress": {"front_end"},
     "emulator": {"findings", "sentences"},
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings", "sentences"},
@@ -31,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "stand_in": {"errors"},
     "runtime": {
         "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
-        "sentences", "stand_in",
+        "progress", "sentences", "stand_in",
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
@@ -49,9 +51,13 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
         "occupancy", "sentences",
     },
+    "verdicts": {"curriculum", "diagnosis", "emulator", "progress"},
     "checking": {
-        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "kinds", "runtime",
-        "sentences",
+        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
+        "kinds", "runtime", "sentences", "verdicts",
+    },
+    "helping": {
+        "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "measurements": set(),
     "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
@@ -66,7 +66,8 @@ def examine(task: Task, function: Kernel) -> Report:
     found = [_why(task, calls, wrong, function)] if wrong else []
     right = len(calls) - len(wrong)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
-    return make_report(task, found, held, numbers_right=not wrong)
+    report = make_report(task, found, held, numbers_right=not wrong)
+    return replace(report, tried=tuple(Tried(_of(task, each), each.right) for each in calls))
 
 
 def _says_something(statement: ast.stmt) -> bool:

@@ -34,7 +34,7 @@ from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
-from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
@@ -75,6 +75,17 @@ class Answer:
     kernel: Kernel
     native: object = None
     run_native: Callable[..., object] | None = None
+
+
+COUNTED = (
+    *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),
+    *("global_store_sectors", "shared_load_wavefronts", "shared_store_wavefronts", "barriers"),
+)
+
+
+def counts_of(profile: Profile) -> dict[str, int]:
+    """The counters of a launch that a student compares."""
+    return {name: int(getattr(profile, name)) for name in COUNTED}
 
 
 def source_of(kernel: Kernel) -> Source:
@@ -478,7 +489,15 @@ class Examination:
         report = make_report(
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
         )
-        return replace(report, launched=self.launched)
+        tried = tuple(self.tried(trial) for trial in trials)
+        counts = counts_of(exact.profile) if exact else {}
+        return replace(report, launched=self.launched, tried=tried, counts=counts)
+
+    def tried(self, trial: Trial) -> Tried:
+        """A launch as it is told to the student."""
+        profile, case = trial.profile, trial.case
+        right = trial.right and not trial.errors
+        return Tried(case.label(self.problem), right, profile.grid, profile.block, case.schedule)
 
     def short_loop(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
         """The loop that is too short, if the launches without a race prove it, the exact one too.
