@@ -60,7 +60,10 @@ ALLOWED: dict[str, set[str]] = {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "measurements": set(),
-    "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
+    "questions": {
+        "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
+        "roofline", "web",
+    },
     "quiz": {"questions"},
     "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},

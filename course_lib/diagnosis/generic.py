@@ -25,6 +25,7 @@ from course_lib.diagnosis.cases import (
     Array,
     Case,
     Problem,
+    Product,
     Shape,
     exact_side,
     more_tiles,
@@ -211,6 +212,29 @@ class TaskProblem(DescribedProblem):
         ]
 
 
+class NarrowProduct(Product):
+    """A product with sizes that are always the same, such as one row times one column."""
+
+    def __init__(self, product: Problem, sizes: Sequence[str]) -> None:
+        super().__init__(product.formula, product.shapes, product.diagnose, product.mapping)
+        free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
+        for name, value in (("always", tuple(sizes)), ("directions", free)):
+            object.__setattr__(self, name, value)  # the base class is frozen
+
+    always: ClassVar[tuple[str, ...]]
+
+    def exact(self, side: int) -> Shape:
+        return self._narrowed(super().exact(side))
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        cases = super().cases(first, seed)
+        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+
+    def _narrowed(self, shape: Shape) -> Shape:
+        sizes = zip(self.always, shape, strict=True)
+        return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)
+
+
 def check_reference(exercise: Exercise) -> None:
     """Compute a reference once on small arrays, and see that its result is what the entry says.
 
@@ -249,7 +273,12 @@ def problem_of(exercise: Exercise) -> Problem:
         return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
     problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
     if isinstance(exercise, Task) and exercise.grid:
-        return replace(problem, mapping=partial(mapping_of_task, exercise))
+        problem = replace(problem, mapping=partial(mapping_of_task, exercise))
+    if isinstance(exercise, Task) and exercise.family == "product":
+        rows, columns = _axes(exercise.shapes[-1])
+        sizes = (rows, columns, _axes(exercise.shapes[0])[1])
+        if not all(map(entries.is_free, sizes)):
+            return NarrowProduct(problem, sizes)
     return problem
 
 

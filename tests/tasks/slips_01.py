@@ -1,0 +1,34 @@
+"""The slips that are usual in the tasks of lesson 01: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "flop_per_byte": [
+        ("flops / (4 * (loads + stores))", "flops / (loads + stores)", "wrong-formula", "return"),
+        ("flops / (4 * (loads + stores))", "4 * (loads + stores) / flops", "wrong-formula",
+         "return"),
+        ("flops / (4 * (loads + stores))", "flops / 4 * (loads + stores)", "wrong-formula",
+         "return"),
+        (" + stores", "", "wrong-formula", "return"),
+        ("4 * (loads + stores)", "4 * loads + stores", "wrong-formula", "return"),
+        ("flops / ", "flops // ", "wrong-formula", "return"),
+        ("return flops", "flops", "wrong-formula", "flops / (4"),
+        ("flops / (4 * (loads + stores))", "1 / 12", "hardcoded-answer", "return"),
+    ],
+    "grid_stride": [
+        ("cuda.gridsize(1)", "64", "wrong-index", "for i in"),
+        ("cuda.gridsize(1)", "32", "wrong-index", "for i in"),
+        (", cuda.gridsize(1)", "", "wrong-index", "for i in"),
+        ("cuda.gridsize(1)", "cuda.blockDim.x", "wrong-index", "for i in"),
+        ("cuda.grid(1),", "cuda.threadIdx.x,", "wrong-index", "for i in"),
+        ("cuda.grid(1), x.shape[0], cuda.gridsize(1)", "x.shape[0]", "wrong-index", "for i in"),
+        ("x.shape[0]", "x.shape[0] - 1", "wrong-loop-bound", "for i in"),
+        ("x.shape[0]", "cuda.gridsize(1)", "wrong-loop-bound", "for i in"),
+    ],
+    "bytes_in_flight": [
+        ("latency_ns * gb_per_s", "gb_per_s / latency_ns", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns / gb_per_s", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * 1e-9 * gb_per_s", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * gb_per_s * 1e9", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * gb_per_s / 4", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "4 * latency_ns * gb_per_s", "wrong-formula", "return"),
+    ],
+}  # fmt: skip
