@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
+CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
@@ -227,6 +228,18 @@ class Task(Exercise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", dict.fromkeys(("right", *self.asks), 0))
         super().__post_init__()
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether a picture of what is wanted stands before its code."""
+        return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:
+        """Of a plain function: calls whose results are shown beforehand, if there are so many
+        that they don't give away what it has to do in the others."""
+        few = len(self.arguments) // 3
+        return self.arguments[: min(few, CALLS_SHOWN)] if few > 1 else ()
 
     @property
     def forgiven(self) -> frozenset[str]:  # type: ignore[override]

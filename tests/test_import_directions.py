@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "curriculum", "devices", "emulator", "errors", "findings", "measurements",
+        "curriculum", "devices", "emulator", "entries", "errors", "findings", "measurements",
         "memory_levels", "occupancy", "roofline", "web",
     },
     "diagnosis": {

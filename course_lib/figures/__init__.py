@@ -35,6 +35,7 @@ from course_lib.figures.picture import Picture, show
 from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.figures.rungs import ladder
+from course_lib.figures.specification import wanted
 from course_lib.figures.steps import k_steps
 from course_lib.figures.timelines import barrier_timeline
 from course_lib.figures.warp_pieces import warp_pieces
@@ -84,6 +85,7 @@ __all__ = [
     "sm_budget",
     "step_through_k",
     "strips_fit",
+    "wanted",
     "warehouse",
     "warp_access",
     "warp_pieces",
