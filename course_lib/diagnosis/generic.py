@@ -340,8 +340,10 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
 
     Otherwise, which thread has which element is the answer's own affair.
     """
+    if trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+        return None
     steps = block_steps(trail)
-    if steps is None or trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+    if steps is None:
         return None
     (row_x, column_x), (row_y, column_y) = steps
     if (column_x, row_y) != (sizes.tile_columns, sizes.tile_rows) or row_x or column_y:

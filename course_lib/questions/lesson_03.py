@@ -100,7 +100,8 @@ def first_loads() -> object:
 QUESTIONS = (
     Choose(
         id="03-own-run",
-        asks="Both kernels load 1,024 numbers, in equally many loads. Whose loads move fewer bytes?",
+        asks="Both kernels load 1,024 numbers, in equally many loads. Whose loads move fewer "
+        "bytes?",
         choices=(
             Choice(
                 "Yours.",
@@ -109,7 +110,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Your colleague's.",
-                "Its neighbours are asked for one after the other. What is asked for at the same moment?",
+                "Its neighbours are asked for one after the other. What is asked for at the same "
+                "moment?",
             ),
             Choice("Neither's.", "So it would be if a number could travel alone."),
         ),
@@ -176,8 +178,8 @@ QUESTIONS = (
     ),
     Number(
         id="03-faster",
-        asks="Both kernels, 4096 × 4096, blocks of 32 × 32: 6.6 times fewer sectors. How many times "
-        "faster is yours on an H200?",
+        asks="Both kernels, 4096 × 4096, blocks of 32 × 32: 6.6 times fewer sectors. How many "
+        "times faster is yours on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

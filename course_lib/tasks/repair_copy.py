@@ -9,7 +9,6 @@ TASK = Task(
     position=3,
     parameters=("A", "B"),
     output="B",
-    grid=("N", "M"),
     block=(16, 16),
     shapes=("M,N", "M,N"),
     reference=lambda A: A,
