@@ -269,8 +269,8 @@ class Examination:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
-        output = np.full(expected.shape, case.poison, np.float32)
-        before = tuple(each.copy() for each in inputs)
+        output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
+        before = tuple(each.copy(order="K") for each in inputs)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -286,7 +286,7 @@ class Examination:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
             }
-            maker = TrailMaker(shapes, self.names[-1], launch.grid)
+            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
             emulation.observers.append(maker)
         profile = emulation[launch.grid, launch.block](*inputs, output)
         self.spent[case] = profile.steps

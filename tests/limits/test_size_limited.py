@@ -31,7 +31,7 @@ PRODUCT = (
 SAME: dict[str, tuple[set[str], ...]] = {
     "mat_add": tuple({f"{name}.shape[{axis}]" for name in "ABC"} for axis in (0, 1)),
     "matmul_naive": PRODUCT,
-    "matmul_coalesced": PRODUCT,
+    "matmul_column_major": PRODUCT,
     "matmul_tiled": (*PRODUCT, {"TILE", "16", "cuda.blockDim.x", "cuda.blockDim.y"}),
     "transpose_tiled": ({"M", "A.shape[0]", "B.shape[1]"}, {"N", "A.shape[1]", "B.shape[0]"}),
     "block_scan": ({"x.size", "x.shape[0]", "y.shape[0]"}, {"RUN", "64", "cuda.blockDim.x"}),
