@@ -17,8 +17,8 @@ from course_lib.devices import Ceilings
 from course_lib.emulator import load_program
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.measurements import Cell, Entry, Measurements
-from course_lib.own_ladder import whole_ladder
 from course_lib.measurements.memory import in_flight
+from course_lib.own_ladder import whole_ladder
 from course_lib.roofline import Point
 
 A = np.arange(16).reshape(4, 4)
