@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from course_lib.findings import Finding
     from course_lib.helping import show_answer, yours_or_ours
     from course_lib.machine_code import compile_report
+    from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "examine_source",
     "last_profile",
     "on_gpu",
+    "predict",
     "show_answer",
     "start",
     "yours_or_ours",
@@ -41,6 +43,7 @@ _HOME = {
     "examine_source": "checking",
     "last_profile": "runtime",
     "on_gpu": "runtime",
+    "predict": "predictions",
     "show_answer": "helping",
     "start": "runtime",
     "yours_or_ours": "helping",

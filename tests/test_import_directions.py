@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "curriculum", "devices", "emulator", "errors", "findings", "measurements",
+        "curriculum", "devices", "emulator", "entries", "errors", "findings", "measurements",
         "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },
     "diagnosis": {
@@ -66,10 +66,14 @@ ALLOWED: dict[str, set[str]] = {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "measurements": set(),
-    "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
+    "questions": {
+        "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
+        "roofline", "web",
+    },
     "quiz": {"questions"},
+    "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},
-    "book": {"building", "curriculum"},
+    "book": {"building", "curriculum", "questions"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
         "roofline", "runtime", "timing",

@@ -6,16 +6,12 @@ lessons and solutions have a step of their own in `course.py test --all`, which 
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import pytest
+from with_nbval import nbval
 
 import course_lib
 from course_lib.build import check
@@ -32,9 +28,15 @@ from course_lib.building.notebook import (
 from course_lib.building.outputs import text_of
 from course_lib.building.project import PLACEHOLDER, open_project
 from course_lib.building.quick_checks import quiz_rules
-from course_lib.building.rules import common_rules, exercise_rules, lesson_rules, solution_rules
+from course_lib.building.rules import (
+    SETUP_LINES,
+    common_rules,
+    exercise_rules,
+    lesson_rules,
+    solution_rules,
+)
 from course_lib.curriculum import LESSONS
-from course_lib.questions import of_lesson
+from course_lib.questions import quick_checks
 from course_lib.questions.card import text_of as question_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +97,7 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
         for cell in tagged(notebook("notebooks", lesson), "quiz")
         for output in cell["outputs"]
     ]
-    written = [question_text(question) for question in of_lesson(lesson.number).values()]
+    written = [question_text(question) for question in quick_checks(lesson.number).values()]
     assert sorted(stored) == sorted(written), f"build --execute {lesson.number}"
 
 
@@ -110,12 +112,16 @@ def test_a_solution_and_its_exercise_belong_together(lesson):
 def test_a_notebook_opens_runs_and_leads_on(path):
     cells = read(path)["cells"]
     assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
-    heading, badge, *_ = source(cells[0]).split("\n\n")
+    heading, *below = source(cells[0]).split("\n\n")
     assert re.fullmatch(r"# (Exercise |Solution )?\d\d · .+", heading)
-    assert f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})" in badge
+    address = f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})"
+    assert any(address in each for each in below) == PROJECT.has_address
     first_code = next(cell for cell in cells if cell["cell_type"] == "code")
     assert "setup" in tags(first_code)
-    assert source(first_code).endswith("course_lib.start()")
+    number = path.name[:2] if path.parent.name == "notebooks" else ""
+    assert source(first_code).endswith(f'course_lib.start("{number}")' if number else ".start()")
+    lines = [line for line in source(first_code).splitlines() if line]
+    assert PROJECT.has_address or len(lines) <= SETUP_LINES
 
 
 @pytest.mark.parametrize("path", PATHS, ids=name)
@@ -151,13 +157,12 @@ def test_the_address_is_the_same_everywhere():
         for match in OURS.finditer(path.read_text(encoding="utf-8"))
     }
     assert {repository for _, repository in found} == {PROJECT.repository}
-    assert {path.name for path in PATHS} <= {file for file, _ in found}
+    with_address = {file for file, _ in found} & {path.name for path in PATHS}
+    assert with_address == ({path.name for path in PATHS} if PROJECT.has_address else set())
 
 
-def test_the_placeholder_is_visibly_none():
-    setups = [source(tagged(read(path), "setup")[0]) for path in PATHS]
-    assert all(("no address yet" in each) == (not PROJECT.has_address) for each in setups)
-    assert all((PLACEHOLDER in each) is False for each in setups)
+def test_the_placeholder_is_no_part_of_a_notebook():
+    assert [name(path) for path in PATHS if PLACEHOLDER in path.read_text(encoding="utf-8")] == []
 
 
 def test_badges_and_setup_cells_name_one_ref():
@@ -165,40 +170,7 @@ def test_badges_and_setup_cells_name_one_ref():
     assert PROJECT.version == course_lib.__version__
     text = "\n".join(path.read_text(encoding="utf-8") for path in PATHS)
     refs = {*re.findall(r"/blob/([^/]+)/", text), *re.findall(r"/archive/(.+?)\.zip", text)}
-    assert refs == {PROJECT.ref}
-
-
-@dataclass(frozen=True)
-class Nbval:
-    """What nbval said: how it ended, which cells passed, which failed, and its words."""
-
-    status: int
-    passed: set[tuple[str, int]]
-    failed: set[tuple[str, int]]
-    text: str
-
-
-def nbval(tmp_path: Path, *paths: Path) -> Nbval:
-    """`pytest --nbval-lax` on notebooks, code cells counted from 0 as nbval does."""
-    report = tmp_path / "junit.xml"
-    options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", "-q"]
-    command = [sys.executable, "-m", "pytest", *options, f"--junitxml={report}", *map(str, paths)]
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-    ran = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=inherited | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1500,
-    )
-    passed, failed = set(), set()
-    for case in ET.parse(report).iter("testcase"):
-        stem = case.attrib["classname"].removesuffix(".ipynb").rsplit(".", 1)[-1]
-        cell = (stem, int(case.attrib["name"].removeprefix("Cell ")))
-        (failed if len(case) else passed).add(cell)
-    return Nbval(ran.returncode, passed, failed, ran.stdout[-4000:])
+    assert refs == ({PROJECT.ref} if PROJECT.has_address else set())
 
 
 def cells_of(paths: list[Path], *, checks_only: bool = False) -> set[tuple[str, int]]:

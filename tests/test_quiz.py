@@ -38,9 +38,9 @@ def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("03-lanes", 1, "There is no quick check '03-lanes'. Did you mean 03-lane"),
-        ("lane", 1, "There is no quick check 'lane'."),
-        (3, 1, "There is no quick check '3'."),
+        ("03-lanes", 1, "There is no question '03-lanes'. Did you mean 03-lane"),
+        ("lane", 1, "There is no question 'lane'."),
+        (3, 1, "There is no question '3'."),
         ("03-lane", "?", "'?' is not a number"),
         ("03-what-fell", "e", "There is no choice 'e' here. There are: a, b, c, d."),
     ],

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
+from course_lib.building.predictions import with_predictions
 from course_lib.building.project import Project
-from course_lib.building.tasks import with_tasks
-from course_lib.curriculum import EXERCISES, Lesson
+from course_lib.building.tasks import tasks_of, with_tasks
+from course_lib.curriculum import EXERCISES, Lesson, Task
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 README_BEGIN, README_END = "<!-- BEGIN LESSONS -->", "<!-- END LESSONS -->"
@@ -19,36 +21,47 @@ NO_ADDRESS = "This copy of the course has no address yet"
 _LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\((?!https?:)([^)\s]+\.ipynb)\)")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^)\s]*\)\)")
 
+# The blank lines are the formatter's. A traceback shows the failed line with its comment.
 _SETUP = """\
 import sys
-from importlib.util import find_spec
-{imports}
-sys.path.append("..")  # in a copy of the whole course, course_lib lies one folder up
-if find_spec("course_lib") is None:  # on Colab: fetch it, and leave everything else as it is
-{otherwise}
-import course_lib
 
-course_lib.start()"""
-_INSTALL = """\
+sys.path += ["..", "../.."]
+import course_lib  # not found? Get the whole course, and run `python3 course.py lab` in its folder
+
+course_lib.start({lesson})"""
+_SETUP_ANYWHERE = """\
+import sys
+from importlib.util import find_spec
+from subprocess import run
+
+sys.path += ["..", "../.."]
+if find_spec("course_lib") is None:  # on Colab: fetch it, and leave everything else as it is
     archive = "{archive}"
     pip = run([sys.executable, "-m", "pip", "install", "--no-deps", archive], capture_output=True)
     missing = {missing}
     if pip.returncode:
-        raise ImportError(missing if b" 404 " in pip.stderr else pip.stderr.decode())"""
-_REFUSE = """\
-    raise ImportError(
-        "this copy of the course has no address yet: "
-        "get the whole course, and run `python3 course.py lab` in its folder"
-    )"""
+        raise ImportError(missing if b" 404 " in pip.stderr else pip.stderr.decode())
+import course_lib
+
+course_lib.start({lesson})"""
+_NUMBERS = (
+    "No One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen Fifteen"
+).split()
 
 
-def setup_cell(project: Project) -> Cell:
-    """The first code cell of every notebook: at most 14 lines, and nothing hidden."""
+def setup_cell(project: Project, number: str = "") -> Cell:
+    """The first code cell: four lines, or up to 14 where it also fetches the course for Colab.
+
+    Args:
+        project: the checkout.
+        number: of the lesson that begins; none in an exercise or a solution.
+    """
+    lesson = f'"{number}"' if number else ""
+    text = _SETUP.format(lesson=lesson)
     if project.has_address:
-        install = _INSTALL.format(archive=project.archive, missing=_missing(project))
-        text = _SETUP.format(imports="from subprocess import run\n", otherwise=install)
-    else:
-        text = _SETUP.format(imports="", otherwise=_REFUSE)
+        text = _SETUP_ANYWHERE.format(
+            lesson=lesson, archive=project.archive, missing=_missing(project)
+        )
     # What start() prints depends on the machine.
     return code(text, "nbval-ignore-output", "setup", id="setup")
 
@@ -63,17 +76,32 @@ def badge(project: Project, path: str) -> str:
     return f"[![Open in Colab]({BADGE})]({project.colab(path)})"
 
 
-def launch_cell(project: Project, lesson: Lesson, folder: str) -> Cell:
-    """The first cell: title, badge, and what this notebook is for."""
+def launch_cell(project: Project, lesson: Lesson, folder: str, placed: Sequence[Task] = ()) -> Cell:
+    """The first cell: title, badge where there is an address, and what this notebook is for.
+
+    Args:
+        project: the checkout.
+        lesson: whose notebook it is.
+        folder: "notebooks", "exercises" or "solutions".
+        placed: the tasks in a lesson. Where there are any, the student finds out the rest.
+    """
     headings = {"notebooks": "", "exercises": "Exercise ", "solutions": "Solution "}
-    parts = [
-        f"# {headings[folder]}{lesson.number} · {lesson.title}",
-        badge(project, f"{folder}/{lesson.stem}.ipynb"),
-    ]
-    if not project.has_address:
-        parts.append(f"*{NO_ADDRESS}, so the badge leads nowhere: use `python3 course.py lab`.*")
-    parts += _purpose(project, lesson) if folder == "notebooks" else _task(lesson, folder)
+    parts = [f"# {headings[folder]}{lesson.number} · {lesson.title}"]
+    if project.has_address:
+        parts.append(badge(project, f"{folder}/{lesson.stem}.ipynb"))
+    if folder != "notebooks":
+        parts += _task(lesson, folder)
+    else:
+        parts += [opening(lesson, placed)] if placed else _purpose(project, lesson)
     return markdown("\n\n".join(parts), "launch", id="launch")
+
+
+def opening(lesson: Lesson, placed: Sequence[Task]) -> str:
+    """The one line that a lesson opens with whose student types."""
+    many = _NUMBERS[len(placed)] if len(placed) < len(_NUMBERS) else f"{len(placed)}"
+    what = "kernel" if all(each.kind.is_launched for each in placed) else "task"
+    what, them = (f"{what}s", "them all") if len(placed) > 1 else (what, "it")
+    return f"{many} small {what}, about {lesson.minutes} minutes. You type {them}."
 
 
 def next_cell(project: Project, lesson: Lesson, folder: str) -> Cell:
@@ -102,17 +130,20 @@ def with_generated_cells(
             cannot stand where it is placed.
     """
     authored = [cell for cell in cells if not {"launch", "next"} & set(tags(cell))]
+    placed: list[Task] = []
     if folder == "notebooks":
         authored = with_tasks(authored, lesson.number)
+        placed = tasks_of(authored)
+        authored = with_predictions(authored, lesson.number)
     place = next((i for i, cell in enumerate(authored) if cell["cell_type"] == "code"), None)
     if place is None:
         raise BuildError("there is no code cell")
-    setup = setup_cell(project)
+    setup = setup_cell(project, lesson.number if folder == "notebooks" else "")
     if "setup" in tags(authored[place]):
         before = authored.pop(place)
         setup |= {key: before[key] for key in ("execution_count", "outputs") if key in before}
     everything = [
-        launch_cell(project, lesson, folder),
+        launch_cell(project, lesson, folder, placed),
         *authored[:place],
         setup,
         *authored[place:],

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,14 @@ def code(text: str, *tags: str, id: str = "") -> Cell:
         "outputs": [],
         "source": text,
     }
+
+
+def with_outputs_of(stored: Mapping[str, Cell], cell: Cell) -> Cell:
+    """A cell that building made, with the outputs that the one of its id and text had before."""
+    before = stored.get(cell["id"])
+    if before is None or source(before).strip() != source(cell).strip():
+        return cell
+    return cell | {key: before[key] for key in ("execution_count", "outputs") if key in before}
 
 
 def new(cells: Iterable[Cell]) -> Notebook:

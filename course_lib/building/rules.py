@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from course_lib.building import tasks
+from course_lib.building import predictions, tasks
 from course_lib.building.exercises import (
     BEGIN,
     answer_cells,
@@ -21,17 +21,17 @@ from course_lib.building.notebook import (
     Cell,
     Notebook,
     code_cells,
+    markdown_cells,
     source,
     tagged,
     tags,
 )
 from course_lib.building.outputs import COMPUTED, blemishes, text_of
-from course_lib.curriculum import EXERCISES, Exercise, Lesson
+from course_lib.curriculum import EXERCISES, Exercise, Lesson, Task
 
 MAX_WORDS, MAX_LINES = 120, 12
 GENERATED = {"launch", "setup", "next"}
 TAGS = GENERATED | {
-    "predict",
     "figure",
     "count",
     "break",
@@ -41,11 +41,15 @@ TAGS = GENERATED | {
     "solution",
     COMPUTED,
     *tasks.TAGS,
+    *predictions.TAGS,
 }
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.
 COMPARED, IGNORED = "nbval-check-output", "nbval-ignore-output"
 TAGS |= {COMPARED, IGNORED}
+MOST_BEFORE_TYPING = 6  # cells that stand before the first task of a lesson
+SETUP_LINES = 4
+LATER = "02"  # from this lesson on a lesson looks back, breaks something and sums up
 LAST_HINT = "Hint 3: the idea"  # hints rise; the last names the idea, never the code
 BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
 
@@ -69,24 +73,76 @@ def common_rules(notebook: Notebook) -> Iterator[str]:
 
 
 def lesson_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
-    """The anatomy of a lesson: predict, run, look, count by hand, break."""
+    """The anatomy of a lesson, which is do-first where the lesson places tasks."""
+    placed = tasks.tasks_of(notebook["cells"])
+    if placed:
+        yield from _do_first_rules(notebook, lesson, placed)
+    else:
+        yield from _read_first_rules(notebook, lesson)
+    for cell in tagged(notebook, "count"):
+        if not _has_assert(source(cell)):
+            yield f"cell {cell['id']}: tagged `count`, and asserts nothing"
+    if not any(COMPARED in tags(cell) for cell in code_cells(notebook)):
+        yield f"no output is compared: tag a cell that prints counts `{COMPARED}`"
+    if tagged(notebook, "exercise") or tagged(notebook, "check"):
+        yield "exercises stand in solutions/, not in a lesson"
+
+
+def _do_first_rules(notebook: Notebook, lesson: Lesson, placed: list[Task]) -> Iterator[str]:
+    """The student types at once; a later lesson looks back first, breaks a kernel and sums up."""
+    cells = notebook["cells"]
+    yield from _opening_rules(cells)
+    before = next(place for place, cell in enumerate(cells) if tasks.task_of(cell))
+    if before > MOST_BEFORE_TYPING:
+        yield f"{before} cells stand before the first task; {MOST_BEFORE_TYPING} are enough"
+    for cell in tagged(notebook, "predict"):
+        if predictions.prediction_placed(cell) is None:
+            yield f"cell {cell['id']}: a prediction is a question, placed by `# PREDICT NN-name`"
+    if lesson.number < LATER:
+        return
+    if not is_empty(placed[0].given):
+        yield f"it opens with {placed[0].id}, which is not written from an empty cell"
+    for tag in ("count", "break"):
+        if not any(cell["cell_type"] == "code" for cell in tagged(notebook, tag)):
+            yield f"there is no code cell tagged `{tag}`"
+    if not any("you can now teach" in source(cell).casefold() for cell in markdown_cells(notebook)):
+        yield "no cell says what “You can now teach”"
+    if "](" not in source(cells[-1]) or "next" not in tags(cells[-1]):
+        yield "its last cell does not lead on"
+
+
+def _opening_rules(cells: list[Cell]) -> Iterator[str]:
+    """A title and one line, a badge only where one leads somewhere, and no plumbing."""
+    title, *rest = source(cells[0]).strip().split("\n\n")
+    has_badge = bool(rest) and rest[0].startswith("[![")
+    words_below = rest[has_badge:]
+    if not title.startswith("# ") or len(words_below) != 1 or "\n" in words_below[0]:
+        yield f"cell {cells[0]['id']}: the header is the title and one line"
+    setup = next(cell for cell in cells if cell["cell_type"] == "code")
+    lines = [line for line in source(setup).splitlines() if line.strip()]
+    if not has_badge and ("setup" not in tags(setup) or len(lines) > SETUP_LINES):
+        yield f"cell {setup['id']}: {len(lines)} lines of setup; {SETUP_LINES} are enough"
+
+
+def is_empty(given: str) -> bool:
+    """Whether the given code of a task has nothing but the function's name and what is asked."""
+    functions = [node for node in ast.parse(given).body if isinstance(node, ast.FunctionDef)]
+    bodies = [node.body[ast.get_docstring(node) is not None :] for node in functions]
+    return all(ast.unparse(line) == "..." for body in bodies for line in body)
+
+
+def _read_first_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
+    """Predict, run, look, count by hand, break: the form of lessons that have no tasks yet."""
     wanted = {"predict": "markdown", "figure": "code", "count": "code"}
     if lesson.number in BREAKS:
         wanted["break"] = "code"
     for tag, kind in wanted.items():
         if not any(cell["cell_type"] == kind for cell in tagged(notebook, tag)):
             yield f"there is no {kind} cell tagged `{tag}`"
-    for cell in tagged(notebook, "count"):
-        if not _has_assert(source(cell)):
-            yield f"cell {cell['id']}: tagged `count`, and asserts nothing"
     cells = notebook["cells"]
     for place, cell in enumerate(cells):
         if "predict" in tags(cell) and not any(c["cell_type"] == "code" for c in cells[place:]):
             yield f"cell {cell['id']}: nothing runs after this prediction"
-    if not any(COMPARED in tags(cell) for cell in code_cells(notebook)):
-        yield f"no output is compared: tag a cell that prints counts `{COMPARED}`"
-    if tagged(notebook, "exercise") or tagged(notebook, "check"):
-        yield "exercises stand in solutions/, not in a lesson"
 
 
 def solution_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:

@@ -122,7 +122,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
     """Message, line and hint for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
         returns = node.value if isinstance(node, ast.Return) else None
-        if returns is not None and not isinstance(returns, ast.Constant):
+        if returns is not None and getattr(returns, "value", ...) is not None:
             message = say(
                 "A kernel returns nothing: its result has to be written into {output}.",
                 output=output,
@@ -143,6 +143,12 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
                 node.lineno,
                 say("Which element of {output} belongs to this thread?", output=output),
             )
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            return (
+                say("This line compares and stores nothing."),
+                node.lineno,
+                "A single = stores what stands on its right. Where should it go?",
+            )
     hint = "Start with the index of the element that one thread works on."
     body = getattr(kernel.tree, "body", ())
     if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
@@ -157,6 +163,10 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
         kernel.tree.lineno,
         say("Which line should write a number into {output}?", output=output),
     )
+
+
+# Of a thread outside an array, where no thread of the launch is surplus.
+ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 
 @dataclass(frozen=True)
@@ -259,8 +269,8 @@ class Examination:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
-        output = np.full(expected.shape, case.poison, np.float32)
-        before = tuple(each.copy() for each in inputs)
+        output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
+        before = tuple(each.copy(order="K") for each in inputs)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -276,7 +286,7 @@ class Examination:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
             }
-            maker = TrailMaker(shapes, self.names[-1], launch.grid)
+            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
             emulation.observers.append(maker)
         profile = emulation[launch.grid, launch.block](*inputs, output)
         self.spent[case] = profile.steps
@@ -567,6 +577,8 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
+                if not self.problem.sizes_vary and _all_have_work(trial):
+                    each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
@@ -891,6 +903,12 @@ def _mostly_right(trial: Trial) -> bool:
     """Are the numbers right where any were written?"""
     known = trial.outcome.known
     return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
+
+
+def _all_have_work(trial: Trial) -> bool:
+    """Are there at most as many threads as elements of the output?"""
+    threads = math.prod((*trial.profile.grid, *trial.profile.block))
+    return threads <= trial.outcome.got.size
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:

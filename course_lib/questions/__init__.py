@@ -1,4 +1,4 @@
-"""Find a quick check by its id; each lesson's questions are the data of one module here."""
+"""Find a quick check or a prediction by its id; the questions of a lesson are one module here."""
 
 from __future__ import annotations
 
@@ -29,6 +29,16 @@ def of_lesson(number: str) -> dict[str, Question]:
     return {question.id: question for question in module.QUESTIONS}
 
 
+def quick_checks(number: str) -> dict[str, Question]:
+    """A lesson's questions to check what was understood; see `of_lesson`."""
+    return {name: each for name, each in of_lesson(number).items() if not each.is_prediction}
+
+
+def predictions(number: str) -> dict[str, Question]:
+    """A lesson's questions that are asked before a run; see `of_lesson`."""
+    return {name: each for name, each in of_lesson(number).items() if each.is_prediction}
+
+
 def find(name: object) -> Question:
     """The question with this id.
 
@@ -43,4 +53,4 @@ def find(name: object) -> Question:
     every = [each for number in lessons() for each in of_lesson(number)]
     near = difflib.get_close_matches(wanted, every, n=3) or list(theirs)
     asked = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UnknownQuestion(f"There is no quick check {str(name)!r}.{asked}")
+    raise UnknownQuestion(f"There is no question {str(name)!r}.{asked}")

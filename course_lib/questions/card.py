@@ -38,7 +38,7 @@ def text_of(question: Question) -> str:
     if isinstance(question, Choose):
         letters = question.lettered().items()
         parts.append("\n".join(f"  {letter}) {choice.words}" for letter, choice in letters))
-    parts.append(f"To answer: {call_for(question)}  # {_expected(question)}")
+    parts.append(f"To answer: {call_for(question)}  # {expected(question)}")
     return "\n\n".join(parts)
 
 
@@ -72,7 +72,7 @@ def _body(question: Question) -> str:
         '<p class="act"></p>\n'
         '<div class="verdict" role="status" aria-live="polite"></div>\n'
         '<p class="ml-muted fallback">No button? Run this cell. If there still is none, write '
-        f"<code>{escape(call_for(question))}</code>, with {_expected(question)}.</p>\n"
+        f"<code>{escape(call_for(question))}</code>, with {expected(question)}.</p>\n"
         "</div>"
     )
 
@@ -108,7 +108,8 @@ def _line(number: str, text: str) -> str:
     return f"<div><label>{_RADIO.format(number)} {label}</label></div>\n"
 
 
-def _expected(question: Question) -> str:
+def expected(question: Question) -> str:
+    """What stands in place of the dots in a call that answers a question."""
     if isinstance(question, Choose):
         return 'a letter, as "a", for the dots'
     if isinstance(question, WhichLine):

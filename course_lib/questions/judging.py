@@ -29,7 +29,7 @@ def judge(question: Question, given: object) -> Verdict:
     Raises:
         CannotRead: if it is no answer to this kind of question.
     """
-    answer = _read(question, given)
+    answer = read(question, given)
     for match, right, why in question.rows():
         if _fits(answer, match):
             return Verdict(right, why)
@@ -54,7 +54,12 @@ def _decimal(text: str) -> float | None:
     return float(text) if _DECIMAL.fullmatch(text) else None
 
 
-def _read(question: Question, given: object) -> str | float:
+def read(question: Question, given: object) -> str | float:
+    """What somebody answered: a float for a number, else a letter, a line's number or plain words.
+
+    Raises:
+        CannotRead: if it is no answer to this kind of question.
+    """
     if given is ...:
         raise CannotRead("Put your answer in place of the three dots.")
     text = str(given).strip()

@@ -1,12 +1,14 @@
-"""Say what a quick check is: four kinds of question, as data, with a reason for each answer.
+"""Say what a quick check or a prediction is: four kinds of question, as data, with their reasons.
 
-Numbers are never written down here or in the lessons' modules: a function computes them from the
-emulator or a formula when somebody asks, so an answer cannot drift away from the course.
+A prediction is a question with a `reveal`. Numbers are never written down here or in the lessons'
+modules: a function computes them from the emulator or a formula when somebody asks, so an answer
+cannot drift away from the course.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +29,26 @@ class Question:
         asks: the question, one paragraph; `backticks` mark code.
         code: a listing shown below it, or nothing.
         hint: shown after the second wrong try; names the way, not the answer.
+        reveal: makes the question a prediction, and is said after any guess. It writes no number
+            down: `{answer}` stands for the right number, and other names stand for `facts`.
+        facts: computes the numbers (or words) that the reveal names.
+        spoilers: what nothing before a prediction may show: words, or patterns of regular
+            expressions; both whatever the case.
+        figure: draws the picture that belongs to the reveal, only once it is due.
     """
 
     id: str
     asks: str
     code: str = ""
     hint: str = ""
+    reveal: str = ""
+    facts: Callable[[], Mapping[str, object]] = dict
+    spoilers: tuple[str | re.Pattern[str], ...] = ()
+    figure: Callable[[], object] | None = None
+
+    @property
+    def is_prediction(self) -> bool:
+        return bool(self.reveal)
 
     def rows(self) -> list[Row]:
         """Every answer that has a reason of its own; the first match counts."""
@@ -80,16 +96,17 @@ class Number(Question):
     Attributes:
         value: computes the right number.
         unit: what is counted, shown behind the input; nothing for an index.
-        why: the reason for the right number; `{answer}` in it stands for the number.
+        why: the reason for the right number; `{answer}` in it stands for the number. A prediction
+            needs none, for its reveal says it.
         within: how far off, relatively, still counts as right.
         slips: wrong numbers with a reason of their own.
-        other: what any other number is told: how to compute it.
+        other: what any other number is told: how to compute it; a prediction may do without.
     """
 
     value: Callable[[], float]
     unit: str
-    why: str
-    other: str
+    why: str = ""
+    other: str = ""
     within: float = EQUAL
     slips: tuple[Slip, ...] = ()
 

@@ -12,7 +12,7 @@ from course_lib.build import build, check, expected_files, main, run_all
 from course_lib.building.notebook import code_cells, dumps, read, source
 
 LIBRARY = """\
-def start():
+def start(lesson=""):
     print("emulator")
 
 def check(name, kernel):

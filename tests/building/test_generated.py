@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 import subprocess
 import sys
 import types
@@ -15,12 +16,14 @@ from course_lib.building.generated import (
     addressed,
     launch_cell,
     next_cell,
+    opening,
     readme_table,
     setup_cell,
     with_generated_cells,
 )
 from course_lib.building.notebook import BuildError, code, markdown, source, tags
 from course_lib.building.project import Project
+from course_lib.curriculum import TASKS
 
 
 @pytest.fixture
@@ -32,8 +35,9 @@ def placed(course) -> Project:
 def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
     text = source(setup_cell(placed if address else course))
     ast.parse(text)
-    assert len(text.splitlines()) <= 14
-    assert text.endswith("import course_lib\n\ncourse_lib.start()")
+    lines = [line for line in text.splitlines() if line]
+    assert len(lines) <= (12 if address else 4)
+    assert text.endswith("\ncourse_lib.start()")
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -98,17 +102,29 @@ def test_setup_passes_on_what_else_pip_says(placed, monkeypatch):
     assert "404" not in str(failed.value)
 
 
-def test_setup_without_an_address_says_what_to_do(course, monkeypatch):
-    with pytest.raises(
-        ImportError, match=r"no address yet: get the whole course, and run `python3"
-    ):
-        run_setup(source(setup_cell(course)), monkeypatch, installed=False)
+def test_a_lesson_says_which_one_begins(course, placed):
+    for project in (course, placed):
+        assert source(setup_cell(project, "02")).endswith('\ncourse_lib.start("02")')
+
+
+def test_a_lesson_without_the_course_ends_in_a_sentence(course, tmp_path):
+    """What a notebook shows of a failed cell: the line with its comment, and the error."""
+    # The course may be installed where this runs, so the cell asks for one that nowhere is.
+    text = source(setup_cell(course)).replace("course_lib", "course_lib_of_nobody")
+    command = [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", text]
+    alone = os.environ | {"IPYTHONDIR": str(tmp_path)}
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
+    said = ran.stdout + ran.stderr
+    assert "not found? Get the whole course, and run `python3 course.py lab` in its folder" in said
+    assert said.strip().endswith("No module named 'course_lib_of_nobody'")
 
 
 def test_setup_finds_the_library_of_a_checkout(course, tmp_path):
     library = tmp_path / "course_lib"
     library.mkdir()
-    (library / "__init__.py").write_text("def start():\n    print('from the checkout')\n")
+    (library / "__init__.py").write_text("def start(lesson=''):\n    print('from the checkout')\n")
     folder = tmp_path / "exercises"
     folder.mkdir()
     text = source(setup_cell(course))
@@ -124,15 +140,41 @@ def test_a_lesson_opens_with_title_badge_minutes_and_goals(placed):
     assert "/github/some-one/course/blob/main/notebooks/01_second.ipynb)" in text
     assert "About 20 minutes. Comes after [lesson 00 · First](00_first.ipynb)." in text
     assert text.endswith("- Read\n- Write\n- Sleep")
-    assert NO_ADDRESS not in text
+
+
+def test_a_lesson_that_places_tasks_opens_with_one_line(course, placed):
+    lesson = course.lessons[0]
+    kernels = [TASKS["put_seven"], TASKS["add_ten_guarded"]]
+    assert source(launch_cell(course, lesson, "notebooks", kernels)) == (
+        "# 00 · First\n\nTwo small kernels, about 10 minutes. You type them all."
+    )
+    _, badge, line = source(launch_cell(placed, lesson, "notebooks", kernels)).split("\n\n")
+    assert "/github/some-one/course/" in badge and line.startswith("Two small kernels")
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        (["put_seven"], "One small kernel, about 10 minutes. You type it."),
+        (["sectors", "put_seven"], "Two small tasks, about 10 minutes. You type them all."),
+        (["put_seven"] * 16, "16 small kernels, about 10 minutes. You type them all."),
+    ],
+)
+def test_the_opening_counts_what_is_placed(course, names, line):
+    assert opening(course.lessons[0], [TASKS[name] for name in names]) == line
+
+
+def test_the_tasks_of_a_lesson_reach_its_header(course):
+    cells = generate(course, [code("x = 1"), code("# TASK put_seven")])
+    assert source(cells[0]).endswith("One small kernel, about 10 minutes. You type it.")
+    assert source(cells[1]).endswith('course_lib.start("00")')
 
 
 def test_an_exercise_opens_with_what_to_write(course):
     text = source(launch_cell(course, course.lessons[0], "exercises"))
     assert text.startswith("# Exercise 00 · First\n")
     assert "- `mat_add(A, B, C)`: add two matrices" in text
-    assert "/OWNER/NAME/blob/main/exercises/00_first.ipynb)" in text
-    assert NO_ADDRESS in text
+    assert "OWNER/NAME" not in text and "Colab" not in text
 
 
 def test_the_last_cell_leads_on(course):

@@ -7,14 +7,14 @@ import pytest
 from course_lib.building.notebook import code, new, source
 from course_lib.building.quick_checks import quiz_rules
 from course_lib.curriculum import lesson
-from course_lib.questions import of_lesson
+from course_lib.questions import quick_checks
 
 
 def asking(*names, tag="quiz"):
     return [code(f'course_lib.quiz.ask("{name}")', tag, id=name) for name in names]
 
 
-WHOLE = asking(*of_lesson("03"))
+WHOLE = asking(*quick_checks("03"))
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_what_is_amiss_is_named(cells, complaints):
 
 def test_three_are_too_few():
     *_, last = quiz_rules(new(WHOLE[:3]), lesson("03"))
-    assert last == "3 quick checks; at least 4 are wanted"
+    assert last == "3 quick checks and predictions; 4 are wanted"

@@ -11,10 +11,12 @@ from course_lib.building.notebook import canonical, code, markdown, new, source,
 from course_lib.building.rules import (
     common_rules,
     exercise_rules,
+    is_empty,
     lesson_rules,
     solution_rules,
     words,
 )
+from course_lib.curriculum import TASKS
 
 
 def by_id(notebook, name):
@@ -92,8 +94,8 @@ def test_counting_needs_an_assert_and_predicting_a_run(course, lesson_notebook):
     lesson_notebook["cells"].append(markdown("And?", "predict", id="late"))
     complaints = list(lesson_rules(lesson_notebook, course.lessons[0]))
     assert complaints == [
-        "cell count: tagged `count`, and asserts nothing",
         "cell late: nothing runs after this prediction",
+        "cell count: tagged `count`, and asserts nothing",
     ]
 
 
@@ -101,6 +103,104 @@ def test_kernel_lessons_break_something(course, lesson_notebook):
     kernel_lesson = dataclasses.replace(course.lessons[0], number="05")
     (complaint,) = lesson_rules(lesson_notebook, kernel_lesson)
     assert "`break`" in complaint
+
+
+HEADER = "# 02 · Do first\n\nOne small kernel, about 10 minutes. You type it."
+SETUP = 'import sys\nsys.path += [".."]\nimport course_lib\ncourse_lib.start("02")'
+
+
+def do_first(task="put_seven"):
+    """A lesson whose student types: with a task, and all that one from 02 on has to have."""
+    return new(
+        [
+            markdown(HEADER, "launch", id="launch"),
+            code(SETUP, "setup", id="setup"),
+            code(f"# TASK {task}\n{TASKS[task].given}", "task", id="task"),
+            code('course_lib.predict("02-x", ...)', "predict", id="guess"),
+            code("print(3)", "break", "nbval-check-output", id="break"),
+            code("assert 1 + 2 == 3", "count", id="count"),
+            markdown("**You can now teach** how a kernel writes one number.", id="teach"),
+            markdown("**Next:** [lesson 03](03_third.ipynb)", "next", id="next"),
+        ]
+    )
+
+
+@pytest.fixture
+def second(course):
+    return dataclasses.replace(course.lessons[0], number="02")
+
+
+def test_a_do_first_lesson_needs_no_figure_and_no_goals(second):
+    assert list(lesson_rules(do_first(), second)) == []
+
+
+def fill(name, text):
+    return lambda notebook: by_id(notebook, name).update(source=text)
+
+
+def crowd(notebook):
+    notebook["cells"][2:2] = [markdown("Read on.", id=f"read-{n}") for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (fill("launch", f"{HEADER}\n\n- Read\n- Write"), "the header is the title and one line"),
+        (fill("launch", "# 02 · Do first"), "the header is the title and one line"),
+        (fill("launch", f"{HEADER}\nAnd read."), "the header is the title and one line"),
+        (fill("setup", f"import os\n{SETUP}"), "5 lines of setup; 4 are enough"),
+        (crowd, "7 cells stand before the first task"),
+        (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
+        (lambda notebook: notebook["cells"].remove(by_id(notebook, "teach")), "You can now teach"),
+        (lambda notebook: by_id(notebook, "count")["metadata"].clear(), "tagged `count`"),
+        (fill("count", "print(3)"), "asserts nothing"),
+        (lambda notebook: notebook["cells"].pop(), "does not lead on"),
+    ],
+)
+def test_a_damaged_do_first_lesson_is_named(second, damage, why):
+    notebook = do_first()
+    damage(notebook)
+    (complaint,) = lesson_rules(notebook, second)
+    assert why in complaint
+
+
+def test_a_do_first_lesson_breaks_something_and_looks_back_unaided(second):
+    notebook = do_first("add_ten_guarded")
+    by_id(notebook, "break")["metadata"]["tags"].remove("break")
+    unaided, broken = lesson_rules(notebook, second)
+    assert "opens with add_ten_guarded, which is not written from an empty cell" in unaided
+    assert "no code cell tagged `break`" in broken
+
+
+def test_the_first_two_lessons_need_neither(course, second):
+    notebook = do_first("add_ten_guarded")
+    for name in ("break", "teach", "count"):
+        notebook["cells"].remove(by_id(notebook, name))
+    by_id(notebook, "guess")["metadata"]["tags"].append("nbval-check-output")
+    assert list(lesson_rules(notebook, course.lessons[0])) == []
+    assert len(list(lesson_rules(notebook, second))) == 4
+
+
+def test_a_badge_may_stand_in_the_header_with_the_setup_of_colab(second):
+    notebook = do_first()
+    title, line = HEADER.split("\n\n")
+    by_id(notebook, "launch")["source"] = f"{title}\n\n[![Open in Colab](b)](c)\n\n{line}"
+    by_id(notebook, "setup")["source"] = "\n".join([SETUP] * 3)
+    assert list(lesson_rules(notebook, second)) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "empty"),
+    [
+        ("def f(x):\n    ...", True),
+        ('@cuda.jit\ndef f(x):\n    """Says."""\n    ...  # one line', True),
+        ('def f(x):\n    """Says."""', True),
+        ("# write a kernel", True),
+        ("def f(x):\n    i = cuda.grid(1)\n    ...", False),
+    ],
+)
+def test_an_empty_cell_is_told_from_one_that_helps(given, empty):
+    assert is_empty(given) == empty
 
 
 def change(name, old, new):

@@ -12,10 +12,13 @@ from course_lib.questions import lessons, of_lesson
 from course_lib.questions.judging import judge
 from course_lib.questions.kinds import Choose, FillIn, Number, WhichLine, shown
 from course_lib.questions.lesson_05 import WARP_BARRIER
+from course_lib.questions.reveals import revealed, right_guess
 from course_lib.questions.runs import ones, run
 
 EVERY = {name: question for number in lessons() for name, question in of_lesson(number).items()}
 _LOWER_WORD = re.compile(r"(?!float|gcd|int)[a-z]{2}")  # a sentence may begin with x or float32
+CODE = re.compile(r"`[^`]*`")
+WRITTEN_NUMBER = re.compile(r"(?<![\w.])\d(?:[\d.,]*\d)?")
 NUMBERS = [name for name, each in EVERY.items() if isinstance(each, Number)]
 
 # Worked out apart from the course, so that a formula cannot vouch for itself.
@@ -58,17 +61,47 @@ def test_a_question_is_whole(name):
     question = EVERY[name]
     assert re.fullmatch(r"\d\d(-[a-z0-9]+)+", name)
     rows = question.rows()
-    reasons = [why for _, _, why in rows]
-    assert sum(right for _, right, _ in rows) == 1
-    if isinstance(question, Choose):
-        assert 3 <= len(rows) <= 5 and len(set(reasons)) == len(rows)
+    if question.is_prediction:
+        reasons = [why for _, _, why in rows if why] + [question.otherwise(), revealed(question)]
     else:
-        reasons += [question.otherwise(), question.hint]
-        assert question.hint and (question.otherwise() or isinstance(question, WhichLine))
+        reasons = reasons_of_a_quick_check(question)
+    assert sum(right for _, right, _ in rows) == 1
     for text in (question.asks, *reasons):
         assert not text or (len(text) > 15 and text.count("`") % 2 == 0), text
         assert not text or not _LOWER_WORD.match(text), f"{text!r} stands after 'Right.'"
         assert "  " not in text and "{" not in text, text
+
+
+def reasons_of_a_quick_check(question):
+    """Every answer has one; a question that many answers fit has a hint, too."""
+    reasons = [why for _, _, why in question.rows()]
+    if isinstance(question, Choose):
+        assert 3 <= len(reasons) <= 5 and len(set(reasons)) == len(reasons)
+        return reasons
+    assert question.hint and (question.otherwise() or isinstance(question, WhichLine))
+    return [*reasons, question.otherwise(), question.hint]
+
+
+@pytest.mark.parametrize("name", [name for name, each in EVERY.items() if each.is_prediction])
+def test_a_prediction_is_whole(name):
+    question = EVERY[name]
+    assert isinstance(question, (Number, Choose)), "a guess is a number or a choice"
+    asked = f"{question.asks} {question.code}"
+    for number in WRITTEN_NUMBER.findall(CODE.sub("", question.reveal)):
+        assert number in WRITTEN_NUMBER.findall(asked), f"{number} is written down: use `facts`"
+    assert judge(question, right_guess(question).strip('"')).right
+    assert not question.hint, "the reveal comes after the first guess: nobody sees a hint"
+
+
+@pytest.mark.parametrize(
+    ("reveal", "numbers"),
+    [
+        ("All {n} of the L1's float32, `x[3]` and 33.5 %.", ["33.5"]),
+        ("1,024 and 8 lanes on an H200.", ["1,024", "8"]),
+    ],
+)
+def test_a_number_that_is_written_down_is_seen(reveal, numbers):
+    assert WRITTEN_NUMBER.findall(CODE.sub("", reveal)) == numbers
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -1,0 +1,150 @@
+"""A prediction of a lesson: placed by one line, asked above its guess, never revealed there."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from course_lib.build import build, expected_files
+from course_lib.building.notebook import BuildError, code, dumps, markdown, new, read, source, tags
+from course_lib.building.outputs import text_of
+from course_lib.building.predictions import guessed, with_predictions
+from course_lib.building.quick_checks import quiz_rules
+from course_lib.curriculum import LESSONS
+from course_lib.questions import quick_checks
+from course_lib.questions.kinds import Choice, Choose, Number
+
+NUMBER = Number(
+    id="00-writers",
+    asks="Four threads run `out[2] = 7`. How many write?",
+    code="@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n",
+    unit="threads",
+    value=lambda: 4,
+    reveal="All {answer}.",
+    spoilers=("all four",),
+)
+CHOICE = Choose(
+    id="00-faster",
+    asks="Which?",
+    choices=(Choice("Rows.", "No."), Choice("Columns.", "Yes.", right=True)),
+    reveal="Those.",
+)
+
+
+@pytest.fixture(autouse=True)
+def _written(monkeypatch):
+    """Lesson 00 of the real course asks these two, and a quick check."""
+    module = importlib.import_module("course_lib.questions.lesson_00")
+    check = next(each for each in module.QUESTIONS if not each.is_prediction)
+    monkeypatch.setattr(module, "QUESTIONS", (check, NUMBER, CHOICE))
+
+
+def placed(*names):
+    return [code(f"# PREDICT {name}", id=f"here-{name}") for name in names]
+
+
+def test_one_line_makes_the_question_and_the_cell_of_the_guess():
+    question, guess = with_predictions(placed("00-writers"), "00")
+    assert (question["cell_type"], question["id"]) == ("markdown", "question-00-writers")
+    assert source(question) == (
+        "**Predict.** Four threads run `out[2] = 7`. How many write?\n\n"
+        "```python\n@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n```"
+    )
+    assert source(guess) == 'course_lib.predict("00-writers", ...)'
+    assert (guess["id"], tags(guess)) == ("predict-00-writers", ["predict"])
+
+
+def test_choices_are_lettered():
+    question, _ = with_predictions(placed("00-faster"), "00")
+    assert source(question).endswith("Which?\n\n- **a)** Rows.\n- **b)** Columns.")
+
+
+def test_building_again_changes_nothing_and_carries_outputs_along():
+    cells = [markdown("before", id="a"), *placed("00-writers"), markdown("after", id="b")]
+    once = with_predictions(cells, "00")
+    assert [each["id"] for each in once] == ["a", "question-00-writers", "predict-00-writers", "b"]
+    once[2] |= {"execution_count": 3, "outputs": ["asked"]}
+    assert with_predictions(once, "00") == once
+
+
+def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():
+    once = with_predictions(placed("00-writers"), "00")
+    once[1] |= {
+        "source": 'course_lib.predict("00-writers", 4)',
+        "outputs": ["All 4."],
+        "execution_count": 3,
+    }
+    again = with_predictions(once, "00")[1]
+    assert source(again).endswith("...)")
+    assert (again["outputs"], again["execution_count"]) == ([], None)
+
+
+def test_the_right_guesses_can_be_put_in():
+    cells = with_predictions(placed("00-writers", "00-faster"), "00")
+    guesses = [source(each) for each in guessed(cells, "00") if each["cell_type"] == "code"]
+    assert guesses == [
+        'course_lib.predict("00-writers", 4.0)',
+        'course_lib.predict("00-faster", "b")',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "lesson", "said"),
+    [
+        (["00-nobody"], "00", "cell here-00-nobody: lesson 00 has no prediction 00-nobody"),
+        (["00-writers"], "01", "lesson 01 has no prediction 00-writers"),
+        (["00-writers"] * 2, "00", "the prediction 00-writers stands there twice"),
+    ],
+)
+def test_an_author_s_error_is_named(names, lesson, said):
+    with pytest.raises(BuildError, match=said):
+        with_predictions(placed(*names), lesson)
+
+
+def test_an_author_s_error_is_named_with_its_file(course):
+    path = course.root / "notebooks/00_first.ipynb"
+    path.write_text(dumps(new(placed("00-nobody"))))
+    (problem,) = expected_files(course).problems
+    assert problem.startswith("notebooks/00_first.ipynb: cell here-00-nobody: lesson 00 has no")
+
+
+def test_the_build_fills_a_lesson(course):
+    path = course.root / "notebooks/00_first.ipynb"
+    path.write_text(dumps(new([*read(path)["cells"], *placed("00-writers")])))
+    assert build(course, say=lambda line: None) == 0
+    assert 'course_lib.predict("00-writers", ...)' in map(source, read(path)["cells"])
+
+
+def quick_check():
+    name = next(iter(quick_checks("00")))
+    return code(f'course_lib.quiz.ask("{name}")', "quiz", id="quiz")
+
+
+def test_predictions_count_with_the_quick_checks():
+    cells = [*with_predictions(placed("00-writers", "00-faster"), "00"), quick_check()]
+    assert list(quiz_rules(new(cells), LESSONS[0])) == [
+        "3 quick checks and predictions; 4 are wanted"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (code('course_lib.quiz.ask("00-faster")', "quiz", id="q"), "is a prediction: place it by"),
+        (code('x = 1\ncourse_lib.predict("00-faster", 1)', id="q"), "has a cell of its own"),
+        (code("x = 1", id="q"), "no `# PREDICT 00-faster` places it"),
+    ],
+)
+def test_a_prediction_out_of_place_is_named(cell, said):
+    notebook = new([*with_predictions(placed("00-writers"), "00"), quick_check(), cell])
+    assert any(said in complaint for complaint in quiz_rules(notebook, LESSONS[0]))
+
+
+def test_what_is_stored_below_a_prediction_gives_nothing_away(capsys):
+    """Run as it stands in a lesson, the cell prints one line that asks."""
+    import course_lib
+
+    exec(source(with_predictions(placed("00-writers"), "00")[1]), {"course_lib": course_lib})
+    said = capsys.readouterr().out
+    assert text_of({"text": said}).startswith("Your guess first") and "4" not in said
