@@ -94,14 +94,21 @@ def own_ladder(now: str = "") -> Sequence[Step]:
 
 
 def whole_ladder(now: str = "") -> Sequence[Step]:
-    """Every rung that the course asks a student to write, from the bottom up."""
-    names = [each.name for each in RUNGS]
-    asked = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung in names]
+    """Every rung that the course asks a student to write, from the bottom up.
+
+    Where several answers stand on one rung, it is the newest one, or one that was passed.
+    """
     known = progress.entries()
-    return tuple(
+    steps = [
         _step(each, known.get(each.id, progress.Entry()), now)
-        for each in sorted(asked, key=lambda each: names.index(str(each.rung)))
-    )
+        for each in (*TASKS.values(), *EXERCISES.values())
+        if each.rung
+    ]
+    rungs = []
+    for each in RUNGS:
+        here = [step for step in steps if step.rung == each.name]
+        rungs += [max(here, key=lambda step: (step.is_new, step.passed))] if here else []
+    return tuple(rungs)
 
 
 def counts_of_product(

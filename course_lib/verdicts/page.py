@@ -23,6 +23,7 @@ AROUND = 12
 LETTERS_OF_A_ROW = 44  # of the notes, roughly
 ROW_PIXELS = 20  # as the style has it
 _CODE = re.compile(r"`([^`]+)`")
+_STRESSED = re.compile(r"\*(\w[\w ]*\w)\*")
 _UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -149,7 +150,8 @@ def _numbers_shown(marked: Marked) -> Iterator[int]:
 def _of_passing(verdict: Verdict) -> Iterator[str]:
     task = verdict.task
     if task is not None and task.meaning:
-        yield f'<p class="meaning">{_inline(task.meaning)}</p>'
+        meaning = _STRESSED.sub(r"<em>\1</em>", _inline(task.meaning))
+        yield f'<p class="meaning">{meaning}</p>'
     if verdict.par:
         yield f"<p>{escape(verdict.par)}</p>"
     if verdict.rungs:
