@@ -40,6 +40,7 @@ from course_lib.figures.rooflines import roofline_plot
 from course_lib.figures.rungs import ladder
 from course_lib.figures.specification import wanted
 from course_lib.figures.steps import k_steps
+from course_lib.figures.student_run import own_run
 from course_lib.figures.timelines import barrier_timeline
 from course_lib.figures.warp_pieces import warp_pieces
 from course_lib.figures.watch.ownership import who_owns_what
@@ -82,6 +83,7 @@ __all__ = [
     "memory_levels",
     "memory_places",
     "my_ladder",
+    "own_run",
     "request_of",
     "roofline_plot",
     "roofs_of_formats",

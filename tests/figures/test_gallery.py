@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from course_lib import figures
 from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
+from course_lib.emulator import load_program
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.measurements import Cell, Entry, Measurements
 from course_lib.measurements.memory import in_flight
@@ -176,7 +177,7 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
-NARROW = ("wanted",)  # as wide as what they show; all others fill the column
+NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 FROM_RUNS = (
     "active_lanes",
     "barrier_timeline",
@@ -186,6 +187,7 @@ FROM_RUNS = (
     "warp_access",
     "warp_pieces",
     "matrix_reads",
+    "own_run",
 )
 
 
@@ -243,6 +245,14 @@ def test_picture(name):
 def test_pictures_from_runs(from_runs):
     for picture in from_runs.values():
         look_at(picture)
+
+
+@pytest.mark.parametrize(
+    "task", [each for each in TASKS.values() if each.kind.is_launched], ids=lambda each: each.id
+)
+def test_own_runs(task):
+    answer = load_program(f"from numba import cuda, float32\n{task.answer}").kernel(task.id)
+    look_at(figures.own_run(task.id, answer), is_narrow=True)
 
 
 def look_at(picture, is_narrow=False):
