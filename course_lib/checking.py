@@ -203,8 +203,7 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
         said = say(
             "{function} is still as it was given: it waits for your lines.", function=function.name
         )
-        hint = exercise.hints[0]
-        raise rejection("missing-answer", said, function.tree.lineno, hint)
+        raise rejection("missing-answer", said, function.tree.lineno)
 
 
 def _refuse_unknown_form(name: str, text: str) -> None:

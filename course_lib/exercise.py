@@ -174,10 +174,10 @@ class Exercise:
 
 @dataclass(frozen=True)
 class WrongIdea:
-    """What a wrong answer to a task with a plain function may compute instead.
+    """What a wrong answer to a task may compute instead.
 
     Attributes:
-        computes: the same as a function of the same arguments.
+        computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
     """
@@ -207,7 +207,7 @@ class Task(Exercise):
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
-        wrong_ideas: of a plain function: what wrong answers to it usually compute.
+        wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)

@@ -24,6 +24,11 @@ def shows_html() -> bool:
     return hasattr(shell(), "kernel")
 
 
+def on_colab() -> bool:
+    """Is this a notebook of Google's, which has no folder of the course around it?"""
+    return "google.colab" in sys.modules
+
+
 def is_tested() -> bool:
     """Does a test or a server run this, and no student?"""
     return any(os.environ.get(name) for name in _OF_TESTS)

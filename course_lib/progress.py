@@ -45,7 +45,7 @@ class Entry:
         passed: it was, at least once.
         text: the answer that passed last.
         counts: what a run of that answer counted, by the names of the emulator's counters.
-        milliseconds: how long a run took, by the name of the GPU.
+        milliseconds: how long a run took, by the name of the GPU, the last one used at the end.
         failures: checks that did not pass, in all.
         in_a_row: those since the last one that passed.
         shown_in: the lesson of a task whose answer was shown and that is owed unaided; or "".
@@ -117,7 +117,10 @@ def note_passed(
         raw |= {"passed": True, "text": text[:LONGEST], "in_a_row": 0}
         raw["counts"] = {key: int(value) for key, value in (counts or {}).items()}
         times = {key: float(value) for key, value in (milliseconds or {}).items()}
-        raw["milliseconds"] = {**raw.get("milliseconds", {}), **times}
+        before = raw.get("milliseconds", {})
+        raw["milliseconds"] = {
+            key: each for key, each in before.items() if key not in times
+        } | times
         if raw.get("shown_in", "") < _session.lesson:
             raw["shown_in"] = ""
 

@@ -45,13 +45,19 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
         "curriculum", "devices", "emulator", "entries", "errors", "findings", "measurements",
-        "memory_levels", "occupancy", "roofline", "web",
+        "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },
     "diagnosis": {
         "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
         "occupancy", "sentences",
     },
-    "verdicts": {"curriculum", "diagnosis", "emulator", "progress"},
+    "own_ladder": {
+        "curriculum", "diagnosis", "emulator", "errors", "progress", "runtime", "timing",
+    },
+    "verdicts": {
+        "curriculum", "diagnosis", "emulator", "figures", "findings", "front_end", "own_ladder",
+        "progress", "sentences", "web",
+    },
     "checking": {
         "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
         "kinds", "runtime", "sentences", "verdicts",

@@ -6,16 +6,12 @@ lessons and solutions have a step of their own in `course.py test --all`, which 
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import pytest
+from with_nbval import nbval
 
 import course_lib
 from course_lib.build import check
@@ -175,39 +171,6 @@ def test_badges_and_setup_cells_name_one_ref():
     text = "\n".join(path.read_text(encoding="utf-8") for path in PATHS)
     refs = {*re.findall(r"/blob/([^/]+)/", text), *re.findall(r"/archive/(.+?)\.zip", text)}
     assert refs == ({PROJECT.ref} if PROJECT.has_address else set())
-
-
-@dataclass(frozen=True)
-class Nbval:
-    """What nbval said: how it ended, which cells passed, which failed, and its words."""
-
-    status: int
-    passed: set[tuple[str, int]]
-    failed: set[tuple[str, int]]
-    text: str
-
-
-def nbval(tmp_path: Path, *paths: Path) -> Nbval:
-    """`pytest --nbval-lax` on notebooks, code cells counted from 0 as nbval does."""
-    report = tmp_path / "junit.xml"
-    options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", "-q"]
-    command = [sys.executable, "-m", "pytest", *options, f"--junitxml={report}", *map(str, paths)]
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-    ran = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=inherited | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1500,
-    )
-    passed, failed = set(), set()
-    for case in ET.parse(report).iter("testcase"):
-        stem = case.attrib["classname"].removesuffix(".ipynb").rsplit(".", 1)[-1]
-        cell = (stem, int(case.attrib["name"].removeprefix("Cell ")))
-        (failed if len(case) else passed).add(cell)
-    return Nbval(ran.returncode, passed, failed, ran.stdout[-4000:])
 
 
 def cells_of(paths: list[Path], *, checks_only: bool = False) -> set[tuple[str, int]]:

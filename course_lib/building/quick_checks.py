@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from course_lib.building.notebook import Notebook, code_cells, source, tagged, tags
+from course_lib.building.notebook import Cell, Notebook, code_cells, source, tagged, tags
 from course_lib.building.predictions import prediction_placed
 from course_lib.curriculum import Lesson
 from course_lib.questions import predictions, quick_checks
@@ -14,6 +14,11 @@ QUIZ = "quiz"
 FEWEST = 4
 
 _ASK = re.compile(r'course_lib\.quiz\.ask\("([a-z0-9-]+)"\)')
+
+
+def asked_in(cell: Cell) -> list[str]:
+    """The ids of the quick checks that a cell asks."""
+    return _ASK.findall(source(cell)) if cell["cell_type"] == "code" else []
 
 
 def quiz_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:

@@ -8,6 +8,7 @@ functions have in common.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -130,7 +131,7 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
     assert task.reference is not None
     values = [each.number for each in calls]
     for idea in task.wrong_ideas:
-        if values == [idea.computes(*each.arguments) for each in calls]:
+        if _same(values, [idea.computes(*each.arguments) for each in calls]):
             yield "wrong-formula", idea.says, idea.hint
     if len(set(values)) == 1:
         says = "the same number comes out of every call"
@@ -149,6 +150,14 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
     if len(apart) == 1:
         says = "every result is off by the same number"
         yield "wrong-formula", says, "Does the count begin with 0 or with 1?"
+
+
+def _same(values: Sequence[float | None], others: Sequence[float]) -> bool:
+    """Are these the same numbers, however a fraction was rounded on the way?"""
+    return all(
+        value is not None and math.isclose(value, other, rel_tol=CLOSE)
+        for value, other in zip(values, others, strict=True)
+    )
 
 
 def _of(task: Task, call: Call) -> str:

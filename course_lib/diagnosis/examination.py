@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.curriculum import Exercise, Launch
+from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
@@ -32,6 +32,7 @@ from course_lib.diagnosis.launch_choice import (
 )
 from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
+from course_lib.diagnosis.made_of import wrongly_made_of
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Report, Tried, make_report
@@ -122,7 +123,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
     """Message, line and hint for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
         returns = node.value if isinstance(node, ast.Return) else None
-        if returns is not None and not isinstance(returns, ast.Constant):
+        if returns is not None and getattr(returns, "value", ...) is not None:
             message = say(
                 "A kernel returns nothing: its result has to be written into {output}.",
                 output=output,
@@ -143,6 +144,12 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
                 node.lineno,
                 say("Which element of {output} belongs to this thread?", output=output),
             )
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            return (
+                say("This line compares and stores nothing."),
+                node.lineno,
+                "A single = stores what stands on its right. Where should it go?",
+            )
     hint = "Start with the index of the element that one thread works on."
     body = getattr(kernel.tree, "body", ())
     if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
@@ -157,6 +164,10 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
         kernel.tree.lineno,
         say("Which line should write a number into {output}?", output=output),
     )
+
+
+# Of a thread outside an array, where no thread of the launch is surplus.
+ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 
 @dataclass(frozen=True)
@@ -567,6 +578,8 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
+                if not self.problem.sizes_vary and _all_have_work(trial):
+                    each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
@@ -612,6 +625,9 @@ class Examination:
         alone = blocks > 1 and list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
         if alone and not mapping:
             return self.one_block(exact, trail)
+        made = None if mapping else self.made_of(exact)
+        if made:
+            return made
         slip = self.problem.diagnose(exact.outcome)
         if mapping and mapping.place[:2] == ("owner", "thread") and not _mostly_right(exact):
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
@@ -636,6 +652,14 @@ class Examination:
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong)
+
+    def made_of(self, trial: Trial) -> Finding | None:
+        """The finding for a sum in a task that is made of other elements than it should be."""
+        task = self.exercise
+        if not isinstance(task, Task) or not task.reference:
+            return None
+        launch = self.launch(trial.case)
+        return wrongly_made_of(task, self.answer.kernel, self.source, launch, trial.outcome)
 
     def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
         """A slip as a finding, with its line."""
@@ -891,6 +915,12 @@ def _mostly_right(trial: Trial) -> bool:
     """Are the numbers right where any were written?"""
     known = trial.outcome.known
     return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
+
+
+def _all_have_work(trial: Trial) -> bool:
+    """Are there at most as many threads as elements of the output?"""
+    threads = math.prod((*trial.profile.grid, *trial.profile.block))
+    return threads <= trial.outcome.got.size
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:

@@ -25,11 +25,11 @@ from course_lib.diagnosis.cases import (
     Array,
     Case,
     Problem,
-    Product,
     Shape,
     exact_side,
     more_tiles,
 )
+from course_lib.diagnosis.narrow import NarrowProduct
 from course_lib.diagnosis.numbers import (
     added_to_old,
     at_zeros,
@@ -198,7 +198,7 @@ class TaskProblem(DescribedProblem):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         object.__setattr__(self, "diagnose", partial(diagnose_task, task))
-        if task.grid:
+        if task.grid or task.tile:
             object.__setattr__(self, "mapping", partial(mapping_of_task, task))
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
@@ -210,29 +210,6 @@ class TaskProblem(DescribedProblem):
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(("lockstep", "warps", "shuffled", "shuffled"))
         ]
-
-
-class NarrowProduct(Product):
-    """A product with sizes that are always the same, such as one row times one column."""
-
-    def __init__(self, product: Problem, sizes: Sequence[str]) -> None:
-        super().__init__(product.formula, product.shapes, product.diagnose, product.mapping)
-        free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
-        for name, value in (("always", tuple(sizes)), ("directions", free)):
-            object.__setattr__(self, name, value)  # the base class is frozen
-
-    always: ClassVar[tuple[str, ...]]
-
-    def exact(self, side: int) -> Shape:
-        return self._narrowed(super().exact(side))
-
-    def cases(self, first: Shape, seed: int) -> list[Case]:
-        cases = super().cases(first, seed)
-        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
-
-    def _narrowed(self, shape: Shape) -> Shape:
-        sizes = zip(self.always, shape, strict=True)
-        return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)
 
 
 def check_reference(exercise: Exercise) -> None:
@@ -274,7 +251,7 @@ def problem_of(exercise: Exercise) -> Problem:
     problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
     if isinstance(exercise, Task) and exercise.grid:
         problem = replace(problem, mapping=partial(mapping_of_task, exercise))
-    if isinstance(exercise, Task) and exercise.family == "product":
+    if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])
         if not all(map(entries.is_free, sizes)):
@@ -340,8 +317,10 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
 
     Otherwise, which thread has which element is the answer's own affair.
     """
-    if trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+    if task.grid != _axes(task.shapes[-1]):
         return None
+    if trail.writes.ndim == 1:
+        return _mapping(task.output, trail, sizes)
     steps = block_steps(trail)
     if steps is None:
         return None
@@ -366,6 +345,7 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         _nothing_written,
         _in_another_place,
         _overwritten,
+        partial(_wrong_idea, task),
         at_zeros,
         partial(_other_operands, task),
         partial(_displaced, task),
@@ -442,6 +422,15 @@ def _overwritten(outcome: Outcome) -> Slip | None:
     hint = say("Which elements of {out} does this line write, over all threads and turns?", out=out)
     place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
     return Slip("wrong-index", message, hint, place)
+
+
+def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
+    """What the task itself says that wrong answers compute."""
+    for idea in task.wrong_ideas:
+        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+            message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
+            return Slip("wrong-formula", message, idea.hint, ("store",))
+    return None
 
 
 def _another_number(outcome: Outcome) -> Slip | None:

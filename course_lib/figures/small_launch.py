@@ -26,7 +26,7 @@ _SHAPES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
 # Numbers in which a rule can be seen: no two equal, none equal to its place, sums told by digits.
 _DIGITS = (4, 7, 1, 9, 3, 8, 2, 6, 5)
 _FEW = (2, 1, 3, 1, 2, 3, 3, 2, 1, 1, 3, 2, 2, 3)  # for sums of products
-_ALONG_K = 4
+_ALONG_K: Mapping[Purpose, int] = {"reading": 4, "running": 10}  # further than a sector reaches
 _ROWS, _COLUMNS, _LONG = 5, 6, 10
 
 
@@ -61,13 +61,16 @@ class SmallLaunch:
     def output(self) -> np.ndarray:
         return self.arrays[self.task.output]
 
-    def accesses(self, space: str = "") -> Iterator[tuple[str, TracedAccess]]:
-        """All accesses in their order, each with the task's own name of the array."""
+    def name_of(self, array: str) -> str:
+        """The task's own name of an array that the kernel may call otherwise."""
+        return self._names.get(array, array)
+
+    def accesses(self) -> Iterator[tuple[str, TracedAccess]]:
+        """All accesses to global and shared memory in their order, each with the array's name."""
         for access in self.profile.trace:
-            if access.space == space or (not space and access.space != "local"):
+            if access.space != "local":
                 is_global = access.space == "global"
-                yield (self._names.get(access.array, access.array) if is_global
-                       else access.array), access  # fmt: skip
+                yield self.name_of(access.array) if is_global else access.array, access
 
 
 def launch_answer(task: Task, purpose: Purpose) -> SmallLaunch:
@@ -115,11 +118,12 @@ def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose)
     free = [k for k in sizes if not sizes[k]]
     threads = _threads_along(task, of_output)
     all_threads = _threads_of_fixed_grid(task)
+    in_a_row = {each[0] for each in letters.values() if len(each) == 1}
     for letter in free:
-        if letter not in of_output:
-            sizes[letter] = _ALONG_K
-        elif all_threads > 1:  # whatever the sizes: so each thread has more than one element
+        if all_threads > 1 and letter in in_a_row:  # so each thread meets more than one element
             sizes[letter] = 2 * all_threads + max(1, all_threads // 4)
+        elif letter not in of_output:
+            sizes[letter] = _ALONG_K[purpose]
         elif purpose == "running":
             sizes[letter] = _ragged(threads.get(letter, 1), len(of_output))
         elif len(free) == 1:
@@ -151,9 +155,7 @@ def _ragged(threads: int, axes: int) -> int:
     """So many elements that the last of two or three blocks sticks out."""
     if threads <= 1:
         return _ROWS
-    if axes > 1 or threads > 32:
-        return threads + max(1, threads // 2)
-    return 2 * threads + max(1, threads // 2)
+    return threads * (1 if axes > 1 or threads > 4 else 2) + max(1, threads // 2)
 
 
 def _filled(

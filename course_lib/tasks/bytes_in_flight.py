@@ -11,7 +11,7 @@ TASK = Task(
     kind=FUNCTION,
     parameters=("latency_ns", "gb_per_s"),
     reference=lambda latency_ns, gb_per_s: latency_ns * gb_per_s,
-    arguments=((1, 1), (600, 500), (342, 4197), (100, 10), (388, 7700), (2, 3)),
+    arguments=((100, 10), (600, 500), (342, 4197), (1, 1), (388, 7700), (2, 3)),
     wrong_ideas=(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s / latency_ns,

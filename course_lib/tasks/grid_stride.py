@@ -1,6 +1,6 @@
-"""More numbers than threads: each thread takes every 64th."""
+"""More numbers than threads: each thread takes several."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="grid_stride",
@@ -9,14 +9,15 @@ TASK = Task(
     position=2,
     parameters=("x", "y"),
     output="y",
-    grid=(2,),
     block=(32,),
+    tile=(256,),
     shapes=("N", "N"),
     reference=lambda x: 2 * x,
     asks=("bounds", "coalesced"),
+    wrong_ideas=(WrongIdea(lambda x: x + 2, "2 is added", "What should become of `x[i]`?"),),
     formula="y[i] = 2 * x[i]",
     hints=(
-        "Thread 0 takes the numbers 0, 64, 128, …, thread 1 takes 1, 65, 129, …",
+        "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
         "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
         "The loop starts at the thread's own number, ends at the array's end, and its step is "
         "the number of all threads.",

@@ -1,6 +1,6 @@
 """Multiply every number of a column with every number of a row: two axes, from memory."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="outer_product",
@@ -11,6 +11,13 @@ TASK = Task(
     shapes=("M", "N", "M,N"),
     reference=lambda a, b: a[:, None] * b,
     asks=("bounds",),
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, b: a[:, None] + b,
+            "they are sums",
+            "What becomes of `a[row]` and `b[column]`?",
+        ),
+    ),
     formula="C[row, column] = a[row] * b[column]",
     hints=(
         "Three lines, as in lesson 00: who am I, am I inside, what do I write?",

@@ -65,7 +65,10 @@ def cell_of(answer: object) -> str:
 
 
 def lines_typed(given: str, answer: str) -> int:
-    """How many lines of an answer are not those of the given code; comments do not count."""
+    """How many lines of an answer are not those of the given code.
+
+    Comments, docstrings and the function's own head do not count.
+    """
     before, after = list(_lines_of_code(given)), list(_lines_of_code(answer))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     return sum(last - first for kind, _, _, first, last in matcher.get_opcodes() if kind != "equal")
@@ -101,21 +104,25 @@ def _listing(kernel: Kernel) -> Listing:
 
 
 def _lines_of_code(text: str) -> Iterator[str]:
-    """The lines without comments, docstrings, decorators and empty ones, as they are indented."""
+    """The lines that do something, as they are indented."""
     text = textwrap.dedent(text)
-    passed_over = set(_lines_of_docstrings(text))
+    passed_over = set(_heads_and_docstrings(text))
     for number, line in enumerate(text.splitlines(), start=1):
         code = line.strip()
         if code and not code.startswith("#") and number not in passed_over:
             yield line.rstrip()
 
 
-def _lines_of_docstrings(text: str) -> Iterator[int]:
+def _heads_and_docstrings(text: str) -> Iterator[int]:
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return
     for node in ast.walk(tree):
-        is_function = isinstance(node, ast.FunctionDef)
-        if is_function and ast.get_docstring(node) is not None:
-            yield from range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        first = node.body[0]
+        begins = min(each.lineno for each in (node, *node.decorator_list))
+        yield from range(begins, max(first.lineno, node.lineno + 1))
+        if ast.get_docstring(node) is not None:
+            yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)

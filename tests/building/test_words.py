@@ -1,0 +1,103 @@
+"""What a lesson is made of is counted; lessons that are written do-first keep their budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.building import words
+from course_lib.building.notebook import code, markdown, new
+from course_lib.building.predictions import with_predictions
+from course_lib.building.shown import words_of
+from course_lib.building.tasks import with_tasks
+from course_lib.curriculum import LESSONS, TASKS
+from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLine
+
+ROOT = Path(__file__).resolve().parents[2]
+# Words in cells, and in questions with their choices, reasons, hints and reveals.
+BUDGETS = {"00": (1000, 400), "01": (900, 400), "02": (900, 400), "03": (1000, 500)}
+COUNTS = {each.lesson: each for each in words.counts(ROOT)}
+
+NUMBER = Number(
+    id="00-writers",
+    asks="How many write?",
+    unit="threads",
+    value=lambda: 4,
+    reveal="All {answer} do.",
+)
+CHOICE = Choose(
+    id="00-which",
+    asks="Which one?",
+    hint="Look twice.",
+    choices=(Choice("The first.", "It is not."), Choice("The second.", "It is.", right=True)),
+)
+LINE = WhichLine(
+    id="00-line",
+    asks="Which line?",
+    code="a\nb\nc\nd",
+    line="b",
+    why="This one.",
+    innocent="Not this.",
+    suspects=(Suspect("d", "Nearly so."),),
+    proof=lambda: 2,
+)
+
+
+@pytest.mark.parametrize("number", BUDGETS)
+def test_a_lesson_in_the_new_form_keeps_its_budget(number):
+    each = COUNTS[number]
+    cells, questions = BUDGETS[number]
+    if each.placed:
+        assert (each.cells <= cells, each.questions <= questions) == (True, True), each
+
+
+def test_every_lesson_is_counted():
+    assert list(COUNTS) == [each.number for each in LESSONS]
+    assert all(each.cells > 0 and each.code_lines > 0 for each in COUNTS.values())
+    text = words.table(list(COUNTS.values()))
+    total = sum(each.cells for each in COUNTS.values())
+    assert len(text.splitlines()) == 3 + len(LESSONS) and f"| all | {total} |" in text
+
+
+def test_a_question_says_each_sentence_once():
+    assert words_of(NUMBER) == ["How many write?", "All 4 do."]
+    assert words_of(CHOICE) == [
+        "Which one?", "The first.", "The second.", "It is not.", "It is.", "Look twice."
+    ]  # fmt: skip
+    assert words_of(LINE) == ["Which line?", "This one.", "Not this.", "Nearly so."]
+
+
+@pytest.fixture
+def lesson(monkeypatch):
+    """Lesson 00 with one task and one prediction, as it is built."""
+    asked = {each.id: each for each in (NUMBER, CHOICE)}
+    predicted = {NUMBER.id: NUMBER}
+    monkeypatch.setattr("course_lib.building.predictions.predictions", lambda _: predicted)
+    cells = [
+        markdown("# 00 · Four words", id="launch"),
+        code("import sys\n\nx = 1", id="setup"),
+        code("# TASK put_seven", id="task"),
+        code("# PREDICT 00-writers", id="guess"),
+        markdown("Two words.", id="end"),
+    ]
+    return new(with_predictions(with_tasks(cells, "00"), "00")), asked
+
+
+def test_words_lines_and_tasks_are_told_apart(lesson):
+    notebook, asked = lesson
+    task = TASKS["put_seven"]
+    found = words.count(LESSONS[0], notebook, None, asked)
+    assert found.cells == 5 + 2, "questions and hints stand in their own columns"
+    assert found.questions == (3 + 3) + (2 + 2 + 2 + 3 + 2 + 2)
+    assert found.tasks == len(" ".join((*task.hints, task.meaning)).split())
+    given = [line for line in task.given.splitlines() if line]
+    assert found.code_lines == 2 + (1 + len(given)) + 1 + 1
+    assert (found.placed, found.typed, found.before) == (1, task.par, 2)
+
+
+def test_without_a_task_the_first_kernel_is_typed_in_the_exercise():
+    lesson = new([markdown("read"), code("run()")])
+    exercise = new([markdown("write"), code("# EXERCISE mat_add\n...")])
+    assert words.count(LESSONS[0], lesson, exercise, {}).before == 3
+    assert words.count(LESSONS[0], lesson, None, {}).before is None

@@ -1,0 +1,93 @@
+"""Do-first lessons run from top to bottom, as they are handed out and with every task solved.
+
+A solved lesson has the answers of its tasks and the right guesses, and asserts below each check
+that the verdict is "passed".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from with_nbval import ROOT, nbval
+
+from course_lib.building.notebook import Cell, Notebook, code, code_cells, dumps, new, read, source
+from course_lib.building.predictions import guessed
+from course_lib.building.rules import COMPARED
+from course_lib.building.tasks import solved, task_of, tasks_of, with_tasks
+from course_lib.curriculum import LESSONS, Task
+
+LESSON = {each.number: ROOT / "notebooks" / f"{each.stem}.ipynb" for each in LESSONS}
+DO_FIRST = [number for number, path in LESSON.items() if tasks_of(read(path)["cells"])]
+
+
+def with_verdicts(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with an assertion below each check; a solved lesson need not print the same."""
+    checks = {task.check_call: task for task in tasks_of(cells)}
+    return [_asserting(_not_compared(cell), checks.get(source(cell))) for cell in cells]
+
+
+def _asserting(cell: Cell, task: Task | None) -> Cell:
+    if task is None or cell["cell_type"] != "code":
+        return cell
+    verdict = task.check_call.replace("course_lib.check(", "course_lib.examine(", 1)
+    text = f"{source(cell)}\nassert {verdict}.passed, {task.id!r}"
+    return {**cell, "source": text}
+
+
+def _not_compared(cell: Cell) -> Cell:
+    metadata = cell.get("metadata", {})
+    kept = [tag for tag in metadata.get("tags", []) if tag != COMPARED]
+    return {**cell, "metadata": metadata | {"tags": kept}}
+
+
+def written(folder: Path, name: str, notebook: Notebook) -> Path:
+    path = folder / "notebooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(dumps(notebook), encoding="utf-8")
+    return path
+
+
+@pytest.mark.long  # the step for notebooks of `course.py test --all` runs it as it is stored
+@pytest.mark.notebook
+@pytest.mark.parametrize("number", DO_FIRST)
+def test_a_lesson_runs_as_it_is_handed_out(tmp_path, number):
+    said = nbval(tmp_path, LESSON[number])
+    assert said.status == 0, said.text
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+@pytest.mark.parametrize("number", DO_FIRST)
+def test_a_solved_lesson_passes_every_check(tmp_path, number):
+    cells = guessed(solved(read(LESSON[number])["cells"]), number)
+    done = new(with_verdicts(cells))
+    text = "\n".join(map(source, code_cells(done)))
+    assert text.count("\nassert course_lib.examine(") == len(tasks_of(cells)), "a check is missing"
+    said = nbval(tmp_path, written(tmp_path, LESSON[number].name, done))
+    assert said.status == 0, said.text
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+def test_a_verdict_that_is_not_passed_stops_a_solved_lesson(tmp_path):
+    setup = "import course_lib\nfrom numba import cuda\n\ncourse_lib.start()"
+    lesson = [code(setup, id="setup"), code("# TASK put_seven", id="here")]
+    given = with_tasks(lesson, "00")
+    for name, cells, failed in (("given", given, {2}), ("solved", solved(given), set())):
+        path = written(tmp_path, f"{name}.ipynb", new(with_verdicts(cells)))
+        said = nbval(tmp_path, path)
+        assert said.failed == {(name, number) for number in failed}, said.text
+        assert len(said.passed) == 3 - len(failed)
+
+
+def test_only_the_check_of_a_task_asserts():
+    given = with_tasks([code("x = 1", COMPARED, id="x"), code("# TASK put_seven", id="y")], "00")
+    cells = with_verdicts(given)
+    assert [source(cell) for cell in cells if "assert" in source(cell)] == [
+        'course_lib.check("put_seven", put_seven)\n'
+        "assert course_lib.examine(\"put_seven\", put_seven).passed, 'put_seven'"
+    ]
+    assert cells[0]["metadata"]["tags"] == []
+    assert [task_of(cell) for cell in cells] == [task_of(cell) for cell in given]

@@ -1,0 +1,139 @@
+"""Nothing that a lesson shows answers a later exercise or task when it is pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pasted_functions import Asked, Shown, course, handed_in
+
+from course_lib.building.notebook import code, dumps, markdown, new
+from course_lib.checking import examine_source
+from course_lib.curriculum import EXERCISES, LESSONS, TASKS
+
+ROOT = Path(__file__).resolve().parents[1]
+# What a first attempt earns: right numbers on every shape; not what the exercise is about.
+FIRST_ATTEMPT = ("right", "bounds", "float32")
+# The exercises that lessons still give away, until those are written do-first: an exercise, and a
+# lesson. An entry that is no longer true has to go.
+GIVEN_AWAY = {
+    ("matmul_naive", "02"),
+    ("matmul_coalesced", "02"),
+    ("matmul_coalesced", "03"),
+    ("matmul_tiled", "05"),
+    ("transpose_tiled", "07"),
+}
+SHOWN, ASKED = course(ROOT)
+
+
+def gifts(shown: list[Shown], asked: Asked) -> Iterator[tuple[str, str]]:
+    """The entry, with each earlier lesson that has a function which earns too much there."""
+    entry = asked.entry
+    most = sum(entry.points.get(name, 0) for name in FIRST_ATTEMPT)
+    for function in shown:
+        text = handed_in(function, entry) if function.place < asked.place else None
+        if text is not None:
+            report = examine_source(entry.id, text)
+            if report.passed or report.points > most:
+                yield entry.id, function.lesson
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ASKED, ids=lambda each: each.entry.id)
+def test_no_function_of_a_lesson_answers_what_comes_later(asked):
+    known = {pair for pair in GIVEN_AWAY if pair[0] == asked.entry.id}
+    assert set(gifts(SHOWN, asked)) == known
+
+
+def test_everything_that_is_asked_is_tried():
+    placed = {each.entry.id for each in ASKED}
+    assert placed >= set(EXERCISES) and {name for name, _ in GIVEN_AWAY} <= placed
+    assert {each.lesson for each in SHOWN} <= {each.number for each in LESSONS}
+    assert [each.place for each in ASKED] == sorted(each.place for each in ASKED)
+
+
+GUARDED = """\
+@cuda.jit
+def elsewhere(A, out, x):
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        x[row, col] = both(A[row, col], out[row, col])
+"""
+FACTORY = """\
+def make(scale, unused):
+    twice = 2 * scale
+    @cuda.jit
+    def made(a, out):
+        out[0] = twice * TEN
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A course whose first lesson shows a sum in two cells and in its words."""
+    for lesson in LESSONS:
+        for folder in ("notebooks", "exercises"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            path = tmp_path / folder / f"{lesson.stem}.ipynb"
+            path.write_text(dumps(new([code("pass", id="x")])))
+    cells = [
+        code("@cuda.jit(device=True)\ndef both(p, q):\n    return p + q\n\nTEN = 10", id="helper"),
+        code(GUARDED, id="kernel"),
+        code(GUARDED, id="again"),
+        markdown(f"```python\n{FACTORY}```\n\n```python\ndef cut(…\n```", id="words"),
+        code(f"# TASK put_seven\n{TASKS['put_seven'].given}", id="task"),
+    ]
+    (tmp_path / f"notebooks/{LESSONS[0].stem}.ipynb").write_text(dumps(new(cells)))
+    (tmp_path / f"exercises/{LESSONS[0].stem}.ipynb").write_text(
+        dumps(new([code("# EXERCISE mat_add\n@cuda.jit\ndef mat_add(A, B, C):\n    pass")]))
+    )
+    return course(tmp_path)
+
+
+def test_functions_are_found_once_in_cells_words_and_factories(tiny):
+    shown, asked = tiny
+    names = ["both", "elsewhere", "make", "made", "put_seven", "mat_add"]
+    assert [each.node.name for each in shown] == names
+    assert [(each.entry.id, each.place) for each in asked] == [("put_seven", 5), ("mat_add", 6)]
+    assert [each.is_kernel for each in shown] == [True, True, False, True, True, True]
+
+
+def test_what_is_pasted_passes_under_its_new_names(tiny):
+    shown, asked = tiny
+    text = handed_in(shown[1], EXERCISES["mat_add"])
+    assert "C[row, col] = both(A[row, col], B[row, col])" in text
+    assert examine_source("mat_add", text).passed
+    assert list(gifts(shown, asked[1])) == [("mat_add", "00")]
+    assert list(gifts(shown, asked[0])) == []
+
+
+def test_a_name_that_is_asked_for_makes_room():
+    local = Shown("00", 0, _function("def f(p):\n    out = 2\n    p[out] = 7"), {}, ())
+    text = handed_in(local, TASKS["put_seven"])
+    assert text.endswith("def put_seven(out):\n    out_ = 2\n    out[out_] = 7\n")
+
+
+def _function(text):
+    import ast
+
+    return ast.parse(f"@cuda.jit\n{text}").body[0]
+
+
+def test_what_a_factory_takes_and_a_notebook_sets_comes_along(tiny):
+    made = tiny[0][3]
+    text = handed_in(made, TASKS["reverse_sixteen"])
+    assert "\nscale = 16\ntwice = 2 * scale\nTEN = 10\n@cuda.jit\ndef reverse_sixteen(" in text
+
+
+@pytest.mark.parametrize(
+    ("entry", "names"),
+    [
+        (EXERCISES["mat_add"], ["elsewhere", "mat_add"]),
+        (TASKS["put_seven"], ["put_seven"]),
+        (TASKS["sectors"], ["make"]),  # the one plain function, and it takes two
+        (EXERCISES["pick_a_tile"], []),
+    ],
+)
+def test_what_cannot_be_an_answer_is_not_tried(tiny, entry, names):
+    assert [each.node.name for each in tiny[0] if handed_in(each, entry)] == names
