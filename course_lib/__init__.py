@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.findings import Finding
+    from course_lib.helping import show_answer, yours_or_ours
     from course_lib.machine_code import compile_report
     from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
@@ -28,7 +29,9 @@ __all__ = [
     "last_profile",
     "on_gpu",
     "predict",
+    "show_answer",
     "start",
+    "yours_or_ours",
 ]
 
 _HOME = {
@@ -41,13 +44,15 @@ _HOME = {
     "last_profile": "runtime",
     "on_gpu": "runtime",
     "predict": "predictions",
+    "show_answer": "helping",
     "start": "runtime",
+    "yours_or_ours": "helping",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name == "quiz":
-        return importlib.import_module("course_lib.quiz")
+    if name in ("progress", "quiz"):
+        return importlib.import_module(f"course_lib.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'course_lib' has no attribute {name!r}")
     return getattr(importlib.import_module(f"course_lib.{_HOME[name]}"), name)

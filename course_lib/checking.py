@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
-from course_lib import runtime
+from course_lib import front_end, runtime
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis import asked_constants, called_function, plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
@@ -45,7 +45,13 @@ MOST_FINDINGS = 100
 
 
 class CheckFailed(PlainError):
-    """An answer did not pass; the verdict has been printed."""
+    """An answer did not pass; the verdict has been shown."""
+
+    def _render_traceback_(self) -> list[str]:
+        """A notebook shows the verdict above this, and nothing is said twice."""
+        if front_end.shows_html() and not front_end.is_tested():
+            return ["The cells below wait until this answer passes."]
+        return super()._render_traceback_()
 
 
 def examine(
@@ -197,8 +203,7 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
         said = say(
             "{function} is still as it was given: it waits for your lines.", function=function.name
         )
-        hint = exercise.hints[0]
-        raise rejection("missing-answer", said, function.tree.lineno, hint)
+        raise rejection("missing-answer", said, function.tree.lineno)
 
 
 def _refuse_unknown_form(name: str, text: str) -> None:
@@ -305,7 +310,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
 
 
 def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) -> None:
-    """Judge a kernel and print the verdict.
+    """Judge an answer and show the verdict: in a notebook beside its lines, elsewhere as text.
 
     Raises:
         CheckFailed: if a graded exercise did not pass; a notebook shows this as one line. A task
@@ -320,7 +325,10 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     runtime.speak_plainly()
     with interruptible("the answer has not been judged."):
         report = examine(exercise_id, kernel, block)
-    print(report)
+    # Imported late: grading judges without it.
+    from course_lib import verdicts
+
+    verdicts.show(report, kernel, block)
     if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()
         # pytest shows this line alone, without what was printed; so the cause stands in it.

@@ -10,11 +10,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
+CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
@@ -55,6 +56,8 @@ class Exercise:
         lesson: the number of its lesson, which finds it by this.
         parameters: the parameters of the kernel, in order.
         position: its place among the exercises of its lesson, from 1 on.
+        order: how its matrices lie in memory, as NumPy has it: "C" row after row, "F" column after
+            column.
         output: the parameter that the kernel writes.
         block: threads per block, x first; a name stands for one of the constants.
         tile: the part of the output that one block computes, x first; the block itself if None.
@@ -96,6 +99,7 @@ class Exercise:
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
     position: int = 1
+    order: Literal["C", "F"] = "C"
     place: ClassVar[entries.Place]  # each has its own: where its entry is written
     is_graded: ClassVar[bool] = True
     forgiven: ClassVar[frozenset[str]] = frozenset()  # codes of findings that are passed over
@@ -170,10 +174,10 @@ class Exercise:
 
 @dataclass(frozen=True)
 class WrongIdea:
-    """What a wrong answer to a task with a plain function may compute instead.
+    """What a wrong answer to a task may compute instead.
 
     Attributes:
-        computes: the same as a function of the same arguments.
+        computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
     """
@@ -201,8 +205,9 @@ class Task(Exercise):
         another: a second right answer to compare with, as a whole cell, if there is one worth it.
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
+        replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
-        wrong_ideas: of a plain function: what wrong answers to it usually compute.
+        wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)
@@ -215,6 +220,7 @@ class Task(Exercise):
     another: str = ""
     par: int = 1
     meaning: str = ""
+    replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
     wrong_ideas: tuple[WrongIdea, ...] = ()
     is_graded: ClassVar[bool] = False
@@ -222,6 +228,18 @@ class Task(Exercise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", dict.fromkeys(("right", *self.asks), 0))
         super().__post_init__()
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether a picture of what is wanted stands before its code."""
+        return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:
+        """Of a plain function: calls whose results are shown beforehand, if there are so many
+        that they don't give away what it has to do in the others."""
+        few = len(self.arguments) // 3
+        return self.arguments[: min(few, CALLS_SHOWN)] if few > 1 else ()
 
     @property
     def forgiven(self) -> frozenset[str]:  # type: ignore[override]

@@ -123,9 +123,17 @@ def start(lesson: str = "") -> None:
     """Choose GPU or emulator, and say which in one line. Calling it again changes nothing.
 
     Args:
-        lesson: the number of the lesson that begins, such as "02".
+        lesson: the number of the lesson that begins, such as "02". If an earlier one has shown an
+            answer, a second line asks for that task again.
     """
     print(_session.begin().banner)
+    # Imported late, as all that no kernel needs.
+    from course_lib import progress
+
+    progress.begin(lesson)
+    if owed := progress.owed(lesson):
+        tasks = " and ".join(f'course_lib.check("{name}", {name})' for name in owed)
+        print(f"You have been shown an answer. Now unaided, in a cell of your own: {tasks}")
 
 
 def stop() -> None:

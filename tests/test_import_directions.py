@@ -23,6 +23,8 @@ ALLOWED: dict[str, set[str]] = {
     "curriculum": {"entries", "exercise", "exercises", "tasks"},
     "errors": {"findings"},
     "sentences": set(),
+    "front_end": set(),
+    "progress": {"front_end"},
     "emulator": {"findings", "sentences"},
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings", "sentences"},
@@ -31,7 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "stand_in": {"errors"},
     "runtime": {
         "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
-        "sentences", "stand_in",
+        "progress", "sentences", "stand_in",
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
@@ -42,19 +44,32 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "curriculum", "devices", "emulator", "errors", "findings", "measurements",
-        "memory_levels", "occupancy", "roofline", "web",
+        "curriculum", "devices", "emulator", "entries", "errors", "findings", "measurements",
+        "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },
     "diagnosis": {
         "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
         "occupancy", "sentences",
     },
+    "own_ladder": {
+        "curriculum", "diagnosis", "emulator", "errors", "progress", "runtime", "timing",
+    },
+    "verdicts": {
+        "curriculum", "diagnosis", "emulator", "figures", "findings", "front_end", "own_ladder",
+        "progress", "sentences", "web",
+    },
     "checking": {
-        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "kinds", "runtime",
-        "sentences",
+        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
+        "kinds", "runtime", "sentences", "verdicts",
+    },
+    "helping": {
+        "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "measurements": set(),
-    "questions": {"checking", "curriculum", "devices", "emulator", "findings", "roofline", "web"},
+    "questions": {
+        "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
+        "roofline", "web",
+    },
     "quiz": {"questions"},
     "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},

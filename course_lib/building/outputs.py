@@ -31,6 +31,7 @@ def environment(root: Path, inherited: Mapping[str, str]) -> dict[str, str]:
     paths = [str(root), *filter(None, [inherited.get("PYTHONPATH", "")])]
     fixed = {
         "CUDA_VISIBLE_DEVICES": "-1",
+        "MATMUL_LADDER_PROGRESS": "off",
         "PYTHONHASHSEED": "0",
         "PYTHONPATH": os.pathsep.join(paths),
     }

@@ -1,7 +1,8 @@
 """The tasks of a lesson: one line places a task, and its cells are made from the task's own file.
 
 An author writes a code cell that holds `# TASK put_seven` and nothing else. Building fills it with
-what the student is given, and puts a check and the hints below it; `solved` has the answers.
+what the student is given, puts the picture of what is wanted above it, and a check and the hints
+below it; `solved` has the answers.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
 from course_lib.curriculum import TASKS, Task
 
-TAGS = ANSWER, CHECK, HINTS = "task", "task-check", "task-hints"
+TAGS = ANSWER, PICTURE, CHECK, HINTS = "task", "task-picture", "task-check", "task-hints"
+FIGURE = "figure"  # the tag of every cell that draws one
 _MARKER = re.compile(r"# TASK ([A-Za-z_]\w*)")
 _FOLD = "<details>\n<summary>Hint {}</summary>\n\n{}\n\n</details>"
 
@@ -49,7 +51,7 @@ def with_tasks(cells: Sequence[Cell], lesson: str) -> list[Cell]:
     for cell in cells:
         task = task_of(cell)
         if task is None:
-            made += [] if {CHECK, HINTS} & set(tags(cell)) else [cell]
+            made += [] if {PICTURE, CHECK, HINTS} & set(tags(cell)) else [cell]
             continue
         if task.id in placed:
             raise BuildError(f"the task {task.id} stands there twice")
@@ -70,7 +72,10 @@ def solved(cells: Sequence[Cell]) -> list[Cell]:
 
 def _cells_of(task: Task) -> list[Cell]:
     hints = (_FOLD.format(number, hint) for number, hint in enumerate(task.hints, start=1))
+    call = f'figures.wanted("{task.id}")'
+    picture = code(call, FIGURE, PICTURE, id=f"wanted-{task.id}")
     return [
+        *[picture] * task.has_picture,
         code(_marked(task, task.given), ANSWER, id=f"task-{task.id}"),
         code(task.check_call, CHECK, id=f"check-{task.id}"),
         markdown("\n\n".join(hints), HINTS, id=f"hints-{task.id}"),

@@ -104,6 +104,7 @@ def _execute(notebook: Any, path: Path, cells: int, timeout: int) -> str:
     )
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
+    environment["MATMUL_LADDER_PROGRESS"] = "off"  # nobody types here
     try:
         client.execute(env=environment)
     except CellExecutionError as problem:

@@ -8,10 +8,11 @@ functions have in common.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
@@ -66,7 +67,8 @@ def examine(task: Task, function: Kernel) -> Report:
     found = [_why(task, calls, wrong, function)] if wrong else []
     right = len(calls) - len(wrong)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
-    return make_report(task, found, held, numbers_right=not wrong)
+    report = make_report(task, found, held, numbers_right=not wrong)
+    return replace(report, tried=tuple(Tried(_of(task, each), each.right) for each in calls))
 
 
 def _says_something(statement: ast.stmt) -> bool:
@@ -129,7 +131,7 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
     assert task.reference is not None
     values = [each.number for each in calls]
     for idea in task.wrong_ideas:
-        if values == [idea.computes(*each.arguments) for each in calls]:
+        if _same(values, [idea.computes(*each.arguments) for each in calls]):
             yield "wrong-formula", idea.says, idea.hint
     if len(set(values)) == 1:
         says = "the same number comes out of every call"
@@ -148,6 +150,14 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
     if len(apart) == 1:
         says = "every result is off by the same number"
         yield "wrong-formula", says, "Does the count begin with 0 or with 1?"
+
+
+def _same(values: Sequence[float | None], others: Sequence[float]) -> bool:
+    """Are these the same numbers, however a fraction was rounded on the way?"""
+    return all(
+        value is not None and math.isclose(value, other, rel_tol=CLOSE)
+        for value, other in zip(values, others, strict=True)
+    )
 
 
 def _of(task: Task, call: Call) -> str:

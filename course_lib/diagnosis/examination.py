@@ -34,7 +34,7 @@ from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
-from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
@@ -77,6 +77,17 @@ class Answer:
     run_native: Callable[..., object] | None = None
 
 
+COUNTED = (
+    *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),
+    *("global_store_sectors", "shared_load_wavefronts", "shared_store_wavefronts", "barriers"),
+)
+
+
+def counts_of(profile: Profile) -> dict[str, int]:
+    """The counters of a launch that a student compares."""
+    return {name: int(getattr(profile, name)) for name in COUNTED}
+
+
 def source_of(kernel: Kernel) -> Source:
     """The kernel's syntax tree with those of the device functions that it calls."""
     functions, waiting, constants = [], [kernel], {}
@@ -111,7 +122,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
     """Message, line and hint for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
         returns = node.value if isinstance(node, ast.Return) else None
-        if returns is not None and not isinstance(returns, ast.Constant):
+        if returns is not None and getattr(returns, "value", ...) is not None:
             message = say(
                 "A kernel returns nothing: its result has to be written into {output}.",
                 output=output,
@@ -132,6 +143,12 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
                 node.lineno,
                 say("Which element of {output} belongs to this thread?", output=output),
             )
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            return (
+                say("This line compares and stores nothing."),
+                node.lineno,
+                "A single = stores what stands on its right. Where should it go?",
+            )
     hint = "Start with the index of the element that one thread works on."
     body = getattr(kernel.tree, "body", ())
     if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
@@ -146,6 +163,10 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
         kernel.tree.lineno,
         say("Which line should write a number into {output}?", output=output),
     )
+
+
+# Of a thread outside an array, where no thread of the launch is surplus.
+ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 
 @dataclass(frozen=True)
@@ -248,8 +269,8 @@ class Examination:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
-        output = np.full(expected.shape, case.poison, np.float32)
-        before = tuple(each.copy() for each in inputs)
+        output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
+        before = tuple(each.copy(order="K") for each in inputs)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -265,7 +286,7 @@ class Examination:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
             }
-            maker = TrailMaker(shapes, self.names[-1], launch.grid)
+            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
             emulation.observers.append(maker)
         profile = emulation[launch.grid, launch.block](*inputs, output)
         self.spent[case] = profile.steps
@@ -478,7 +499,15 @@ class Examination:
         report = make_report(
             self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
         )
-        return replace(report, launched=self.launched)
+        tried = tuple(self.tried(trial) for trial in trials)
+        counts = counts_of(exact.profile) if exact else {}
+        return replace(report, launched=self.launched, tried=tried, counts=counts)
+
+    def tried(self, trial: Trial) -> Tried:
+        """A launch as it is told to the student."""
+        profile, case = trial.profile, trial.case
+        right = trial.right and not trial.errors
+        return Tried(case.label(self.problem), right, profile.grid, profile.block, case.schedule)
 
     def short_loop(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
         """The loop that is too short, if the launches without a race prove it, the exact one too.
@@ -548,6 +577,8 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
+                if not self.problem.sizes_vary and _all_have_work(trial):
+                    each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
@@ -872,6 +903,12 @@ def _mostly_right(trial: Trial) -> bool:
     """Are the numbers right where any were written?"""
     known = trial.outcome.known
     return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
+
+
+def _all_have_work(trial: Trial) -> bool:
+    """Are there at most as many threads as elements of the output?"""
+    threads = math.prod((*trial.profile.grid, *trial.profile.block))
+    return threads <= trial.outcome.got.size
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:

@@ -29,6 +29,7 @@ from course_lib.diagnosis.cases import (
     exact_side,
     more_tiles,
 )
+from course_lib.diagnosis.narrow import NarrowProduct
 from course_lib.diagnosis.numbers import (
     added_to_old,
     at_zeros,
@@ -78,6 +79,7 @@ class DescribedProblem(Problem):
             tuple(_with_fixed(letters, shape) for shape in SIZES[free]),
             partial(_diagnose, exercise),
             partial(_mapping, exercise.output),
+            exercise.order,
         )
         values = {
             "exercise": exercise,
@@ -196,7 +198,7 @@ class TaskProblem(DescribedProblem):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         object.__setattr__(self, "diagnose", partial(diagnose_task, task))
-        if task.grid:
+        if task.grid or task.tile:
             object.__setattr__(self, "mapping", partial(mapping_of_task, task))
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
@@ -246,9 +248,14 @@ def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
     if exercise.reference:
         return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
-    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes)
+    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
     if isinstance(exercise, Task) and exercise.grid:
-        return replace(problem, mapping=partial(mapping_of_task, exercise))
+        problem = replace(problem, mapping=partial(mapping_of_task, exercise))
+    if isinstance(exercise, Task) and exercise.family == "product":
+        rows, columns = _axes(exercise.shapes[-1])
+        sizes = (rows, columns, _axes(exercise.shapes[0])[1])
+        if not all(map(entries.is_free, sizes)):
+            return NarrowProduct(problem, sizes)
     return problem
 
 
@@ -310,8 +317,12 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
 
     Otherwise, which thread has which element is the answer's own affair.
     """
+    if task.grid != _axes(task.shapes[-1]):
+        return None
+    if trail.writes.ndim == 1:
+        return _mapping(task.output, trail, sizes)
     steps = block_steps(trail)
-    if steps is None or trail.writes.ndim != 2 or task.grid != _axes(task.shapes[-1]):
+    if steps is None:
         return None
     (row_x, column_x), (row_y, column_y) = steps
     if (column_x, row_y) != (sizes.tile_columns, sizes.tile_rows) or row_x or column_y:
@@ -334,6 +345,7 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         _nothing_written,
         _in_another_place,
         _overwritten,
+        partial(_wrong_idea, task),
         at_zeros,
         partial(_other_operands, task),
         partial(_displaced, task),
@@ -410,6 +422,15 @@ def _overwritten(outcome: Outcome) -> Slip | None:
     hint = say("Which elements of {out} does this line write, over all threads and turns?", out=out)
     place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
     return Slip("wrong-index", message, hint, place)
+
+
+def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
+    """What the task itself says that wrong answers compute."""
+    for idea in task.wrong_ideas:
+        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+            message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
+            return Slip("wrong-formula", message, idea.hint, ("store",))
+    return None
 
 
 def _another_number(outcome: Outcome) -> Slip | None:

@@ -369,7 +369,7 @@ def mapping_line(source: Source, store: ast.Subscript, axis: int, names: Sequenc
     in using it, and is to blame.
     """
     slots = indices_of(store)
-    if len(slots) != 2 or not isinstance(slots[axis], ast.Name):
+    if len(slots) <= axis or not isinstance(slots[axis], ast.Name):
         return store.lineno
     name = slots[axis].id  # type: ignore[attr-defined]
     loads = [access for array in names[:-1] for access in source.accesses(array, store=False)]

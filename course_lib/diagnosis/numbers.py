@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.outcome import Outcome, by_how_much, where, zero_place
+from course_lib.diagnosis.outcome import Outcome, Part, by_how_much, where, zero_place
 from course_lib.diagnosis.pitch import pitch_slip
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
@@ -97,7 +97,7 @@ def not_written(outcome: Outcome) -> Slip | None:
         )
     sizes, C = outcome.sizes, outcome.output
     zeros = zero_place(outcome, untouched)
-    place = str(zeros) if zeros else where(untouched, sizes)
+    place = zeros or where(untouched, sizes)
     message = say(
         "What was written is right, but a part of {array} was never written: {place}.",
         array=C,
@@ -108,7 +108,7 @@ def not_written(outcome: Outcome) -> Slip | None:
         for axis, noun in enumerate(("row", "column")[: untouched.ndim])
         if untouched.all(axis=tuple({*range(untouched.ndim)} - {axis})).any()
     ]
-    edge = ("edge", *nouns) if place.startswith("the last") else ()
+    edge = ("edge", *nouns) if isinstance(place, Part) and place.at_end else ()
     hint = "Which thread should write there, and what keeps it away?"
     return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
 
@@ -304,7 +304,7 @@ def other_formula(outcome: Outcome) -> Slip | None:
     """Another way to combine A and B."""
     A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
     K = A.shape[1]
-    candidates: list[tuple[str, Callable[[], Array]]] = [
+    sums: list[tuple[str, Callable[[], Array]]] = [
         ("sums of A + B instead of sums of products", lambda: A.sum(1)[:, None] + B.sum(0)),
         ("sums of A - B instead of sums of products", lambda: A.sum(1)[:, None] - B.sum(0)),
         ("sums of B - A instead of sums of products", lambda: B.sum(0) - A.sum(1)[:, None]),
@@ -314,18 +314,11 @@ def other_formula(outcome: Outcome) -> Slip | None:
         ("sums of absolute products", lambda: np.abs(A) @ np.abs(B)),
         ("a mean: the sum divided by K", lambda: A @ B / K),
     ]
-    if A.shape == B.shape:
-        candidates += [
-            ("B @ A instead of A @ B", lambda: B @ A),
-            ("A @ A", lambda: A @ A),
-            ("B @ B", lambda: B @ B),
-            ("A.T @ B.T, which is (B @ A).T", lambda: A.T @ B.T),
-            ("A * B, element by element, without a sum", lambda: A * B),
-            ("A + B, element by element", lambda: A + B),
-        ]
-    for text, values in candidates:
+    for text, values in sums:
         if outcome.matches(values()):
             return _formula_slip(text)
+    if A.shape == B.shape and (slip := _square_formula(outcome, A, B)):
+        return slip
     for sign, factor in (("positive", 1), ("negative", -1)):
         if outcome.matches((A @ B + factor * np.abs(A) @ np.abs(B)) / 2):
             hint = "Which products take part in the sum, and which should?"
@@ -334,24 +327,35 @@ def other_formula(outcome: Outcome) -> Slip | None:
     return None
 
 
+def _square_formula(outcome: Outcome, A: Array, B: Array) -> Slip | None:
+    """Another way to combine two matrices of the same size."""
+    for text, values in (
+        ("B @ A instead of A @ B", lambda: B @ A),
+        ("A.T @ B.T, which is (B @ A).T", lambda: A.T @ B.T),
+    ):
+        if outcome.matches(values()):
+            message = say("C equals {text}.", text=text)
+            return Slip("wrong-index", message, "Which index do A and B share?", ("load", "A"))
+    for taken, values, forgotten in (("A", lambda: A @ A, "B"), ("B", lambda: B @ B, "A")):
+        if outcome.matches(values()):
+            message = say(
+                "C equals {taken} @ {taken}: {forgotten} takes no part.",
+                taken=taken,
+                forgotten=forgotten,
+            )
+            hint = say("Where is {forgotten} read?", forgotten=forgotten)
+            return Slip("wrong-formula", message, hint, ("load", taken, "last"))
+    for text, values in (
+        ("A * B, element by element, without a sum", lambda: A * B),
+        ("A + B, element by element", lambda: A + B),
+    ):
+        if outcome.matches(values()):
+            return _formula_slip(text)
+    return None
+
+
 def _formula_slip(text: str) -> Slip:
     hint = "Say in words what one element of C is, then read the line that adds it up."
-    if text.startswith(("B @ A", "A.T")):
-        return Slip(
-            "wrong-index",
-            say("C equals {text}.", text=text),
-            "Which index do A and B share?",
-            ("load", "A"),
-        )
-    if text in ("A @ A", "B @ B"):
-        forgotten = "B" if text == "A @ A" else "A"
-        hint = say("Where is {forgotten} read?", forgotten=forgotten)
-        return Slip(
-            "wrong-formula",
-            say("C equals {text}: {forgotten} takes no part.", text=text, forgotten=forgotten),
-            hint,
-            ("load", text[0], "last"),
-        )
     return Slip("wrong-formula", say("C equals {text}.", text=text), hint, ("sum",))
 
 

@@ -83,15 +83,33 @@ class Outcome:
         return bool(self.known.any() and np.mean(close[self.known]) >= share)
 
 
-def where(mask: Array, sizes: Geometry) -> str:
-    """A phrase for the elements in a mask: "the last row", "every block but (0, 0)"."""
+@dataclass(frozen=True)
+class Part:
+    """Some elements of an output.
+
+    Attributes:
+        words: a phrase for them: "the last row", "every block but (0, 0)".
+        at_end: they are the last rows, columns or elements.
+        one_block: they are one block, or all but one.
+    """
+
+    words: str
+    at_end: bool = False
+    one_block: bool = False
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def where(mask: Array, sizes: Geometry) -> Part:
+    """The elements in a mask, as a part of the output that can be named."""
     count = int(mask.sum())
     if count == mask.size:
-        return "every element"
+        return Part("every element")
     if count == 1:
-        return f"element {_at(mask)}"
+        return Part(f"element {_at(mask)}")
     if count == mask.size - 1 and count > 1:
-        return f"every element but {_at(~mask)}"
+        return Part(f"every element but {_at(~mask)}")
     if mask.ndim == 1:
         return _run_of(mask, sizes.tile_columns)
     full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
@@ -101,9 +119,13 @@ def where(mask: Array, sizes: Geometry) -> str:
     if bands and not full_rows.any():
         return _lines(full_columns, "column")
     blocks = _blocks(mask, sizes)
-    if bands and not blocks.startswith(("block", "every")):
-        return f"{_lines(full_rows, 'row')} and {_lines(full_columns, 'column')}"
+    if bands and not (blocks and blocks.one_block):
+        return _joined(_lines(full_rows, "row"), "and", _lines(full_columns, "column"))
     return blocks or _box(mask) or _scattered(mask, count)
+
+
+def _joined(first: Part, word: str, second: object) -> Part:
+    return Part(f"{first} {word} {second}", first.at_end)
 
 
 @dataclass(frozen=True)
@@ -155,66 +177,65 @@ def _at(mask: Array) -> str:
     return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
 
 
-def _run_of(mask: Array, run: int) -> str:
-    """A phrase for some elements of an array with one axis, cut into runs."""
+def _run_of(mask: Array, run: int) -> Part:
+    """Some elements of an array with one axis, cut into runs."""
     places = np.flatnonzero(mask)
     within = np.unique(places % run)
     same = len(mask) > run and np.array_equal(mask, np.isin(np.arange(len(mask)) % run, within))
     if same and len(within) < run:
         chosen = np.zeros(run, bool)
         chosen[within] = True
-        return f"{_lines(chosen, 'element')} of every run of {run}"
+        return _joined(_lines(chosen, "element"), "of every run of", run)
     return _lines(mask, "element")
 
 
-def _lines(chosen: Array, noun: str) -> str:
-    """A phrase for some rows or columns."""
+def _lines(chosen: Array, noun: str) -> Part:
+    """Some rows, columns or elements."""
     places = np.flatnonzero(chosen)
     first, last, count = int(places[0]), int(places[-1]), len(places)
     if count == last - first + 1:
         if last == len(chosen) - 1 and first > 0:
-            return f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
-        if count == 1:
-            return f"{noun} {first}"
-        return f"{noun}s {first} to {last}"
+            words = f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
+            return Part(words, at_end=True)
+        return Part(f"{noun} {first}" if count == 1 else f"{noun}s {first} to {last}")
     if count == len(chosen) - 1:
-        return f"every {noun} but {noun} {int(np.flatnonzero(~chosen)[0])}"
+        return Part(f"every {noun} but {noun} {int(np.flatnonzero(~chosen)[0])}")
     if np.all(np.diff(places) == 2):
-        return f"every second {noun}"
-    return f"{count} of the {noun}s, the first of them {noun} {first}"
+        return Part(f"every second {noun}")
+    return Part(f"{count} of the {noun}s, the first of them {noun} {first}")
 
 
-def _blocks(mask: Array, sizes: Geometry) -> str:
-    """A phrase if whole blocks of C are concerned: "every block but (0, 0)"."""
+def _blocks(mask: Array, sizes: Geometry) -> Part | None:
+    """The part if it consists of whole blocks of C: "every block but (0, 0)"."""
     high, wide = sizes.tile_rows, sizes.tile_columns
     if mask.shape[0] <= high and mask.shape[1] <= wide:
-        return ""
+        return None
     full = []
     for top in range(0, mask.shape[0], high):
         for left in range(0, mask.shape[1], wide):
             part = mask[top : top + high, left : left + wide]
             if part.any() and not part.all():
-                return ""
+                return None
             full.append((bool(part.all()), (left // wide, top // high)))
     inside = [place for is_full, place in full if is_full]
     outside = [place for is_full, place in full if not is_full]
     if len(inside) == 1:
-        return f"block {inside[0]}"
+        return Part(f"block {inside[0]}", one_block=True)
     if len(outside) == 1:
-        return f"every block but {outside[0]}"
-    return f"{len(inside)} of {len(full)} blocks, the first of them block {inside[0]}"
+        return Part(f"every block but {outside[0]}", one_block=True)
+    return Part(f"{len(inside)} of {len(full)} blocks, the first of them block {inside[0]}")
 
 
-def _box(mask: Array) -> str:
-    """A phrase if the mask is a rectangle."""
+def _box(mask: Array) -> Part | None:
+    """The part if the mask is a rectangle."""
     if mask.sum() != mask.any(axis=1).sum() * mask.any(axis=0).sum():
-        return ""
+        return None
     rows, columns = np.asarray(mask.any(axis=1)), np.asarray(mask.any(axis=0))
-    return f"{_lines(rows, 'row')} of {_lines(columns, 'column')}"
+    return _joined(_lines(rows, "row"), "of", _lines(columns, "column"))
 
 
-def _scattered(mask: Array, count: int) -> str:
-    return f"{count} of {mask.size} elements, the first at {_at(mask)}"
+def _scattered(mask: Array, count: int) -> Part:
+    return Part(f"{count} of {mask.size} elements, the first at {_at(mask)}")
 
 
 def by_how_much(outcome: Outcome) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.curriculum import Exercise
@@ -15,6 +15,24 @@ from course_lib.sentences import Capital, told
 WIDTH = 96
 MOST_LINES = 15  # of a printed verdict
 MOST_ERRORS = 3  # shown at once; mending the first often mends the others
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One launch, or one call, that an answer was judged by.
+
+    Attributes:
+        what: the sizes or the call, "(33 x 37) @ (37 x 19)" or "sectors(3, 1)".
+        right: it gave the right numbers, and touched nothing but its arrays.
+        grid, block: of a launch, x first.
+        schedule: the order in which the emulator ran the warps.
+    """
+
+    what: str
+    right: bool
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    schedule: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,8 @@ class Report:
         right_where_even: the launches did whose blocks divide all sizes.
         shares: the threads of a block hand numbers to each other; see points.lost_properties.
         launched: how a kernel was launched, where that was not the usual way.
+        tried: every launch or call, in order.
+        counts: what the launch on the most regular sizes counted, by the names of the counters.
     """
 
     exercise: str
@@ -45,6 +65,8 @@ class Report:
     right_where_even: bool = False
     shares: bool = True
     launched: Launched | None = None
+    tried: tuple[Tried, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -73,25 +95,34 @@ class Report:
         return f"{self.exercise}: {verdict} ({self.points} of {self.max_points} points)"
 
     def __str__(self) -> str:
-        lines = [self.headline()]
-        if self.held:
-            lines += _paragraph("Holds: ", "; ".join(self.held) + ".")
-        if self.launched:
-            lines += _paragraph("", str(self.launched))
-        room = MOST_LINES - len(lines)
-        shown = 0
-        chosen = (*self.errors[:MOST_ERRORS], *self.warnings)
-        for each in chosen:
-            entry = _entry(each)
-            if shown and len(entry) > room - 1:
+        lines = [self.headline(), *self._above()]
+        for each in self.shown:
+            lines += _entry(each)
+        return "\n".join([*lines, *filter(None, [self.left_out])])
+
+    @property
+    def shown(self) -> tuple[Finding, ...]:
+        """The findings that are shown at once: few, and as many as a text has room for."""
+        room = MOST_LINES - 1 - len(self._above())
+        chosen: list[Finding] = []
+        for each in (*self.errors[:MOST_ERRORS], *self.warnings):
+            lines = len(_entry(each))
+            if chosen and lines > room - 1:
                 break
-            lines += entry
-            room -= len(entry)
-            shown += 1
-        left = len(self.findings) - shown
-        if left:
-            lines.append(f"And {left} more; mend these first.")
-        return "\n".join(lines)
+            chosen.append(each)
+            room -= lines
+        return tuple(chosen)
+
+    def _above(self) -> list[str]:
+        """What holds, and how it was launched, above the findings."""
+        held = _paragraph("Holds: ", "; ".join(self.held) + ".") if self.held else []
+        return held + (_paragraph("", str(self.launched)) if self.launched else [])
+
+    @property
+    def left_out(self) -> str:
+        """A line on the findings that are not shown; "" if all are."""
+        left = len(self.findings) - len(self.shown)
+        return f"And {left} more; mend these first." if left else ""
 
 
 def _entry(each: Finding) -> list[str]:

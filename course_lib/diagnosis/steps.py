@@ -57,7 +57,7 @@ def steps_wrong(outcome: Outcome) -> Slip | None:
         return None  # the same for all steps: a factor, told elsewhere
     sizes = outcome.sizes
     if (weights == 0).sum() + (weights == 1).sum() == len(weights):
-        return _left_out(weights == 0, sizes)
+        return left_out(weights == 0, sizes)
     return (
         _other_steps(weights, sizes)
         or _rest_again(weights)
@@ -128,7 +128,7 @@ def _overlapping(weights: Array, sizes: Geometry) -> Slip | None:
     return None
 
 
-def _left_out(missing: Array, sizes: Geometry) -> Slip:
+def left_out(missing: Array, sizes: Geometry) -> Slip:
     """Some steps of k never enter the sum."""
     K, T = sizes.steps, sizes.step_tile
     tiled = sizes.tile_steps is not None

@@ -31,7 +31,7 @@ from course_lib.emulator.constants import (
 )
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.intrinsics import ATTRIBUTES, INTRINSICS, Cast, Typed
-from course_lib.emulator.names import Reference, Unusable
+from course_lib.emulator.names import REGISTERS_WITH_AXES, Reference, Unusable, belongs_to_cuda
 from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.signatures import Signature, declared_signatures
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
@@ -266,9 +266,13 @@ class ExpressionTyper:
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in _PYTHON_NAMES:
             return reference
-        hint = "Is it mistyped, or is an import missing?"
         raise rejection(
-            "compile-error", say("The name {name} is not defined.", name=node.id), node, hint
+            "compile-error",
+            say("The name {name} is not defined.", name=node.id),
+            node,
+            "It belongs to cuda: is `cuda.` missing before it?"
+            if belongs_to_cuda(node.id)
+            else "Is it mistyped, or is an import missing?",
         )
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
@@ -490,6 +494,9 @@ class ExpressionTyper:
             "compile-error",
             say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
             node,
+            "A shape holds several numbers, one for each axis: which one is meant?"
+            if T.TupleType in (type(left), type(right))
+            else "",
         )
 
     def compare_members(
@@ -632,11 +639,15 @@ class ExpressionTyper:
             raise rejection(
                 "compile-error",
                 say(
-                    "{given} indices for an array with {axes} axes.",
+                    "{array} has {axes}, and {given} indices stand in the brackets.",
+                    array=ast.unparse(node.value),
+                    axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
                     given=len(axes),
-                    axes=owner.type.ndim,
                 ),
                 node,
+                say(
+                    "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
+                ),
             )
         self.note_from_end(node)
         part = owner.type.indexed(axes)
@@ -678,6 +689,8 @@ class ExpressionTyper:
             message = "The emulator does not know None as an index."
             raise rejection("unsupported", message, index, hint)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
+        if str(typed.type) in REGISTERS_WITH_AXES:
+            hint = "It has a number for each direction: .x, .y and .z."
         raise rejection(
             "compile-error", say("{type} cannot be an index.", type=typed.type), index, hint
         )

@@ -48,6 +48,9 @@ class Unusable:
 
 KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
 
+REGISTERS_WITH_AXES = tuple(
+    f"numba.cuda.{name}" for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+)
 _REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize")
 _COURSE_INTRINSICS = tuple(
     """bf16_bits cp_async4 cp_async4_zfill cp_async16 cp_async16_zfill cp_async_commit
@@ -69,6 +72,11 @@ def names_of_module(module: str) -> tuple[str, ...]:
         "numpy": scalars,
         "course_lib.intrinsics": _COURSE_INTRINSICS,
     }.get(module, ())
+
+
+def belongs_to_cuda(name: str) -> bool:
+    """Whether it is `cuda.` that is missing before a name, as in `threadIdx.x`."""
+    return name in names_of_module("numba.cuda")
 
 
 def canonical_path(path: str) -> str:

@@ -487,6 +487,8 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             **facts,
         )
     elif race.first_line == race.second_line:
+        if race.space == "global" and race.first_block == race.second_block:
+            facts["lacking"] = "nothing says whose number stays"
         message = say(
             "{first} and {second} both write {cell} at {first_line}; {lacking}.",
             **facts,

@@ -2,7 +2,8 @@
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
-arguments give the same picture, nothing is measured and nothing is printed here.
+arguments give the same picture, nothing is measured and nothing is printed here. `my_ladder` alone
+looks up what the student has passed.
 """
 
 from course_lib.figures.accesses import (
@@ -26,16 +27,20 @@ from course_lib.figures.explore.thread_tile import explore_register_tile
 from course_lib.figures.explore.two_buffers import explore_double_buffer
 from course_lib.figures.formats import errors_of_formats, roofs_of_formats
 from course_lib.figures.grids import grid_of_threads, warps_of_block
-from course_lib.figures.hierarchy import strips_fit, warehouse
+from course_lib.figures.hierarchy import memory_places, strips_fit
+from course_lib.figures.in_flight import threads_in_flight
 from course_lib.figures.lanes import lane_to_bank, lane_to_sector
 from course_lib.figures.levels import memory_levels
 from course_lib.figures.loops import instruction_mix
 from course_lib.figures.measured import measured_roofline
+from course_lib.figures.own_climb import my_ladder
 from course_lib.figures.picture import Picture, show
 from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.figures.rungs import ladder
+from course_lib.figures.specification import wanted
 from course_lib.figures.steps import k_steps
+from course_lib.figures.student_run import own_run
 from course_lib.figures.timelines import barrier_timeline
 from course_lib.figures.warp_pieces import warp_pieces
 from course_lib.figures.watch.ownership import who_owns_what
@@ -76,6 +81,9 @@ __all__ = [
     "matrix_reads",
     "measured_roofline",
     "memory_levels",
+    "memory_places",
+    "my_ladder",
+    "own_run",
     "request_of",
     "roofline_plot",
     "roofs_of_formats",
@@ -84,7 +92,8 @@ __all__ = [
     "sm_budget",
     "step_through_k",
     "strips_fit",
-    "warehouse",
+    "threads_in_flight",
+    "wanted",
     "warp_access",
     "warp_pieces",
     "warps_of_block",

@@ -1,4 +1,4 @@
-"""Draw where numbers live: the warehouse with its four stations, and what fits on the bench."""
+"""Draw where numbers live: the memories of a GPU, and what fits into shared memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 
 from course_lib.devices import (
     DEFAULT_SHARED_KIB,
-    LATENCY_CYCLES_B200,
     Capability,
     Device,
     device,
@@ -35,22 +34,22 @@ def _stations(gpu: Device) -> tuple[_Station, ...]:
 
     return (
         _Station(
-            "Depot",
-            "DRAM\n(global memory)",
+            "DRAM",
+            "global memory,\nbeside the chip",
             ("gigabytes", "holds every array"),
             (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",),
             style.BLUE,
         ),
         _Station(
-            "Loading dock",
-            "L2 cache",
+            "L2",
+            "a cache for\nthe whole chip",
             (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"),
             (),
             style.SKY,
         ),
         _Station(
-            "Crew bench",
-            "L1 cache and\nshared memory",
+            "L1 and shared",
+            "a cache and a\nscratchpad",
             (
                 f"{capability.l1_and_shared_kib} KiB per SM"
                 + star("l1_and_shared_kib", capability),
@@ -63,8 +62,8 @@ def _stations(gpu: Device) -> tuple[_Station, ...]:
             style.ORANGE,
         ),
         _Station(
-            "Hands",
-            "registers",
+            "Registers",
+            "a thread's\nown numbers",
             (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"),
             (),
             style.GREEN,
@@ -76,14 +75,14 @@ _WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
 
 
 @style.drawn
-def warehouse(gpu: str | Device = "T4") -> Picture:
-    """The four stations of a GPU with capacity, bandwidth, and who shares them."""
+def memory_places(gpu: str | Device = "T4") -> Picture:
+    """The four places for a number on a GPU with capacity, bandwidth, and who shares them."""
     row = device(gpu)
     ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
     figure = style.card(
         4.35,
         f"Where numbers live: {row.product}",
-        "From the depot to the hands: nearer, faster, and shared by fewer",
+        "From DRAM to the registers: nearer, faster, and shared by fewer",
     )
     axes = style.canvas(figure)
     stations = _stations(row)
@@ -95,12 +94,9 @@ def warehouse(gpu: str | Device = "T4") -> Picture:
         if place:
             style.arrow(axes, (x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), linewidth=2)
     _draw_brackets(axes, top + height)
-    far = LATENCY_CYCLES_B200
     style.footnote(
         figure,
-        f"The bench moves {ratio:.0f} times as many bytes per second as the depot.\n"
-        f"Waiting time, read out on a B200: bench {far['shared memory']}, dock {far['L2']}, depot "
-        f"{far['DRAM']} clock cycles."
+        f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
         + ("     * second-hand or unconfirmed" if _has_star(stations) else ""),
     )
     return Picture(figure, _words(row, stations, ratio))
@@ -151,16 +147,16 @@ def _crates(axes: Axes, x: float, y: float, columns: int, rows: int, colour: str
             )
 
 
-def _draw_depot(axes: Axes, x: float, y: float) -> None:
+def _draw_dram(axes: Axes, x: float, y: float) -> None:
     _crates(axes, x, y, 12, 4, style.BLUE)
 
 
-def _draw_dock(axes: Axes, x: float, y: float) -> None:
+def _draw_l2(axes: Axes, x: float, y: float) -> None:
     _crates(axes, x, y, 7, 3, style.SKY)
 
 
-def _draw_bench(axes: Axes, x: float, y: float) -> None:
-    """One bench, two parts: one fills itself, one is filled by the crew."""
+def _draw_l1(axes: Axes, x: float, y: float) -> None:
+    """One array, two parts: one fills itself, the other is filled by the kernel."""
     for left, name in ((x - 0.7, "L1"), (x, "shared")):
         style.rectangle(
             axes,
@@ -181,12 +177,12 @@ def _draw_bench(axes: Axes, x: float, y: float) -> None:
         )
 
 
-def _draw_hands(axes: Axes, x: float, y: float) -> None:
+def _draw_registers(axes: Axes, x: float, y: float) -> None:
     for place in range(3):
         _crates(axes, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
 
 
-_CONTENTS = (_draw_depot, _draw_dock, _draw_bench, _draw_hands)
+_CONTENTS = (_draw_dram, _draw_l2, _draw_l1, _draw_registers)
 
 
 def _draw_brackets(axes: Axes, y: float) -> None:
@@ -214,9 +210,9 @@ def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
         for each in stations
     )
     return (
-        f"Where numbers live on the {gpu.product}. {told}. The whole GPU shares depot and dock, "
-        "the blocks on an SM divide its bench, hands are one thread's own. "
-        f"The bench moves {ratio:.0f} times as many bytes per second as the depot."
+        f"Where numbers live on the {gpu.product}. {told}. The whole GPU shares DRAM and L2, the "
+        "blocks on an SM divide its L1 and shared memory, registers are one thread's own. "
+        f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
     )
 
 

@@ -1,11 +1,15 @@
-"""Quick checks of lesson 00: whose number is whose, how many blocks, how many bytes for a FLOP."""
+"""Questions of lesson 00: who runs which line, whose number is whose, what an addition costs."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from course_lib.questions.kinds import Choice, Choose, Number, Slip, Suspect, WhichLine
+from course_lib.devices import device
+from course_lib.questions.kinds import Number, Slip, Suspect, WhichLine
 from course_lib.questions.runs import line_of, ones, run
+from course_lib.sentences import Capital, told
 
 SIGN_IN = """\
 @cuda.jit
@@ -14,12 +18,18 @@ def sign_in(book):
     book[i] = 100 * cuda.blockIdx.x + cuda.threadIdx.x
 """
 
-SCALE_AND_ADD = """\
+PUT_SEVEN = """\
 @cuda.jit
-def scale_and_add(x, y):
-    i = cuda.grid(1)
-    if i < y.shape[0]:
-        y[i] = float32(3) * x[i] + y[i]
+def put_seven(out):
+    out[2] = 7
+"""
+
+MAT_ADD = """\
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
 """
 
 UPSIDE_DOWN = """\
@@ -40,13 +50,40 @@ def place_of(block: int, thread: int) -> int:
     return int(np.flatnonzero(book == 100 * block + thread)[0])
 
 
-def blocks_for(elements: int, threads: int) -> int:
-    return -(-elements // threads)
+def writers_of_one_place() -> int:
+    profile = run(PUT_SEVEN, 1, 4, ones(4))
+    return profile.global_store_bytes // 4
 
 
-def bytes_per_flop() -> float:
-    profile = run(SCALE_AND_ADD, 4, 64, ones(256), ones(256))
+def complaint_about_one_place() -> str:
+    profile = run(PUT_SEVEN, 1, 4, ones(4))
+    return told(Capital(profile.findings[0].message), "student")
+
+
+def idle_threads(rows: int, columns: int, side: int) -> int:
+    blocks = -(-rows // side) * -(-columns // side)
+    return blocks * side * side - rows * columns
+
+
+def idle_picture() -> object:
+    from course_lib.figures import grid_of_threads  # only this needs matplotlib
+
+    return grid_of_threads((2, 2), (4, 4), (5, 7), first_warp=False)
+
+
+def bytes_per_addition() -> float:
+    profile = run(MAT_ADD, (4, 4), (4, 4), ones(16, 16), ones(16, 16), ones(16, 16))
     return (profile.global_load_bytes + profile.global_store_bytes) / profile.flops
+
+
+def limits_of_addition() -> dict[str, object]:
+    """Billions a second: bytes from memory, additions that these allow, additions of all cores."""
+    h200 = device("H200")  # the rate of the data sheet counts a multiplication with each addition
+    return {
+        "bandwidth": h200.dram_gb_per_s,
+        "additions": round(h200.dram_gb_per_s / bytes_per_addition()),
+        "peak": round(h200.fp32_gflops / 2),
+    }
 
 
 def line_outside() -> int:
@@ -56,77 +93,79 @@ def line_outside() -> int:
 
 QUESTIONS = (
     Number(
+        id="00-same-line",
+        asks="How many of the four threads write to `out[2]`?",
+        value=writers_of_one_place,
+        unit="threads",
+        slips=(
+            Slip(lambda: 1, "Nothing in the kernel picks out one of them."),
+            Slip(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
+        ),
+        reveal="Every thread runs the whole kernel, so all {answer} write to the same place. The "
+        "emulator complains, and rightly so: “{complaint}” Here each of them writes a 7, so it "
+        "does no harm; but as yet nothing tells the threads apart.",
+        facts=lambda: {"complaint": complaint_about_one_place()},
+        spoilers=("every thread runs", "all four", re.compile(r"both write")),
+    ),
+    Number(
         id="00-my-number",
-        asks="Now `sign_in[5, 64](book)`: five teams of 64. In which place of `book` does thread "
-        "10 of block 3 sign in?",
+        asks="A launch has 5 blocks of 64 threads. Which `i` has thread 10 of block 3, if "
+        "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`?",
         value=lambda: place_of(block=3, thread=10),
         unit="",
-        why="Blocks 0, 1 and 2 stand before it with 64 threads each, and ten threads of its own "
+        why="Blocks 0, 1 and 2 come before it with 64 threads each, and ten threads of its own "
         "block: 3 · 64 + 10 = {answer}.",
         slips=(
             Slip(lambda: 3 + 10 * 64, "Block and thread are exchanged: this is 10 · 64 + 3."),
-            Slip(
-                lambda: 3 * 5 + 10,
-                "This multiplies by the number of blocks. What matters is how many threads each "
-                "block before it has.",
-            ),
+            Slip(lambda: 3 * 5 + 10, "This multiplies by the number of blocks."),
             Slip(
                 lambda: 2 * 64 + 10,
-                "This leaves one block out. Counting starts at zero, so three whole blocks stand "
-                "before block 3.",
+                "Counting starts at zero, so three whole blocks come before block 3.",
             ),
         ),
         other="Count the threads of all blocks before it, then add its place in its own block.",
         hint="Block 0 is the first one. How many threads do the blocks before block 3 have?",
     ),
     Number(
-        id="00-blocks-in-x",
-        asks="C has 100 rows and 50 columns, a block is 16 × 16 threads. How many blocks does the "
-        "grid need in x?",
-        value=lambda: blocks_for(50, 16),
-        unit="blocks",
-        why="x is the column. 50 columns are three blocks of 16 and two columns more, so "
-        "{answer} blocks.",
+        id="00-idle",
+        asks="`A` has 5 rows and 7 columns, a block has 4 × 4 threads, and so the grid has 2 × 2 "
+        "blocks. How many of its threads find no element?",
+        value=lambda: idle_threads(rows=5, columns=7, side=4),
+        unit="threads",
         slips=(
             Slip(
-                lambda: blocks_for(100, 16),
-                "That is the number in y: it covers the 100 rows. Which direction are the columns?",
+                lambda: 0,
+                "64 threads are launched, and there are not as many elements.",
             ),
             Slip(
-                lambda: 50 // 16,
-                "This rounds down. The last columns would have no thread at all.",
-            ),
-            Slip(lambda: 50 / 16, "Blocks are always whole. In which direction do you round?"),
-            Slip(
-                lambda: 100 // 16,
-                "This covers rows, and it rounds down. Which direction is x?",
+                lambda: 3 * 8 + 1 * 8,
+                "Three rows of eight threads lie below the matrix, and one column of eight to its "
+                "right; but the corner is in both.",
             ),
         ),
-        other="Find out whether x runs along the rows or the columns, then divide by 16 and round.",
-        hint="x is the column, and a part of a block is a block.",
+        reveal="Blocks are whole, so 2 × 2 of them are 64 threads, for 35 elements: {answer} "
+        "threads, the hatched ones, have nothing to do. In a large matrix it is only the last "
+        "blocks of each row and column that have such threads.",
+        figure=idle_picture,
+        spoilers=(re.compile(r"\b29\b"),),
     ),
     Number(
-        id="00-bytes-for-a-flop",
-        asks="Each thread computes `y[i] = float32(3) * x[i] + y[i]` in float32. How many bytes "
-        "does it ask for per FLOP, reads and writes together?",
-        value=bytes_per_flop,
-        unit="bytes per FLOP",
-        why="Two reads and one write are 12 bytes, for a multiplication and an addition: "
-        "{answer} bytes per FLOP. Half of what `add` needs, and still a lot.",
+        id="00-bytes",
+        asks="How many bytes does it ask for per addition, reads and writes together?",
+        value=bytes_per_addition,
+        unit="bytes",
         slips=(
-            Slip(
-                lambda: 2 * bytes_per_flop(),
-                "That is per element. How many floating-point operations does one element take?",
-            ),
-            Slip(lambda: 8 / 2, "These are the reads alone. The result has to be written, too."),
-            Slip(
-                lambda: 1 / bytes_per_flop(),
-                "That is FLOP per byte, the arithmetic intensity. The question is the other way "
-                "round.",
-            ),
+            Slip(lambda: 8, "Those are the two reads. The sum has to be written, too."),
+            Slip(lambda: 3, "Three numbers are right; each of them has 4 bytes."),
+            Slip(lambda: 4, "That is one number."),
         ),
-        other="Count bytes for one element: what is read, what is written? Then count the FLOP.",
-        hint="A multiplication is one FLOP, an addition is another.",
+        reveal="Two reads and one write of 4 bytes: {answer} bytes for one **FLOP** (an addition "
+        "or multiplication of floating-point numbers). An H200 can fetch {bandwidth} billion "
+        "bytes a second from its memory, and no kernel gets more than that: at most {additions} "
+        "billion such additions a second, on a chip that could do {peak} billion. Almost "
+        "everything that follows is about this gap.",
+        facts=limits_of_addition,
+        spoilers=(re.compile(r"\b(12|twelve) bytes\b"),),
     ),
     WhichLine(
         id="00-wrong-line",
@@ -148,53 +187,5 @@ QUESTIONS = (
         ),
         hint="Which row of A does the thread with y = 0 read, if A has 5 rows?",
         proof=line_outside,
-    ),
-    Choose(
-        id="00-staged-add",
-        asks="Would `add` be faster if each block first copied its part of `x` and `y` into "
-        "shared memory?",
-        choices=(
-            Choice(
-                "Yes, because shared memory is faster than the big memory.",
-                "It is faster, but it is empty at first. Every number still has to come from the "
-                "big memory once, and then makes one stop more.",
-            ),
-            Choice(
-                "No, the copy only adds work.",
-                "Each number is used once. The same bytes come from far away; on top come a "
-                "write, a read and a wait.",
-                right=True,
-            ),
-            Choice(
-                "Yes, if the block is large enough.",
-                "A larger block shares no more than a small one: no two threads need the same "
-                "number.",
-            ),
-        ),
-    ),
-    Choose(
-        id="00-extra-block",
-        asks="A friend launches `add` with one block more than needed, so 128 threads have no "
-        "element. What happens?",
-        choices=(
-            Choice(
-                "They write behind the end of `z`.",
-                "They would, without the bounds check. `if i < z.shape[0]` keeps them out.",
-            ),
-            Choice(
-                "The launch is refused.",
-                "No rule ties the grid to the size of an array. A launch does not even know which "
-                "array is the output.",
-            ),
-            Choice(
-                "Some elements are added twice.",
-                "Every thread has a number of its own, and the surplus ones are all past the end.",
-            ),
-            Choice(
-                "The result is right, and a little time is lost.",
-                "The bounds check stops them. Starting threads that do nothing costs a little.",
-                right=True,
-            ),
-        ),
     ),
 )

@@ -1,161 +1,152 @@
-"""Quick checks of lesson 02: who needs a number, FLOP per requested byte, requested is not DRAM."""
+"""Predictions of lesson 02: who needs a number, how many are loaded, and what reaches DRAM."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from course_lib.questions.kinds import Choice, Choose, Number, Slip, Suspect, WhichLine
-from course_lib.questions.runs import line_examined, ones, run
+from course_lib.curriculum import TASKS
+from course_lib.emulator import Profile
+from course_lib.measurements.memory import levels
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.runs import ones, run
 
-NAIVE = """\
-@cuda.jit
-def matmul_naive(A, B, C):
-    col, row = cuda.grid(2)
-    if row < C.shape[0] and col < C.shape[1]:
-        total = float32(0)
-        k = 0
-        while k < A.shape[1]:
-            total += A[row, k] * B[k, col]
-            k += 1
-        C[row, col] = total
-"""
+KERNEL = TASKS["naive_by_rows"].answer
+GUARD = "    if row < C.shape[0] and column < C.shape[1]:\n"
 
-WRONG_LINE = NAIVE.replace("while k < A.shape[1]", "while k < A.shape[0]")
+
+def product(M: int, N: int, K: int, text: str = KERNEL) -> Profile:
+    """The lesson's product of M × K and K × N, in blocks of 16 × 16, x as the row."""
+    grid = (-(-M // 16), -(-N // 16))
+    return run(text, grid, (16, 16), ones(M, K), ones(K, N), np.zeros((M, N), np.float32))
 
 
 def loads_of_each(array: str) -> float:
-    """How often each element is loaded when A is 50 x 20 and B is 20 x 30."""
-    profile = run(NAIVE, (2, 4), (16, 16), ones(50, 20), ones(20, 30), ones(50, 30))
-    traffic = profile.arrays[array]
+    """How often each element is loaded when A is 50 × 20 and B is 20 × 30."""
+    traffic = product(50, 30, 20).arrays[array]
     return traffic.loaded_elements / traffic.distinct_elements_loaded
 
 
-def intensity(kind: str) -> float:
-    """FLOP per requested byte with numbers of this type."""
-    arrays = [np.ones((16, 16), kind) for _ in range(3)]
-    profile = run(NAIVE.replace("float32", kind), 1, (16, 16), *arrays)
-    return profile.flops / profile.global_load_bytes
+def numbers_loaded() -> float:
+    return product(64, 96, 32).global_load_bytes / 4
+
+
+def sharing_picture() -> object:
+    from course_lib.figures import sharing  # only this needs matplotlib
+
+    return sharing((4, 4, 4))
+
+
+def unguarded() -> str:
+    """The kernel without its test."""
+    head, body = KERNEL.split(GUARD)
+    return head + "\n".join(line.removeprefix("    ") for line in body.splitlines()) + "\n"
+
+
+def told_first() -> str:
+    """What the report on 5 × 3 times 3 × 7 without the guard begins with: read or write."""
+    return product(5, 7, 3, unguarded()).findings[0].code.rsplit("-", 1)[-1]
+
+
+def level_facts() -> dict[str, object]:
+    seen = levels("naive")
+    return {
+        "device": seen.label,
+        "requested": f"{seen.requested_gb:,.0f}",
+        "L1": f"{seen.l1_gb:,.0f}",
+        "L2": f"{seen.l2_gb:,.0f}",
+        "share": f"{100 * seen.dram_gb / seen.requested_gb:.1f} %",
+    }
 
 
 QUESTIONS = (
     Number(
         id="02-uses",
-        asks="A is 50 × 20, B is 20 × 30. How many outputs of C need the number `A[3, 7]`?",
+        asks="A is 50 × 20, B is 20 × 30. How many elements of C need the number `A[3, 7]`?",
         value=lambda: loads_of_each("A"),
-        unit="outputs",
-        why="All of row 3 of C: one output for each column of B, {answer} in all.",
+        unit="elements",
         slips=(
             Slip(
                 lambda: loads_of_each("B"),
-                "That is how many outputs need a number of B: a column of C has 50.",
+                "So many need a number of B, because a column of C has 50 elements.",
             ),
-            Slip(lambda: 20, "That is K, the length of the sum of one output."),
-            Slip(lambda: 50 * 30, "These are all outputs. Does row 4 of C use row 3 of A?"),
+            Slip(lambda: 20, "That is K, the length of one sum."),
+            Slip(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
+            Slip(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
         ),
-        other="In which row of C do the outputs stand that use row 3 of A? How long is it?",
-        hint="The sum for `C[i, j]` walks along row i of A and down column j of B.",
+        reveal="All {answer} elements in row 3 of C need it: one for each column of B. In the same "
+        "way each number of B serves a whole column of C. And every one of those threads loads it "
+        "for itself.",
+        figure=sharing_picture,
+        spoilers=("a whole row of outputs", "serves a whole column"),
     ),
     Number(
-        id="02-float64",
-        asks="The same kernel with float64 matrices, 8 bytes a number. How many FLOP per requested "
-        "byte, counting loads only?",
-        value=lambda: intensity("float64"),
-        unit="FLOP per byte",
-        within=0.005,
-        why="A multiply-add is 2 FLOP and loads two numbers of 8 bytes: 2 / 16 = {answer}.",
+        id="02-reads",
+        asks="A is 64 × 32, B is 32 × 96. They hold 5,120 numbers between them. How many numbers "
+        "do all threads of your kernel load together?",
+        value=numbers_loaded,
+        unit="numbers",
         slips=(
-            Slip(lambda: intensity("float32"), "That is float32. Here a number has 8 bytes."),
+            Slip(lambda: 5120, "So many there are. But who keeps one for the next thread?"),
+            Slip(lambda: 64 * 96, "That is how many threads there are, and each has a loop."),
             Slip(
-                lambda: 1 / intensity("float64"),
-                "That is bytes per FLOP, the other way round.",
+                lambda: 64 * 96 * 32, "So many multiply-adds there are. Each of them needs a pair."
             ),
-            Slip(lambda: 1 / 16, "A multiply-add is two FLOP: one times, one plus."),
+            Slip(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
-        other="Take one step of the loop over k: how many FLOP, how many numbers, how many bytes?",
-        hint="One step loads one number of A and one of B.",
+        reveal="{answer}: each of {threads} threads goes round its loop 32 times, and loads two "
+        "numbers each time. On average a number is fetched {again} times, although it never "
+        "changes.",
+        facts=lambda: {"threads": 64 * 96, "again": round(numbers_loaded() / 5120)},
+        spoilers=("393,216", "393216", "393 216"),
+    ),
+    Number(
+        id="02-dram",
+        asks="Now A, B and C are 4096 × 4096. By your formula the loads request 550 GB; A and B "
+        "hold 0.13 GB. How many GB does the DRAM of an H200 deliver while this kernel runs?",
+        value=lambda: levels("naive").dram_gb,
+        unit="GB",
+        within=0.2,
+        slips=(
+            Slip(
+                lambda: round(levels("naive").requested_gb),
+                "That would be so if each load went all the way. But L1 and L2 stand in between.",
+            ),
+            Slip(
+                lambda: round(8 * 4096**2 / 1e9, 2),
+                "That would take a cache that holds everything until nobody needs it any more.",
+            ),
+        ),
+        reveal="Measured ({device}): of {requested} GB requested, DRAM delivered {answer} GB, or "
+        "{share}. L2 delivered {L2} GB, and {L1} GB passed through L1. The caches did most of "
+        "the reuse that the kernel left undone. Whoever says “bytes” must say which.",
+        facts=level_facts,
+        spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),
     Choose(
-        id="02-article",
-        asks="An article says: the naive float32 kernel does about 1 FLOP per byte. You count "
-        "requested bytes. What do you answer?",
+        id="02-first-broken",
+        asks="Take the guard out of your kernel, and M = 5, N = 7, K = 3 with blocks of 16 × 16. "
+        "What does the report name first?",
         choices=(
             Choice(
-                "Right, once the matrices are large.",
-                "Size changes nothing: FLOP and requested bytes grow alike, both with M·N·K.",
-            ),
-            Choice(
-                "Too low, because a multiply-add is two FLOP.",
-                "It is two FLOP, but for how many bytes? Count both loads.",
-            ),
-            Choice(
-                "Too high by a factor of four.",
-                "Each multiply-add loads two numbers of 4 bytes for 2 FLOP, whatever the size.",
+                "A thread that reads outside an array.",
+                "A thread runs its loop before it stores.",
                 right=True,
             ),
             Choice(
-                "It depends on the mapping: down a column or along a row.",
-                "The mapping changes sectors. FLOP and requested bytes agree to the last digit.",
+                "A thread that writes outside an array.",
+                "It does that, too, but only after its loop.",
+            ),
+            Choice(
+                "Nothing: the surplus threads compute what nobody needs.",
+                "They compute it from numbers that do not exist.",
             ),
         ),
-    ),
-    WhichLine(
-        id="02-wrong-line",
-        asks="With square matrices this kernel passes every test. With A of 33 × 37 it is wrong. "
-        "Which line is it?",
-        code=WRONG_LINE,
-        line="while k < A.shape[0]",
-        why="The sum runs over the shared dimension K, and that is `A.shape[1]`. `A.shape[0]` is "
-        "M; on square matrices nobody can tell them apart.",
-        innocent="This line is as it should be. Which lengths must agree for a product to exist?",
-        suspects=(
-            Suspect(
-                "if row <", "The guard is right: row and col are compared with the sides of C."
-            ),
-            Suspect("total += A", "Right: along row `row` of A, down column `col` of B."),
-            Suspect("cuda.grid(2)", "Right: x comes first, and here x is the column."),
-        ),
-        hint="Each sum has K terms. Which of M, N and K are equal for a square matrix?",
-        proof=lambda: line_examined("matmul_naive", WRONG_LINE, "wrong-loop-bound"),
-    ),
-    Choose(
-        id="02-counters",
-        asks="Published, the mapping along a row is 6.4 times as fast as the one down a column. "
-        "Which counter can explain that?",
-        choices=(
-            Choice("FLOP", "Both kernels do the same 2·M·N·K."),
-            Choice("requested bytes", "Both request the same bytes, to the last digit."),
-            Choice("load requests", "Both make one request per warp and load instruction."),
-            Choice(
-                "sectors",
-                "The only one that differs: down a column each request touches many more boxes.",
-                right=True,
-            ),
-        ),
-    ),
-    Choose(
-        id="02-friend",
-        asks="A friend says: 0.25 FLOP per byte, so DRAM is what limits the naive kernel. What do "
-        "you answer?",
-        choices=(
-            Choice(
-                "Which bytes do you mean?",
-                "0.25 is per requested byte. Of those, little more than one in a hundred reached "
-                "DRAM on an A6000; per DRAM byte it was about 20.",
-                right=True,
-            ),
-            Choice(
-                "True: 0.25 lies left of every ridge.",
-                "It does. But those are requested bytes, and the slanted roof is about DRAM bytes.",
-            ),
-            Choice(
-                "Wrong: DRAM traffic is exactly 8·M·N·K bytes.",
-                "That is what the threads request. At 4096 it would take longer than the whole "
-                "kernel took.",
-            ),
-            Choice(
-                "Wrong: the arithmetic units are the limit.",
-                "Arithmetic alone would take 3.6 of 445 milliseconds at the card's peak.",
-            ),
-        ),
+        reveal="The report begins with a {first}: the surplus threads load from rows of A and "
+        "columns of B that do not exist, and store only afterwards. A GPU might have said "
+        "nothing, and read whatever lies behind A.",
+        facts=lambda: {"first": told_first()},
+        spoilers=("out-of-bounds-read |",),
     ),
 )

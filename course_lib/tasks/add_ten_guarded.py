@@ -6,7 +6,7 @@ TASK = Task(
     id="add_ten_guarded",
     title="Four elements, eight threads",
     lesson="00",
-    position=2,
+    position=3,
     parameters=("a", "out"),
     output="out",
     grid=(1,),
@@ -25,7 +25,7 @@ TASK = Task(
 def add_ten_guarded(a, out):
     """out[i] = a[i] + 10, for each of the four elements."""
     i = cuda.threadIdx.x
-    ...
+    out[i] = a[i] + 10
 ''',
     answer='''\
 @cuda.jit
@@ -35,5 +35,16 @@ def add_ten_guarded(a, out):
     if i < a.shape[0]:
         out[i] = a[i] + 10
 ''',
+    another='''\
+@cuda.jit
+def add_ten_guarded(a, out):
+    """out[i] = a[i] + 10, for each of the four elements."""
+    i = cuda.threadIdx.x
+    if i >= a.shape[0]:
+        return
+    out[i] = a[i] + 10
+''',
     par=2,
+    meaning="That `if` is called the guard. Almost every kernel needs one, and no check of this "
+    "course forgives its absence.",
 )

@@ -4,29 +4,32 @@ from course_lib.exercise import Task
 
 TASK = Task(
     id="naive_by_rows",
-    title="The same product, x as the row",
+    title="The whole product, x as the row",
     lesson="02",
+    position=3,
     parameters=("A", "B", "C"),
     grid=("M", "N"),
     block=(16, 16),
     shapes=("M,K", "K,N", "M,N"),
     family="product",
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5)),
-    asks=("bounds",),
+    asks=("bounds", "float32"),
     hints=(
-        "`cuda.grid(2)` gives x first, then y.",
-        "Here the grid has as many blocks in x as it takes to cover the rows.",
+        "You have both halves: who am I and am I inside, from `outer_product`; the sum, from "
+        "`one_dot_product`.",
+        "`cuda.grid(2)` gives x first, then y. Here x is the row.",
+        "In the sum, the thread's own row and column stand where the zeros stood.",
     ),
     given='''\
 @cuda.jit
 def naive_by_rows(A, B, C):
-    """C = A @ B; x counts the rows of C, y its columns."""
+    """C = A @ B, one thread for each element of C; x is the row, y the column."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def naive_by_rows(A, B, C):
-    """C = A @ B; x counts the rows of C, y its columns."""
+    """C = A @ B, one thread for each element of C; x is the row, y the column."""
     row, column = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         total = float32(0)
@@ -35,4 +38,6 @@ def naive_by_rows(A, B, C):
         C[row, column] = total
 ''',
     par=6,
+    meaning="This is the first rung of the ladder. M · N threads, none of which waits for another, "
+    "and 2 · M · N · K FLOP in all.",
 )

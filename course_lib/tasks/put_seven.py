@@ -26,4 +26,6 @@ def put_seven(out):
     """out[2] = 7; all other places stay as they are."""
     out[2] = 7
 ''',
+    meaning="One thread wrote one number. A GPU keeps tens of thousands of threads going at once, "
+    "so let us start more of them.",
 )

@@ -38,6 +38,11 @@ def read_beside(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
+def still(kind: str, css: str, body: str) -> str:
+    """One output without a script: a card with the course's theme. See `fragment`."""
+    return _card(kind, css, body)
+
+
 def fragment(
     kind: str,
     css: str,
@@ -56,17 +61,29 @@ def fragment(
         script: JavaScript that holds `function start(card, data) { … }`, called once for each card.
         data: handed to `start`; anything that JSON can hold.
     """
+    _must_not_end(kind, "script", script)
+    starter = read_beside("course_lib.web", "start.js").replace("KIND", kind)
+    return _card(
+        kind,
+        css,
+        f"{body}\n"
+        f'<script type="application/json" class="ml-data">{json_for_html(data)}</script>\n'
+        f'<script>(function () {{\n"use strict";\n{script}\n{starter}}})();</script>',
+    )
+
+
+def _card(kind: str, css: str, inside: str) -> str:
     if not _KIND.fullmatch(kind):
         raise ValueError(f"A kind is a word in lower case, not {kind!r}.")
-    for text, tag in ((css, "style"), (script, "script")):
-        if f"</{tag}" in text.lower():
-            raise ValueError(f"The {tag} of {kind!r} would end too early: it holds '</{tag}'.")
-    starter = read_beside("course_lib.web", "start.js").replace("KIND", kind)
+    _must_not_end(kind, "style", css)
     return (
         f'<div class="ml ml-{kind} tex2jax_ignore mathjax_ignore">'
         f"<style>{read_beside('course_lib.web', 'theme.css')}{css}</style>\n"
-        f"{body}\n"
-        f'<script type="application/json" class="ml-data">{json_for_html(data)}</script>\n'
-        f'<script>(function () {{\n"use strict";\n{script}\n{starter}}})();</script>\n'
+        f"{inside}\n"
         "</div>"
     )
+
+
+def _must_not_end(kind: str, tag: str, text: str) -> None:
+    if f"</{tag}" in text.lower():
+        raise ValueError(f"The {tag} of {kind!r} would end too early: it holds '</{tag}'.")

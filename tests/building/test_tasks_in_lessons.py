@@ -7,7 +7,16 @@ import ast
 import pytest
 
 from course_lib.building.generated import with_generated_cells
-from course_lib.building.notebook import BuildError, Cell, canonical, code, markdown, new, source
+from course_lib.building.notebook import (
+    BuildError,
+    Cell,
+    canonical,
+    code,
+    markdown,
+    new,
+    source,
+    tags,
+)
 from course_lib.building.project import Project
 from course_lib.building.rules import common_rules
 from course_lib.building.tasks import solved, with_tasks
@@ -19,11 +28,18 @@ TASK = TASKS["put_seven"]
 
 def lesson(*placed: str) -> list[Cell]:
     lines = [code(f"# TASK {name}", id=f"t{n}") for n, name in enumerate(placed)]
-    return [code("from numba import cuda, float32", id="i"), *lines, markdown("Next.", id="n")]
+    imports = "from numba import cuda, float32\nfrom course_lib import figures"
+    return [code(imports, id="i"), *lines, markdown("Next.", id="n")]
 
 
-def test_a_line_becomes_the_given_code_a_check_and_the_hints() -> None:
-    _, answer, check, hints, after = with_tasks(lesson("put_seven"), "00")
+def named(cells: list[Cell], name: str) -> Cell:
+    return next(cell for cell in cells if cell["id"] == name)
+
+
+def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None:
+    _, picture, answer, check, hints, after = with_tasks(lesson("put_seven"), "00")
+    assert source(picture) == 'figures.wanted("put_seven")'
+    assert "figure" in tags(picture)
     assert source(answer) == f"# TASK put_seven\n{TASK.given.strip()}"
     assert source(check) == 'course_lib.check("put_seven", put_seven)'
     assert source(hints).count("<summary>Hint ") == len(TASK.hints) == 2
@@ -36,10 +52,17 @@ def test_several_tasks_may_stand_in_a_lesson() -> None:
     assert checks == [TASKS[name].check_call for name in ("put_seven", "add_ten_guarded")]
 
 
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_a_picture_stands_where_one_can_be_drawn(task: Task) -> None:
+    cells = with_tasks(lesson(task.id), task.lesson)
+    assert any(cell["id"] == f"wanted-{task.id}" for cell in cells) == task.has_picture
+
+
 def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> None:
     once = with_generated_cells(lesson("put_seven"), course, course.lessons[0], "notebooks")
-    check = next(cell for cell in once if cell["id"] == "check-put_seven")
-    check["execution_count"], check["outputs"] = 3, [{"output_type": "stream", "text": "no"}]
+    for place, name in enumerate(("check-put_seven", "wanted-put_seven")):
+        ran = named(once, name)
+        ran["execution_count"], ran["outputs"] = place, [{"output_type": "stream", "text": "no"}]
     again = with_generated_cells(once, course, course.lessons[0], "notebooks")
     assert canonical(new(again)) == canonical(new(once))
     said = list(common_rules(canonical(new(again))))
@@ -48,7 +71,7 @@ def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> Non
 
 def test_a_task_that_changed_changes_the_lesson() -> None:
     cells = with_tasks(lesson("put_seven"), "00")
-    cells[1]["source"] += "\n    out[0] = 5"
+    named(cells, "task-put_seven")["source"] += "\n    out[0] = 5"
     assert with_tasks(cells, "00") == with_tasks(lesson("put_seven"), "00")
 
 
@@ -70,7 +93,9 @@ def test_a_task_that_cannot_stand_there_is_told(
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
 def test_the_solved_lesson_holds(task: Task) -> None:
     cells = solved(with_tasks(lesson(task.id), task.lesson))
-    ast.parse(source(cells[1]))
-    report = examine_source(task.id, f"{source(cells[0])}\n{source(cells[1])}", debug=True)
+    answer = source(named(cells, f"task-{task.id}"))
+    ast.parse(answer)
+    imports = "from numba import cuda, float32"
+    report = examine_source(task.id, f"{imports}\n{answer}", debug=True)
     assert report.passed
     assert solved(cells) == cells and with_tasks(cells, task.lesson) != cells

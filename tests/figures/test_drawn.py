@@ -59,12 +59,12 @@ def test_one_rung_is_lit_or_none():
         figures.ladder("tilde")
 
 
-# --- warehouse and strips ----------------------------------------------------------------------
+# --- places and strips -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["T4", "A6000", "H100", "B200"])
-def test_the_warehouse_quotes_the_data_sheet(name):
-    row, words = device(name), words_of(figures.warehouse(name))
+def test_the_places_quote_the_data_sheet(name):
+    row, words = device(name), words_of(figures.memory_places(name))
     assert f"{row.dram_gb_per_s:,.0f} GB/s" in words
     assert f"{row.shared_tb_per_s:.1f} TB/s" in words
     assert f"{row.capability.l1_and_shared_kib} KiB per SM" in words
@@ -75,8 +75,8 @@ def test_the_warehouse_quotes_the_data_sheet(name):
     assert bool(stars) == ("* second-hand" in words)
 
 
-def test_the_bench_of_h100_is_ten_times_as_fast_as_its_depot():
-    assert "10 times" in figures.warehouse("H100").alt
+def test_shared_memory_of_h100_is_ten_times_as_fast_as_its_dram():
+    assert "10 times" in figures.memory_places("H100").alt
 
 
 def test_strips_of_32_fit_nowhere_and_tiles_everywhere():

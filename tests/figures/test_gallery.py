@@ -12,10 +12,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from course_lib import figures
-from course_lib.curriculum import RUNGS
+from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
+from course_lib.emulator import load_program
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.measurements import Cell, Entry, Measurements
+from course_lib.measurements.memory import in_flight
+from course_lib.own_ladder import whole_ladder
 from course_lib.roofline import Point
 
 A = np.arange(16).reshape(4, 4)
@@ -75,6 +78,20 @@ CLIMBED = Measurements(
     ),
 )
 
+
+def climbed(count):
+    """A student's ladder with so many rungs, with the widest numbers and a time."""
+    time = "0.123 ms at 1024, RTX 6000 Ada Genera"
+    return [
+        replace(each, passed=True, yours={"global_load_sectors": sectors}, time=time)
+        if place < count
+        else each
+        for place, (each, sectors) in enumerate(
+            zip(whole_ladder(), itertools.cycle((262_144, 32_768, 64)))
+        )
+    ]
+
+
 # Every public picture, in the forms that the lessons use and at the edges of what it takes.
 GALLERY = {
     "ladder": lambda: figures.ladder(),
@@ -86,7 +103,8 @@ GALLERY = {
     "ladder-first": lambda: figures.ladder(RUNGS[0].name),
     "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
     "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
-    **{f"warehouse-{name}": lambda n=name: figures.warehouse(n) for name in WIDEST},
+    "threads_in_flight": lambda: figures.threads_in_flight(in_flight()),
+    **{f"memory_places-{name}": lambda n=name: figures.memory_places(n) for name in WIDEST},
     **{f"roofline_plot-{name}": lambda n=name: figures.roofline_plot(n) for name in WIDEST},
     "roofline_plot-points": lambda: figures.roofline_plot("A6000", POINTS),
     "roofline_plot-hollow": lambda: figures.roofline_plot("H100", HOLLOW),
@@ -149,8 +167,17 @@ GALLERY = {
     "errors_of_formats-measured": lambda: figures.errors_of_formats(
         {"float32": {32: 1e-7}, "own": {32: 1e-3}}, {"bfloat16": {8192: 2e-3}}, measured_on="GPU"
     ),
+    **{
+        f"wanted-{name}": lambda n=name: figures.wanted(n)
+        for name, task in TASKS.items()
+        if task.has_picture
+    },
+    "my_ladder": lambda: figures.my_ladder(climbed(0)),
+    "my_ladder-half": lambda: figures.my_ladder(climbed(3)),
+    "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
+NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 FROM_RUNS = (
     "active_lanes",
     "barrier_timeline",
@@ -160,6 +187,7 @@ FROM_RUNS = (
     "warp_access",
     "warp_pieces",
     "matrix_reads",
+    "own_run",
 )
 
 
@@ -211,7 +239,7 @@ def test_every_picture_is_in_the_gallery():
 
 @pytest.mark.parametrize("name", GALLERY)
 def test_picture(name):
-    look_at(GALLERY[name]())
+    look_at(GALLERY[name](), is_narrow=name.split("-")[0] in NARROW)
 
 
 def test_pictures_from_runs(from_runs):
@@ -219,7 +247,15 @@ def test_pictures_from_runs(from_runs):
         look_at(picture)
 
 
-def look_at(picture):
+@pytest.mark.parametrize(
+    "task", [each for each in TASKS.values() if each.kind.is_launched], ids=lambda each: each.id
+)
+def test_own_runs(task):
+    answer = load_program(f"from numba import cuda, float32\n{task.answer}").kernel(task.id)
+    look_at(figures.own_run(task.id, answer), is_narrow=True)
+
+
+def look_at(picture, is_narrow=False):
     """All that can be seen without eyes."""
     assert isinstance(picture, figures.Picture)
     assert 20 < len(picture.alt) < 1200
@@ -228,7 +264,8 @@ def look_at(picture):
     # PNG's own bytes: width and height stand at a fixed place.
     png = picture.png()
     assert len(png) < 180_000  # the page of the whole climb is mostly words
-    assert int.from_bytes(png[16:20], "big") == 836
+    width = int.from_bytes(png[16:20], "big")
+    assert 400 < width <= 836 if is_narrow else width == 836
     assert int.from_bytes(png[20:24], "big") < 700
     boxes = written(picture)
     assert boxes

@@ -1,0 +1,67 @@
+"""A product with sizes that are always the same, such as one row times one column.
+
+With so few elements, the steps of k that are missing can't be solved for as elsewhere. They are
+looked for among the runs: the sum of which neighbouring steps is the number that came out?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from course_lib import entries
+from course_lib.diagnosis.cases import Case, Problem, Product, Shape
+from course_lib.diagnosis.numbers import diagnose_matmul
+from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.slips import Slip
+from course_lib.diagnosis.steps import left_out
+
+
+class NarrowProduct(Product):
+    """C = A @ B where some of M, N and K are numbers."""
+
+    always: ClassVar[tuple[str, ...]]
+
+    def __init__(self, product: Problem, sizes: Sequence[str]) -> None:
+        """Take the product of a task; `sizes` has M, N and K, as letters or as numbers."""
+        super().__init__(product.formula, product.shapes, diagnose, product.mapping)
+        free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
+        for name, value in (("always", tuple(sizes)), ("directions", free)):
+            object.__setattr__(self, name, value)  # the base class is frozen
+
+    def exact(self, side: int) -> Shape:
+        return self._narrowed(super().exact(side))
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        cases = super().cases(first, seed)
+        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+
+    def _narrowed(self, shape: Shape) -> Shape:
+        sizes = zip(self.always, shape, strict=True)
+        return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)
+
+
+def diagnose(outcome: Outcome) -> Slip | None:
+    """The slip that explains a wrong product."""
+    with np.errstate(all="ignore"):
+        run = None if outcome.right.all() else _run_of_steps(outcome)
+    if run is None:
+        return diagnose_matmul(outcome)
+    missing = np.ones(outcome.sizes.steps, bool)
+    missing[run] = False
+    return left_out(missing, outcome.sizes)
+
+
+def _run_of_steps(outcome: Outcome) -> slice | None:
+    """The longest run of steps of k, not all of them, whose sum came out."""
+    A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
+    K = outcome.sizes.steps
+    for length in range(K - 1, 0, -1):
+        for first in range(K - length + 1):
+            run = slice(first, first + length)
+            if outcome.matches(A[:, run] @ B[run]):
+                return run
+    return None

@@ -1,0 +1,179 @@
+"""Draw arrays as rows and grids of cells with their values; what is long is shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+
+GAP = 0.62  # the width of an ellipsis, in cells
+FIRST, LAST = 3, 2  # how many stand at the ends of what is shortened
+Slots = tuple[int | None, ...]  # the indices that are drawn, in their order; None is an ellipsis
+
+
+def slots(size: int, most: int, keep: Collection[int] = ()) -> Slots:
+    """The indices of an axis that are drawn: all, or the ends and those in `keep`."""
+    if size <= most:
+        return tuple(range(size))
+    ends = {*range(FIRST), *range(size - LAST, size)}
+    shown = sorted(ends | set(sorted(keep)[: most - FIRST - LAST]))
+    drawn: list[int | None] = []
+    for place, index in enumerate(shown):
+        before = shown[place - 1] if place else -1
+        if index - before == 2:
+            drawn.append(index - 1)  # a single one takes no more room than an ellipsis
+        elif index - before > 2:
+            drawn.append(None)
+        drawn.append(index)
+    return tuple(drawn)
+
+
+def extent(along: Slots) -> float:
+    """The length of an axis, in cells."""
+    return sum(GAP if each is None else 1.0 for each in along)
+
+
+def offsets(along: Slots) -> dict[int, float]:
+    """Where each drawn index begins, in cells."""
+    found, at = {}, 0.0
+    for each in along:
+        if each is not None:
+            found[each] = at
+        at += GAP if each is None else 1.0
+    return found
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How the cells of one array look.
+
+    Attributes:
+        colour: of the array.
+        lit: the elements that are picked out, as (row, column).
+        quiet: those that stay in the background.
+        hatched: those that are crossed out.
+        path: those that lie between two that belong together.
+    """
+
+    colour: str
+    lit: Collection[tuple[int, int]] = ()
+    quiet: Collection[tuple[int, int]] = ()
+    hatched: Collection[tuple[int, int]] = ()
+    path: Collection[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """An array as it is drawn: one row, one column, or a grid.
+
+    Attributes:
+        corner: its upper left, in inches.
+        cell: the side of a cell, in inches.
+        rows, columns: what is drawn of it.
+    """
+
+    corner: tuple[float, float]
+    cell: float
+    rows: Slots
+    columns: Slots
+
+    @property
+    def width(self) -> float:
+        return self.cell * extent(self.columns)
+
+    @property
+    def height(self) -> float:
+        return self.cell * extent(self.rows)
+
+    def place(self, row: int, column: int) -> tuple[float, float]:
+        """The upper left corner of an element."""
+        x, y = self.corner
+        down, across = offsets(self.rows)[row], offsets(self.columns)[column]
+        return x + self.cell * across, y + self.cell * down
+
+    def middle(self, row: int, column: int) -> tuple[float, float]:
+        """The centre of an element."""
+        x, y = self.place(row, column)
+        return x + self.cell / 2, y + self.cell / 2
+
+    def has(self, row: int, column: int) -> bool:
+        return row in self.rows and column in self.columns
+
+    def draw(self, axes: Axes, texts: np.ndarray, looks: Looks) -> None:
+        """Draw the cells; `texts` has a short text for every element of the array."""
+        for row in self.rows:
+            for column in self.columns:
+                if row is not None and column is not None:
+                    self._draw_cell(axes, row, column, str(texts[row, column]), looks)
+        self._draw_gaps(axes)
+
+    def _draw_cell(self, axes: Axes, row: int, column: int, text: str, looks: Looks) -> None:
+        at = (row, column)
+        is_lit, is_quiet = at in looks.lit, at in looks.quiet
+        fill = style.tint(looks.colour, 0.05 if is_quiet else 0.24)
+        if at in looks.path:
+            fill = style.tint(style.YELLOW, 0.45)
+        style.rectangle(
+            axes,
+            self.place(row, column),
+            self.cell,
+            self.cell,
+            facecolor=style.YELLOW if is_lit else fill,
+            edgecolor=style.INK if is_lit else style.tint(looks.colour, 0.6),
+            linewidth=2.0 if is_lit else 0.8,
+            hatch="////" if at in looks.hatched else None,
+            zorder=3 if is_lit else 2,
+        )
+        style.write(
+            axes,
+            *self.middle(row, column),
+            text,
+            ha="center",
+            color=style.GREY if is_quiet else style.INK,
+            fontweight="bold" if is_lit else "normal",
+            zorder=4,
+        )
+
+    def _draw_gaps(self, axes: Axes) -> None:
+        x, y = self.corner
+        for along, is_row in ((self.columns, True), (self.rows, False)):
+            at = 0.0
+            for each in along:
+                if each is None and is_row:
+                    middle = (x + self.cell * (at + GAP / 2), y + self.height / 2)
+                    style.write(axes, *middle, "…", ha="center", color=style.GREY)
+                elif each is None:
+                    middle = (x + self.width / 2, y + self.cell * (at + GAP / 2))
+                    style.write(axes, *middle, "…", ha="center", color=style.GREY, rotation=90)
+                at += GAP if each is None else 1.0
+
+    def number_columns(self, axes: Axes, *, below: bool = False) -> None:
+        """Small indices along the columns."""
+        y = self.corner[1] + (self.height + 0.1 if below else -0.1)
+        for column in offsets(self.columns):
+            x = self.middle(self._first_row, column)[0]
+            style.write(axes, x, y, str(column), ha="center", color=style.GREY)
+
+    def number_rows(self, axes: Axes) -> None:
+        """Small indices down the rows."""
+        for row in offsets(self.rows):
+            y = self.middle(row, self._first_column)[1]
+            style.write(axes, self.corner[0] - 0.06, y, str(row), ha="right", color=style.GREY)
+
+    @property
+    def _first_row(self) -> int:
+        return next(iter(offsets(self.rows)))
+
+    @property
+    def _first_column(self) -> int:
+        return next(iter(offsets(self.columns)))
+
+
+def texts_of(array: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Each number as short as it can be written: 4, 2.5."""
+    numbers = np.atleast_2d(np.asarray(array, float))
+    return np.array([[f"{each:.3g}" for each in row] for row in numbers], dtype=object)

@@ -1,0 +1,106 @@
+"""Find the input elements that one element of the output is computed from, in a launch's trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from course_lib.figures.small_launch import SmallLaunch
+
+Index = tuple[int, ...]
+Element = tuple[str, Index]
+Thread = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One thread's access to one element."""
+
+    step: int
+    thread: Thread  # block z, y, x and thread z, y, x
+    kind: str
+    space: str
+    array: str
+    index: Index
+
+    @property
+    def is_load(self) -> bool:
+        return self.kind == "load"
+
+
+def touches_of(ran: SmallLaunch) -> list[Touch]:
+    """All accesses of a launch, one thread at a time, in their order."""
+    return list(_touches(ran))
+
+
+def _touches(ran: SmallLaunch) -> Iterator[Touch]:
+    shapes = {name: array.shape for name, array in ran.arrays.items()}
+    shapes |= {each.name: each.shape for each in ran.profile.shared_arrays}
+    for name, access in ran.accesses():
+        indices, threads = access.all_indices(shapes.get(name, (1,)))
+        for index, thread in zip(indices.tolist(), threads.tolist(), strict=True):
+            yield Touch(access.step, tuple(thread), access.kind, access.space, name, tuple(index))
+
+
+def written_elements(touches: list[Touch], output: str) -> list[Index]:
+    """The elements of the output that were written, each once, in the order of their indices."""
+    return sorted({each.index for each in touches if each.array == output and not each.is_load})
+
+
+def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
+    """The elements of global arrays that went into an element of the output.
+
+    A thread puts into a store what it has read from global memory since its last store of any
+    kind, and what it has taken from shared memory since it last stored into the output. Whoever put
+    that into shared memory is followed in the same way; if that thread had just read something from
+    global memory, it has put this there, and nothing that it took from older cells.
+    """
+    found: set[Element] = set()
+    seen: set[tuple[int, Thread]] = set()
+    stores = [t for t in touches if (t.array, t.index) == (output, element) and not t.is_load]
+    # Every atomic adds to the element; a store replaces what was there.
+    added = [each for each in stores if each.kind == "atomic"]
+    waiting = [(each, True) for each in added or stores[-1:]]
+    while waiting:
+        store, is_final = waiting.pop()
+        if (store.step, store.thread) in seen:
+            continue
+        seen.add((store.step, store.thread))
+        just_read = _loads_before(touches, store)
+        loads = _loads_before(touches, store, output) if is_final else just_read
+        from_global = [each for each in just_read if each.space == "global"]
+        found |= {(each.array, each.index) for each in from_global if each.array != output}
+        if is_final or not from_global:
+            waiting += [
+                (last, False)
+                for each in loads
+                if each.space == "shared" and (last := _last_store(touches, each)) is not None
+            ]
+    return found
+
+
+def _loads_before(touches: list[Touch], store: Touch, output: str = "") -> list[Touch]:
+    """What the storing thread has loaded since its last store: into this array, if one is named."""
+    loads: list[Touch] = []
+    for each in touches:
+        if each.step >= store.step:
+            break
+        if each.thread != store.thread:
+            continue
+        if each.is_load:
+            loads.append(each)
+        elif output in ("", each.array):
+            loads = []
+    return loads
+
+
+def _last_store(touches: list[Touch], load: Touch) -> Touch | None:
+    """The store that put into a shared cell of its block what a load takes from there."""
+    last = None
+    for each in touches:
+        if each.step >= load.step:
+            break
+        here = (each.array, each.index, each.thread[:3])
+        if not each.is_load and here == (load.array, load.index, load.thread[:3]):
+            last = each
+    return last

@@ -1,0 +1,140 @@
+"""Draw the student's own climb: what each rung that they passed asks for, beside the course's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from course_lib.curriculum import rung
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.own_ladder import SIZE, Step, whole_ladder
+
+_ROW = 0.56
+_TOP = 0.72
+_RAILS = (0.32, 1.72)
+_FIRST_BAR, _FULL_BAR = 2.05, 2.7
+_RIGHT = style.WIDTH - 0.2
+_COUNTER = "global_load_sectors"
+_LEAST, _MOST = 256, 262_144  # sectors at the ends of a bar; a product of this size has these
+_THICK, _THIN = 0.2, 0.13
+
+
+@style.drawn
+def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
+    """Your own ladder, from the bottom up: sectors loaded by your kernels, beside ours.
+
+    Args:
+        steps: the rungs; if None, those of the student whose progress is kept here.
+    """
+    steps = whole_ladder() if steps is None else steps
+    passed = sum(each.passed for each in steps)
+    height = _TOP + _ROW * len(steps) + 0.42
+    subtitle = (
+        f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that a product of "
+        f"{SIZE} x {SIZE} matrices loads"
+    )
+    figure = style.card(height, "Your ladder", subtitle)
+    axes = style.canvas(figure)
+    _draw_rails(axes, height, len(steps))
+    for place, each in enumerate(steps):
+        _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
+    style.footnote(
+        figure, "Fewer is better; each bar is on a scale on which twice as many is one step."
+    )
+    return Picture(figure, _words(steps, passed))
+
+
+def _draw_rails(axes: Axes, height: float, count: int) -> None:
+    for x in _RAILS:
+        axes.plot(
+            [x, x],
+            [_TOP - 0.06, _TOP + _ROW * count],
+            color=style.GREY,
+            linewidth=4,
+            solid_capstyle="round",
+            zorder=1,
+        )
+
+
+def _draw_step(axes: Axes, y: float, step: Step) -> None:
+    left, right = _RAILS
+    style.box(
+        axes,
+        left - 0.07,
+        y - 0.14,
+        right - left + 0.14,
+        0.28,
+        colour=style.BLUE if step.passed else style.GREY,
+        fill=0.9 if step.passed else 0.06,
+        linewidth=1.2,
+        linestyle="solid" if step.passed else "dashed",
+        zorder=2,
+    )
+    style.write(
+        axes,
+        (left + right) / 2,
+        y,
+        step.rung,
+        ha="center",
+        fontfamily=style.MONO,
+        fontsize=style.NORMAL,
+        color=style.PAPER if step.passed else style.GREY,
+        zorder=3,
+    )
+    if not step.passed:
+        words = f"not yet: {step.title}, lesson {rung(step.rung).lesson}"
+        style.write(axes, _FIRST_BAR, y, words, color=style.GREY)
+        return
+    yours, ours = step.yours.get(_COUNTER), step.ours.get(_COUNTER)
+    style.write(axes, _RIGHT, y - 0.1, step.time, ha="right")
+    _draw_bar(axes, y - 0.1, yours, _THICK, f"you {_number(yours)}", True)
+    _draw_bar(axes, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
+
+
+def _draw_bar(
+    axes: Axes, y: float, sectors: int | None, thickness: float, label: str, yours: bool
+) -> None:
+    length = _length(sectors)
+    axes.barh(
+        y,
+        length,
+        thickness,
+        left=_FIRST_BAR,
+        color=style.tint(style.BLUE if yours else style.GREY, 0.75 if yours else 0.16),
+        edgecolor=style.BLUE if yours else style.GREY,
+        hatch=None if yours else "////",
+        linewidth=1,
+    )
+    x = _FIRST_BAR + length + 0.08
+    style.write(axes, x, y, label, fontweight="bold" if yours else "normal")
+
+
+def _length(sectors: int | None) -> float:
+    """How long a bar is: a step for each doubling."""
+    if not sectors:
+        return 0.0
+    share = math.log2(max(sectors, _LEAST) / _LEAST) / math.log2(_MOST / _LEAST)
+    return _FULL_BAR * min(share, 1.0)
+
+
+def _number(sectors: int | None) -> str:
+    return "not counted" if sectors is None else f"{sectors:,}"
+
+
+def _words(steps: Sequence[Step], passed: int) -> str:
+    told = "; ".join(_step_in_words(each) for each in steps)
+    return (
+        f"Your own ladder, {passed} of {len(steps)} rungs climbed, from the bottom up, with the "
+        f"sectors that a product of {SIZE} x {SIZE} matrices loads: {told}."
+    )
+
+
+def _step_in_words(step: Step) -> str:
+    if not step.passed:
+        return f"{step.rung} not yet"
+    yours, ours = (_number(each.get(_COUNTER)) for each in (step.yours, step.ours))
+    time = f", {step.time}" if step.time else ""
+    return f"{step.rung} you {yours}, ours {ours}{time}"

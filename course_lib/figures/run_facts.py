@@ -1,0 +1,156 @@
+"""What one small launch of a student's kernel did: who wrote what, what it moved, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from course_lib.figures.origins import Index, Thread, touches_of
+from course_lib.figures.small_launch import SmallLaunch
+
+SECTORS_NAMED_FROM = "03"  # the lesson that explains sectors
+FLOAT_BYTES = 4
+
+
+class OwnRun:
+    """What a launch did, as the picture needs it."""
+
+    def __init__(self, ran: SmallLaunch) -> None:
+        self.ran = ran
+        self.output = ran.task.output
+        self.touches = touches_of(ran)
+        self.profile = ran.profile
+
+    @cached_property
+    def writers(self) -> dict[Index, Thread]:
+        """The thread that wrote each element last."""
+        return {
+            each.index: each.thread
+            for each in self.touches
+            if each.array == self.output and not each.is_load
+        }
+
+    @cached_property
+    def busy(self) -> set[Thread]:
+        """The threads that put something into an array, global or shared."""
+        return {each.thread for each in self.touches if not each.is_load}
+
+    @property
+    def axes_of_output(self) -> int:
+        return self.ran.output.ndim
+
+    @property
+    def elements_written(self) -> int:
+        return len(self.writers)
+
+    @cached_property
+    def grid(self) -> tuple[int, int, int]:
+        return (*self.ran.launch.grid, 1, 1)[:3]
+
+    @cached_property
+    def block(self) -> tuple[int, int, int]:
+        return (*self.ran.launch.block, 1, 1)[:3]
+
+    def all_threads(self) -> Iterator[Thread]:
+        """Every thread as (block z, y, x, thread z, y, x), x running fastest."""
+        yield from np.ndindex(*self.grid[::-1], *self.block[::-1])
+
+    def block_number(self, thread: Thread) -> int:
+        return int(np.ravel_multi_index(thread[:3], self.grid[::-1]))
+
+    @property
+    def names_sectors(self) -> bool:
+        """Does the student know what a sector is?"""
+        return self.ran.task.lesson >= SECTORS_NAMED_FROM
+
+    @property
+    def is_about_warps(self) -> bool:
+        """Is it the task's point what a warp asks for?"""
+        task = self.ran.task
+        about = task.lesson == SECTORS_NAMED_FROM or "coalesced" in task.requirements
+        return about and self.names_sectors and self.profile.global_load_requests > 0
+
+    @cached_property
+    def picked(self) -> Index | None:
+        """An element away from the corners and from the diagonal, if it was written; else one."""
+        *rows, columns = self.ran.output.shape
+        wanted = (*(size // 3 for size in rows), 2 * columns // 3)
+        return wanted if wanted in self.writers else min(self.writers, default=None)
+
+    # --- words ---
+
+    @property
+    def launch_words(self) -> str:
+        threads, blocks = self.profile.threads, int(np.prod(self.grid))
+        where = f" in {blocks} blocks" if blocks > 1 else ""
+        return f"{counted(threads, 'thread')}{where}"
+
+    @property
+    def counts(self) -> str:
+        """One line: idle threads, what was loaded and stored, barriers."""
+        idle = self.profile.threads - len(self.busy)
+        told = [f"{counted(idle, 'thread')} {'write' if idle != 1 else 'writes'} nothing (hatched)"]
+        told = told if idle else []
+        profile = self.profile
+        told.append(self._moved("loaded", profile.global_load_bytes, profile.global_load_sectors))
+        told.append(self._moved("stored", profile.global_store_bytes, profile.global_store_sectors))
+        blocks = int(np.prod(self.grid))
+        if profile.barriers and profile.barriers % blocks == 0:
+            each = " per block" if blocks > 1 else ""
+            told.append(f"{counted(profile.barriers // blocks, 'barrier')}{each}")
+        elif profile.barriers:
+            told.append(counted(profile.barriers, "barrier"))
+        return " · ".join(filter(None, told))
+
+    def _moved(self, verb: str, size: int, sectors: int) -> str:
+        if not size:
+            return ""
+        told = f"{counted(size // FLOAT_BYTES, 'number')} {verb}"
+        return f"{told} in {counted(sectors, 'sector')}" if self.names_sectors else told
+
+    @property
+    def sentence(self) -> str:
+        if self.picked is None:
+            return "No element was written."
+        index = ", ".join(map(str, self.picked))
+        wrote = f"{self.thread_words(self.writers[self.picked])} wrote {self.output}[{index}]"
+        return f"{wrote}{self._from_shared()}."
+
+    def _from_shared(self) -> str:
+        """What the picked element was taken from, if that was one shared element."""
+        assert self.picked is not None
+        writer = self.writers[self.picked]
+        taken = [
+            t for t in self.touches if t.thread == writer and t.is_load and t.space == "shared"
+        ]
+        if len(taken) != 1:
+            return ""
+        (load,) = taken
+        fillers = {
+            each.thread
+            for each in self.touches
+            if (each.array, each.index, each.thread[:3], each.is_load)
+            == (load.array, load.index, writer[:3], False)
+        }
+        if len(fillers) != 1:
+            return ""
+        cell = f"{load.array}[{', '.join(map(str, load.index))}]"
+        thread = self.thread_words(fillers.pop()).split(" of block")[0]
+        return f" with what {thread[0].lower()}{thread[1:]} had put into {cell}"
+
+    def thread_words(self, thread: Thread) -> str:
+        """ "Thread (3, 0) of block (1, 0)", with as many numbers as the launch has directions."""
+        directions = len(self.ran.launch.block)
+        block, inside = thread[:3][::-1][:directions], thread[3:][::-1][:directions]
+        of_block = f" of block {_place(block)}" if int(np.prod(self.grid)) > 1 else ""
+        return f"Thread {_place(inside)}{of_block}"
+
+
+def _place(numbers: tuple[int, ...]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"({', '.join(map(str, numbers))})"
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -1,0 +1,95 @@
+"""Draw the sectors that the first warp of a run touches, request by request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.devices import SECTOR_BYTES, WARP_SIZE
+from course_lib.figures import style
+from course_lib.figures.accesses import request_of
+from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun, counted
+from course_lib.figures.run_looks import LEFT
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One request of the first warp: the sectors it touches, and which numbers of each it uses."""
+
+    title: str
+    sectors: Mapping[int, frozenset[int]]  # sector -> places 0 to 7 that some lane asks for
+
+
+class WarpRequests:
+    """For each line that accesses a global array, the first request of the first warp."""
+
+    ROW, BOX = 0.46, 0.185
+
+    def __init__(self, run: OwnRun) -> None:
+        self.asked = list(_requests(run))
+
+    @property
+    def height(self) -> float:
+        return 0.3 + self.ROW * len(self.asked)
+
+    @property
+    def words(self) -> str:
+        told = (f"{each.title}, {counted(len(each.sectors), 'sector')}" for each in self.asked)
+        return f"The first requests of the first warp: {'; '.join(told)}."
+
+    def draw(self, axes: Axes, top: float) -> None:
+        style.write(
+            axes, LEFT, top + 0.06,
+            "What warp 0 of the first block asks for, the first time: a box is a sector of "
+            f"{SECTOR_BYTES} bytes",
+            color=style.GREY,
+        )  # fmt: skip
+        for place, each in enumerate(self.asked):
+            y = top + 0.28 + self.ROW * place
+            count = counted(len(each.sectors), "sector")
+            style.write(axes, LEFT, y, f"{each.title}: {count}")
+            self._draw_sectors(axes, y + 0.1, each)
+
+    def _draw_sectors(self, axes: Axes, y: float, asked: _Asked) -> None:
+        x, before = LEFT, None
+        part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
+        for sector, used in sorted(asked.sectors.items()):
+            x += 0.0 if before is None or sector == before + 1 else 0.03
+            style.rectangle(
+                axes, (x, y), self.BOX, 0.15, facecolor=style.tint(style.BLUE, 0.15),
+                edgecolor=style.GREY, linewidth=0.7,
+            )  # fmt: skip
+            for place in used:
+                style.rectangle(
+                    axes, (x + place * part, y), part, 0.15, facecolor=style.BLUE, linewidth=0,
+                    zorder=2,
+                )  # fmt: skip
+            x, before = x + self.BOX, sector
+
+
+def _requests(run: OwnRun) -> Iterator[_Asked]:
+    seen: set[tuple[str, str, int]] = set()
+    for access in run.profile.trace:
+        kind = "load" if access.kind == "load" else "store"
+        key = (kind, access.array, access.line)
+        if access.space != "global" or access.kind not in ("load", "store") or key in seen:
+            continue
+        seen.add(key)
+        try:
+            request = request_of(run.profile, access.array, kind=kind, line=access.line)
+        except ValueError:  # another warp's
+            continue
+        lanes = np.size(request.addresses)
+        waiting = "" if lanes == WARP_SIZE else f" by {counted(lanes, 'lane')}"
+        name = run.ran.name_of(access.array)
+        yield _Asked(f"{kind} of {name}{waiting}", _used(np.asarray(request.addresses)))
+
+
+def _used(addresses: np.ndarray) -> dict[int, frozenset[int]]:
+    used: dict[int, set[int]] = {}
+    for address in addresses.tolist():
+        used.setdefault(address // SECTOR_BYTES, set()).add(address % SECTOR_BYTES // FLOAT_BYTES)
+    return {sector: frozenset(each) for sector, each in used.items()}

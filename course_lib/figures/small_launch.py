@@ -1,0 +1,185 @@
+"""Run a task's kernel on the emulator with arrays so small that all of it can be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from course_lib import entries
+from course_lib.curriculum import Launch, Task
+from course_lib.emulator import Kernel, Profile, TracedAccess, emulate, load_program
+from course_lib.errors import PlainError
+
+Purpose = Literal["reading", "running"]
+
+# Tasks of these families name no letters of their own.
+_SHAPES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
+    "product": ("M,K", "K,N", "M,N"),
+    "register product": ("M,K", "K,N", "M,N"),
+    "sum": ("M,N", "M,N", "M,N"),
+    "transpose": ("M,N", "N,M"),
+    "scan": ("N", "N"),
+}
+# Numbers in which a rule can be seen: no two equal, none equal to its place, sums told by digits.
+_DIGITS = (4, 7, 1, 9, 3, 8, 2, 6, 5)
+_FEW = (2, 1, 3, 1, 2, 3, 3, 2, 1, 1, 3, 2, 2, 3)  # for sums of products
+_ALONG_K: Mapping[Purpose, int] = {"reading": 4, "running": 10}  # further than a sector reaches
+_ROWS, _COLUMNS, _LONG = 5, 6, 10
+
+
+class NoPicture(PlainError, ValueError):
+    """There is nothing to draw for this task; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class SmallLaunch:
+    """One traced launch.
+
+    Attributes:
+        task: what was launched.
+        letters: the axes of each array, the output last: ("N",), ("M", "K").
+        arrays: every array after the launch, by the task's own names; numbers have no axes.
+        profile: what the emulator saw, with its trace.
+        launch: grid and block, x first.
+    """
+
+    task: Task
+    letters: Mapping[str, tuple[str, ...]]
+    arrays: Mapping[str, np.ndarray]
+    profile: Profile
+    launch: Launch
+    _names: Mapping[str, str]  # the kernel's name of a parameter -> the task's
+
+    @property
+    def inputs(self) -> dict[str, np.ndarray]:
+        return {name: each for name, each in self.arrays.items() if name != self.task.output}
+
+    @property
+    def output(self) -> np.ndarray:
+        return self.arrays[self.task.output]
+
+    def name_of(self, array: str) -> str:
+        """The task's own name of an array that the kernel may call otherwise."""
+        return self._names.get(array, array)
+
+    def accesses(self) -> Iterator[tuple[str, TracedAccess]]:
+        """All accesses to global and shared memory in their order, each with the array's name."""
+        for access in self.profile.trace:
+            if access.space != "local":
+                is_global = access.space == "global"
+                yield self.name_of(access.array) if is_global else access.array, access
+
+
+def launch_answer(task: Task, purpose: Purpose) -> SmallLaunch:
+    """Launch the task's own answer."""
+    program = load_program(f"from numba import cuda, float32\nimport math\n{task.answer}")
+    return launch_small(task, program.kernel(task.id), purpose)
+
+
+def launch_small(task: Task, kernel: Kernel, purpose: Purpose) -> SmallLaunch:
+    """Launch a kernel of a task.
+
+    Args:
+        kernel: the student's, or the task's own.
+        purpose: "reading": so few elements that each has its number; "running": blocks with a
+            ragged edge, and full warps where the task is about what a warp asks for.
+
+    Raises:
+        NoPicture: if the task has no launch, or none that is small.
+        KernelRejected: if the emulator refuses the kernel.
+    """
+    letters = _letters_of(task)
+    sizes = _sizes(task, letters, purpose)
+    shapes = {name: tuple(sizes[k] for k in axes) for name, axes in letters.items()}
+    arrays = _filled(task, letters, shapes)
+    # The family of transposes covers what it reads; all others what they write.
+    covered = task.parameters[0] if task.family == "transpose" else task.output
+    launch = task.launch(shapes[covered])
+    arguments = [each if each.ndim else np.float32(each) for each in arrays.values()]
+    profile = emulate(kernel, trace=True)[launch.grid, launch.block](*arguments)
+    names = dict(zip(kernel.parameters, task.parameters, strict=False))
+    return SmallLaunch(task, letters, arrays, profile, launch, names)
+
+
+def _letters_of(task: Task) -> dict[str, tuple[str, ...]]:
+    shapes = task.shapes or _SHAPES_OF_FAMILY.get(task.family, ())
+    if not task.kind.is_launched or len(shapes) != len(task.parameters):
+        raise NoPicture(f"There is no picture for {task.id}: its arrays are not described.")
+    return dict(zip(task.parameters, map(entries.axes, shapes), strict=True))
+
+
+def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose) -> dict[str, int]:
+    """A size for every letter; a number stands for itself."""
+    of_output = letters[task.output]
+    sizes = {k: 0 if entries.is_free(k) else int(k) for each in letters.values() for k in each}
+    free = [k for k in sizes if not sizes[k]]
+    threads = _threads_along(task, of_output)
+    all_threads = _threads_of_fixed_grid(task)
+    in_a_row = {each[0] for each in letters.values() if len(each) == 1}
+    for letter in free:
+        if all_threads > 1 and letter in in_a_row:  # so each thread meets more than one element
+            sizes[letter] = 2 * all_threads + max(1, all_threads // 4)
+        elif letter not in of_output:
+            sizes[letter] = _ALONG_K[purpose]
+        elif purpose == "running":
+            sizes[letter] = _ragged(threads.get(letter, 1), len(of_output))
+        elif len(free) == 1:
+            sizes[letter] = _LONG
+        else:
+            sizes[letter] = _ROWS if letter == of_output[0] and len(of_output) > 1 else _COLUMNS
+    return sizes
+
+
+def _threads_along(task: Task, of_output: tuple[str, ...]) -> dict[str, int]:
+    """How many threads of a block lie along each axis of the output, by the task's own launch."""
+    given = {**task.constants}
+    threads = [given[size] if isinstance(size, str) else size for size in task.block]
+    along = task.grid if any(isinstance(k, str) for k in task.grid) else of_output[::-1]
+    pairs = zip(along, threads, strict=False)
+    return {k: count for k, count in pairs if isinstance(k, str)}
+
+
+def _threads_of_fixed_grid(task: Task) -> int:
+    """How many threads a launch has whose grid is the same for arrays of any length; else 0."""
+    if len(task.shapes[-1:]) != 1 or not task.grid or any(isinstance(k, str) for k in task.grid):
+        return 0
+    return int(np.prod(task.launch((1, 1)[: len(entries.axes(task.shapes[-1]))]).block)) * int(
+        np.prod(task.grid)
+    )
+
+
+def _ragged(threads: int, axes: int) -> int:
+    """So many elements that the last of two or three blocks sticks out."""
+    if threads <= 1:
+        return _ROWS
+    return threads * (1 if axes > 1 or threads > 4 else 2) + max(1, threads // 2)
+
+
+def _filled(
+    task: Task, letters: Mapping[str, tuple[str, ...]], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, np.ndarray]:
+    """Inputs of simple whole numbers, and the output as it is before the launch."""
+    order = getattr(task, "order", "C")
+    of_output = letters[task.output]
+    summed = any(k not in of_output for each in letters.values() for k in each)
+    arrays, place = {}, 0
+    for name, shape in shapes.items():
+        if name == task.output:
+            numbers = np.full(shape, task.before)
+        else:
+            numbers = _simple(int(np.prod(shape)), place, summed).reshape(shape)
+            place += 1
+        arrays[name] = np.asarray(numbers, np.float32, order=order)
+    return arrays
+
+
+def _simple(count: int, place: int, summed: bool) -> np.ndarray:
+    """The numbers of the input that stands at this place among the inputs."""
+    if summed:
+        return np.resize(_FEW[5 * place :] + _FEW[: 5 * place], count)
+    if place:
+        return 10**place * (1 + np.arange(count) % 9)
+    return np.resize(_DIGITS, count)

@@ -1,0 +1,423 @@
+"""Draw what a task asks for, before anything is typed: arrays, the wanted output, one rule.
+
+Nothing is declared: the task's own answer runs on the emulator with small arrays, and its trace
+says which elements of the inputs one element of the output comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.curriculum import TASKS, Task
+from course_lib.emulator import load_program
+from course_lib.figures import style
+from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
+from course_lib.figures.origins import Index, origins, touches_of, written_elements
+from course_lib.figures.picture import Picture
+from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
+
+_LARGEST_CELL = 0.36
+_MOST_ROWS, _MOST_COLUMNS = 8, 16
+_TOP = 0.72  # where the arrays begin
+_MARGIN = 0.2
+_INPUT_COLOURS = (style.BLUE, style.ORANGE, style.PURPLE)
+Places = Collection[tuple[int, int]]
+
+
+@style.drawn
+def wanted(task_id: str) -> Picture:
+    """What a task asks for: the arrays with small numbers, and what should come out of them.
+
+    One element of the output is picked out, with the elements of the inputs that it comes from.
+    For a plain function: some calls, and what they should return.
+
+    Args:
+        task_id: such as "put_seven".
+
+    Raises:
+        NoPicture: if there is no such task, or nothing of it can be drawn.
+    """
+    task = TASKS.get(task_id)
+    if task is None:
+        raise NoPicture(f"There is no task {task_id!r}; there are {', '.join(TASKS)}.")
+    if not task.has_picture:
+        raise NoPicture(f"There is no picture for {task_id}.")
+    return _drawn_launch(task) if task.kind.is_launched else _drawn_calls(task)
+
+
+# --- kernels ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One element of the output, and those that it comes from."""
+
+    element: Index
+    value: float
+    sources: Mapping[str, list[Index]]  # by array; only those that have some
+    written: list[Index]
+
+
+def _drawn_launch(task: Task) -> Picture:
+    ran = launch_answer(task, "reading")
+    rule = _rule(ran)
+    plan = _Plan(ran, rule)
+    sentence = _sentence(ran, rule)
+    title = f"Wanted: {_formula(task)}"
+    subtitle = _launch_words(ran)
+    width = max(
+        plan.width + 2 * _MARGIN, 0.112 * len(title), 0.068 * max(len(subtitle), len(sentence)), 4.0
+    )
+    figure = style.card(
+        _TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH)
+    )
+    axes = style.canvas(figure)
+    plan.draw(axes)
+    style.write(axes, _MARGIN, _TOP + plan.height + 0.26, sentence)
+    return Picture(figure, f"{title}. {_held(ran)} {sentence}")
+
+
+def _rule(ran: SmallLaunch) -> _Rule:
+    """An element of the output neither at the beginning nor at the end, and its sources."""
+    touches = touches_of(ran)
+    written = written_elements(touches, ran.task.output)
+    if not written:
+        raise NoPicture(f"There is no picture for {ran.task.id}: nothing is written.")
+    element = written[len(written) // 3]
+    found = origins(touches, ran.task.output, element)
+    sources = {
+        name: sorted(index for array, index in found if array == name) for name in ran.inputs
+    }
+    value = float(ran.output[element])
+    return _Rule(element, value, {name: each for name, each in sources.items() if each}, written)
+
+
+class _Plan:
+    """Where everything stands: what shares the output's rows left of it, its columns above it."""
+
+    def __init__(self, ran: SmallLaunch, rule: _Rule) -> None:
+        self.ran, self.rule = ran, rule
+        output = ran.letters[ran.task.output]
+        self.is_column = len(output) == 1 and any(
+            len(each) == 2 and each[0] == output[0] != each[1] for each in ran.letters.values()
+        )
+        self.left: list[str] = []
+        self.above: list[str] = []
+        for name, array in ran.inputs.items():
+            if array.ndim:
+                (self.left if self._stands_left(name) else self.above).append(name)
+        self.drawn = {name: self._slots(name) for name in (*self.left, *self.above, self.output)}
+        self.cell = self._cell()
+        self.sheets = self._sheets()
+
+    @property
+    def output(self) -> str:
+        return self.ran.task.output
+
+    @property
+    def width(self) -> float:
+        name = _name_width(self.output) - 0.2 if self.left else 0.0
+        return max(each.corner[0] + each.width for each in self.sheets.values()) + name - _MARGIN
+
+    @property
+    def height(self) -> float:
+        numbers = 0.16 if self._is_numbered_below else 0.0
+        return max(each.corner[1] + each.height for each in self.sheets.values()) + numbers - _TOP
+
+    @property
+    def _is_numbered_below(self) -> bool:
+        """Does the output's row of indices stand below it, since something stands above?"""
+        return bool(self.above) and len(self.ran.letters[self.output]) == 1
+
+    def _stands_left(self, name: str) -> bool:
+        output, mine = self.ran.letters[self.output], self.ran.letters[name]
+        if len(output) == 1:
+            return self.is_column
+        rows, columns = output
+        if len(mine) == 2:
+            return not (mine[1] == columns and mine[0] != rows)
+        return mine[0] == rows and (mine[0] != columns or not self.left)
+
+    def _is_column(self, name: str) -> bool:
+        """Is an array with one axis drawn from top to bottom?"""
+        if len(self.ran.letters[name]) > 1:
+            return False
+        return self.is_column if name == self.output else name in self.left
+
+    def on_sheet(self, name: str, index: Index) -> tuple[int, int]:
+        """Row and column of an element as it is drawn."""
+        if len(index) == 2:
+            return index[0], index[1]
+        return (index[0], 0) if self._is_column(name) else (0, index[0])
+
+    def _slots(self, name: str) -> tuple[Slots, Slots]:
+        axes = self.ran.letters[name]
+        if len(axes) == 2:
+            return self._along(axes[0], _MOST_ROWS), self._along(axes[1], _MOST_COLUMNS)
+        if self._is_column(name):
+            return self._along(axes[0], _MOST_ROWS), (0,)
+        return (0,), self._along(axes[0], _MOST_COLUMNS)
+
+    def _along(self, letter: str, most: int) -> Slots:
+        """What is drawn of an axis: whatever is picked out, in any array that has it."""
+        picked = {self.output: [self.rule.element], **self.rule.sources}
+        places = [
+            (self.ran.arrays[name].shape[axis], index[axis])
+            for name, indices in picked.items()
+            for axis, each in enumerate(self.ran.letters[name])
+            for index in indices
+            if each == letter
+        ]
+        size = next(
+            self.ran.arrays[name].shape[axis]
+            for name, axes in self.ran.letters.items()
+            for axis, each in enumerate(axes)
+            if each == letter
+        )
+        return slots(size, most, {index for _, index in places})
+
+    def _cell(self) -> float:
+        """The largest side with which everything fits."""
+        columns = [extent(self.drawn[name][1]) for name in (*self.left, self.output)]
+        widest = max((extent(self.drawn[name][1]) for name in self.above), default=0.0)
+        across = sum(columns[:-1]) + max(columns[-1], widest)
+        rows = sum(extent(self.drawn[name][0]) for name in self.above) + max(
+            extent(self.drawn[name][0]) for name in (*self.left, self.output)
+        )
+        names = sum(map(_name_width, (*self.left, self.output)))
+        return min(_LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, 3.9 / rows)
+
+    def _sheets(self) -> dict[str, Sheet]:
+        x = _MARGIN + _name_width(self.output if not self.left else self.left[0])
+        corners = {}
+        for name in self.left:
+            corners[name] = x
+            x += self.cell * extent(self.drawn[name][1])
+            x += 0.5 if name == self.left[-1] else _name_width(name)
+        widest = max(map(_name_width, self.above), default=0.0)
+        x = max(x, _MARGIN + widest)
+        y, sheets = _TOP + 0.2, {}
+        for name in self.above:
+            sheets[name] = Sheet((x, y), self.cell, *self.drawn[name])
+            y += sheets[name].height + (0.32 if sheets[name].height <= self.cell else 0.3)
+        for name, left in ((self.output, x), *corners.items()):
+            sheets[name] = Sheet((left, y), self.cell, *self.drawn[name])
+        return {name: sheets[name] for name in self.ran.arrays if name in sheets}
+
+    def draw(self, axes: Axes) -> None:
+        colours = _colours(self.ran)
+        paths = self._paths()
+        for name, sheet in self.sheets.items():
+            values = self.ran.arrays[name]
+            grid = values[:, None] if self._is_column(name) else np.atleast_2d(values)
+            looks = Looks(
+                colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
+            )
+            sheet.draw(axes, texts_of(grid), looks)
+            rows_numbered = self._draw_numbers(axes, name)
+            stands_right = name == self.output and bool(self.left)
+            beside = sheet.corner[0] - (0.26 if rows_numbered else 0.12)
+            style.write(
+                axes,
+                sheet.corner[0] + sheet.width + 0.12 if stands_right else beside,
+                sheet.corner[1] + sheet.height / 2,
+                name,
+                ha="left" if stands_right else "right",
+                fontweight="bold",
+                fontsize=style.LARGE,
+            )
+        for name in self.rule.sources:
+            if name in self.sheets:
+                self._draw_arrows(axes, name)
+
+    def _draw_numbers(self, axes: Axes, name: str) -> bool:
+        """The indices of an array, where its neighbour does not show the same; are there rows?"""
+        sheet, letters = self.sheets[name], self.ran.letters[name]
+        is_output = name == self.output
+        is_column = self._is_column(name)
+        of_left = {self.ran.letters[each][0] for each in self.left}
+        of_above = {self.ran.letters[each][-1] for each in self.above}
+        if not is_column and not (is_output and len(letters) == 2 and letters[-1] in of_above):
+            sheet.number_columns(axes, below=is_output and self._is_numbered_below)
+        rows = (len(letters) == 2 or is_column) and not (is_output and letters[0] in of_left)
+        if rows:
+            sheet.number_rows(axes)
+        return rows
+
+    def _lit(self, name: str) -> Places:
+        picked = [self.rule.element] if name == self.output else self.rule.sources.get(name, [])
+        return {self.on_sheet(name, each) for each in picked}
+
+    def _quiet(self, name: str) -> Places:
+        """What nobody writes."""
+        if name != self.output:
+            return ()
+        every = set(np.ndindex(self.ran.output.shape)) - set(self.rule.written)
+        return {self.on_sheet(name, each) for each in every}
+
+    @property
+    def _aim(self) -> tuple[int, int]:
+        """The element of the output that is picked out, as it is drawn."""
+        return self.on_sheet(self.output, self.rule.element)
+
+    def _ahead(self, name: str) -> tuple[int, int] | None:
+        """The lit element of an array left of the output in the same row, or above in the same
+        column, from which one looks straight at the output's; None if there is no such."""
+        if name == self.output or name not in self.rule.sources:
+            return None
+        lit, aim = self._lit(name), self._aim
+        if name in self.left:
+            nearest = max(lit, key=lambda each: each[1])
+            return (
+                nearest if nearest[0] == aim[0] and {each[0] for each in lit} == {aim[0]} else None
+            )
+        nearest = max(lit)
+        straight = {each[1] for each in lit} == {aim[1]} and self._is_aligned(name)
+        return nearest if straight else None
+
+    def _is_aligned(self, name: str) -> bool:
+        """Do the columns of an array above the output stand where the output's own do?"""
+        return self.drawn[name][1] == self.drawn[self.output][1]
+
+    def _paths(self) -> dict[str, set[tuple[int, int]]]:
+        """The elements that one looks over from a lit element to the output's."""
+        paths: dict[str, set[tuple[int, int]]] = {}
+        row, column = self._aim
+        for name in self.rule.sources:
+            ahead = self._ahead(name)
+            if ahead is None or name not in self.sheets:
+                continue
+            if name in self.left:
+                width = self.ran.arrays[name].shape[-1] if not self._is_column(name) else 1
+                paths[name] = {(ahead[0], each) for each in range(ahead[1] + 1, width)}
+                paths.setdefault(self.output, set()).update((row, each) for each in range(column))
+            else:
+                paths.setdefault(self.output, set()).update((each, column) for each in range(row))
+        return paths
+
+    def _draw_arrows(self, axes: Axes, name: str) -> None:
+        """One arrow from edge to edge where one looks straight ahead, else from every element."""
+        sheet, target = self.sheets[name], self.sheets[self.output]
+        end_x, end_y = target.middle(*self._aim)
+        half = self.cell / 2
+        ahead = self._ahead(name)
+        if ahead is not None and name in self.left:
+            start, end = (sheet.corner[0] + sheet.width, end_y), (target.corner[0], end_y)
+            ways = [(start, end)]
+        elif ahead is not None:
+            start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
+            ways = [(start, end)]
+        else:
+            end = (end_x - half, end_y) if name in self.left else (end_x, end_y - half)
+            starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]
+            side = (half, 0.0) if name in self.left else (0.0, half)
+            ways = [((x + side[0], y + side[1]), end) for x, y in starts]
+        for start, end in ways:
+            style.arrow(axes, start, end, colour=style.INK, linewidth=1.3)
+
+
+def _name_width(name: str) -> float:
+    return 0.1 * len(name) + 0.42
+
+
+def _colours(ran: SmallLaunch) -> dict[str, str]:
+    """Blue, orange, purple for the inputs, green for the output."""
+    names = [*ran.inputs]
+    colours = {name: _INPUT_COLOURS[n % len(_INPUT_COLOURS)] for n, name in enumerate(names)}
+    return {**colours, ran.task.output: style.GREEN}
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _formula(task: Task) -> str:
+    of_family = {"product": "C = A @ B", "register product": "C = A @ B", "sum": "C = A + B",
+                 "transpose": "B = A.T"}  # fmt: skip
+    return task.formula or of_family.get(task.family, task.title)
+
+
+def _launch_words(ran: SmallLaunch) -> str:
+    blocks, threads = ran.launch.grid, ran.launch.block
+    count = int(np.prod(blocks))
+    sizes = " × ".join(map(str, threads))
+    one = "1 thread" if sizes == "1" else f"{sizes} threads"
+    many = "1 block" if count == 1 else f"{' × '.join(map(str, blocks))} blocks"
+    return f"{many} of {one}; before the launch, {ran.task.output} holds {ran.task.before:g}"
+
+
+def _sentence(ran: SmallLaunch, rule: _Rule) -> str:
+    """ "out[3] = 19 comes from a[3] = 9"."""
+    here = f"{_element(ran.task.output, rule.element)} = {rule.value:g}"
+    if not rule.sources:
+        others = ran.output.size > len(rule.written)
+        return f"{here}{'; the other elements stay as they are' if others else ''}."
+    told = [_told(ran.arrays[name], name, indices) for name, indices in rule.sources.items()]
+    return f"{here} comes from {' and '.join(told)}."
+
+
+def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
+    if len(indices) == 1:
+        (only,) = indices
+        if not only or not array.ndim:
+            return f"{name} = {float(array):g}"
+        return f"{_element(name, only)} = {float(array[only]):g}"
+    if array.ndim == 2:
+        rows, columns = ({each[axis] for each in indices} for axis in (0, 1))
+        if len(rows) == 1 and len(columns) == array.shape[1]:
+            return f"row {rows.pop()} of {name}"
+        if len(columns) == 1 and len(rows) == array.shape[0]:
+            return f"column {columns.pop()} of {name}"
+    if len(indices) == array.size:
+        return f"all of {name}"
+    if len(indices) <= 4:
+        return ", ".join(_element(name, each) for each in indices)
+    return f"{len(indices)} elements of {name}, {_element(name, indices[0])} the first"
+
+
+def _element(name: str, index: Sequence[int]) -> str:
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
+def _held(ran: SmallLaunch) -> str:
+    """What every array holds, where it is short enough to be read out."""
+    told = []
+    for name, array in ran.arrays.items():
+        verb = "should hold" if name == ran.task.output else "holds"
+        if array.ndim == 0:
+            told.append(f"{name} is {float(array):g}")
+        elif array.ndim == 1 and array.size <= _MOST_COLUMNS:
+            told.append(f"{name} {verb} {', '.join(f'{each:g}' for each in array)}")
+        else:
+            told.append(f"{name} has {' by '.join(map(str, array.shape))} elements")
+    return f"{'; '.join(told)}."
+
+
+# --- plain functions ----------------------------------------------------------------------------
+
+
+def _drawn_calls(task: Task) -> Picture:
+    program = load_program(task.answer)
+    calls = [
+        (f"{task.id}({', '.join(map(repr, each))})", _short(program.call(task.id, *each)))
+        for each in task.shown_arguments
+    ]
+    longest = max(len(call) for call, _ in calls)
+    title = f"Wanted: {task.signature}"
+    width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
+    figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
+    axes = style.canvas(figure)
+    for place, (call, value) in enumerate(calls):
+        style.write(
+            axes, _MARGIN, 0.66 + 0.26 * place, f"{call:<{longest}}  →  {value}",
+            fontfamily=style.MONO, fontsize=style.NORMAL,
+        )  # fmt: skip
+    told = ", ".join(f"{call} should be {value}" for call, value in calls)
+    return Picture(figure, f"{title}. {told}.")
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,64 @@
+"""Draw what a student's own kernel did: which thread wrote which element, and what that took.
+
+The kernel of a task runs on the emulator with small arrays, whose last block sticks out over the
+edge where the task's sizes are free. Everything that is drawn is read from its trace.
+"""
+
+from __future__ import annotations
+
+from course_lib.curriculum import TASKS
+from course_lib.emulator import KernelRejected, kernel_from
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.figures.run_facts import OwnRun, counted
+from course_lib.figures.run_grids import Grids
+from course_lib.figures.run_looks import LEFT, TOP
+from course_lib.figures.run_rows import Rows
+from course_lib.figures.run_warps import WarpRequests
+from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
+
+_MOST_CELLS = 4096  # threads, or elements of the output
+
+
+@style.drawn
+def own_run(task_id: str, kernel: object) -> Picture:
+    """Which thread of the student's kernel wrote which element, and what the launch asked for.
+
+    Threads that write nothing are hatched. Where the task is about what a warp asks for, the
+    sectors that the first warp touches stand below.
+
+    Args:
+        task_id: such as "add_ten".
+        kernel: the student's: decorated with `@cuda.jit`, or read from text.
+
+    Raises:
+        NoPicture: if there is no such task, it has no launch, or this one can't be drawn.
+    """
+    ran = OwnRun(_launched(task_id, kernel))
+    drawing = Rows(ran) if ran.axes_of_output == 1 else Grids(ran)
+    warps = WarpRequests(ran) if ran.is_about_warps else None
+    height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
+    title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
+    width = max(drawing.width, 0.105 * len(title), 0.067 * len(ran.counts), 4.0) + 2 * LEFT
+    width = style.WIDTH if warps else min(width, style.WIDTH)
+    figure = style.card(height, title, ran.counts, width=width)
+    axes = style.canvas(figure)
+    drawing.draw(axes)
+    style.write(axes, LEFT, TOP + drawing.height + 0.25, ran.sentence)
+    if warps:
+        warps.draw(axes, TOP + drawing.height + 0.5)
+    words = f"{title}. {ran.counts}. {ran.sentence}"
+    return Picture(figure, f"{words} {warps.words}" if warps else words)
+
+
+def _launched(task_id: str, kernel: object) -> SmallLaunch:
+    task = TASKS.get(task_id)
+    if task is None or not task.kind.is_launched:
+        raise NoPicture(f"There is no picture of a run of {task_id!r}.")
+    try:
+        ran = launch_small(task, kernel_from(kernel), "running")
+    except KernelRejected as rejected:
+        raise NoPicture(f"{task_id} does not run: {rejected}") from None
+    if max(ran.profile.threads, ran.output.size) > _MOST_CELLS:
+        raise NoPicture(f"{task_id} has too many threads or elements to draw.")
+    return ran

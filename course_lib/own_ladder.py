@@ -1,0 +1,169 @@
+"""The student's own ladder: what each rung that they passed counts, beside the course's answer.
+
+All rungs are counted on one product of small square matrices, so that they can be compared. The
+reference's counts are stored below, because the students' copy of the course has no solutions; a
+test counts the solutions again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib import progress, runtime
+from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
+from course_lib.diagnosis.examination import counts_of
+from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
+from course_lib.errors import PlainError
+
+SIZE = 64  # of the counted product
+TIMED_SIZE = 1024  # of the timed one
+SECONDS = 2.0  # for timing
+LONGEST_NAME = 20  # of a GPU, in characters
+FAMILIES = ("product", "register product")
+
+# What is compared: the heading, and the emulator's counter.
+COLUMNS: Mapping[str, str] = {
+    "bytes loaded": "global_load_bytes",
+    "sectors loaded": "global_load_sectors",
+    "shared-memory wavefronts": "shared_load_wavefronts",
+}
+REFERENCE: Mapping[str, Mapping[str, int]] = {
+    "matmul_naive": {
+        "global_load_bytes": 2_097_152,
+        "global_load_sectors": 32_768,
+        "shared_load_wavefronts": 0,
+    },
+    "matmul_coalesced": {
+        "global_load_bytes": 2_097_152,
+        "global_load_sectors": 32_768,
+        "shared_load_wavefronts": 0,
+    },
+    "matmul_tiled": {
+        "global_load_bytes": 131_072,
+        "global_load_sectors": 4_096,
+        "shared_load_wavefronts": 16_384,
+    },
+    "matmul_1d": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 9_216,
+    },
+    "matmul_2d": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 8_192,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rung of the student's ladder.
+
+    Attributes:
+        title: the answer's name.
+        rung: the name of the rung.
+        yours, ours: what one product counts; empty where it is not known.
+        time: how long a product took on a GPU, in words; or "".
+        passed: whether the student has passed it.
+        is_new: whether that was just now.
+    """
+
+    title: str
+    rung: str
+    yours: Mapping[str, int]
+    ours: Mapping[str, int]
+    time: str = ""
+    passed: bool = False
+    is_new: bool = False
+
+
+def own_ladder(now: str = "") -> Sequence[Step]:
+    """The rungs that the student has passed, from the bottom up; `now` is the newest."""
+    return tuple(each for each in whole_ladder(now) if each.passed)
+
+
+def whole_ladder(now: str = "") -> Sequence[Step]:
+    """Every rung that the course asks a student to write, from the bottom up."""
+    names = [each.name for each in RUNGS]
+    asked = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung in names]
+    known = progress.entries()
+    return tuple(
+        _step(each, known.get(each.id, progress.Entry()), now)
+        for each in sorted(asked, key=lambda each: names.index(str(each.rung)))
+    )
+
+
+def counts_of_product(
+    exercise: Exercise, answer: object, block: Sequence[int] | None = None
+) -> dict[str, int]:
+    """What an answer counts for the product of the ladder; {} if it cannot be launched so."""
+    if exercise.family not in FAMILIES:
+        return {}
+    A, B, C, wanted = _matrices(SIZE)
+    try:
+        kernel = kernel_from(answer)
+        launch = exercise.launch(C.shape, _constants(exercise, kernel.namespace), block)
+        profile = emulate(kernel, budget=INTERACTIVE)[launch.grid, launch.block](A, B, C)
+    except (KernelRejected, ValueError):
+        return {}
+    return counts_of(profile) if np.allclose(C, wanted, rtol=1e-4, atol=1e-4) else {}
+
+
+def milliseconds_of_product(
+    exercise: Exercise, answer: object, block: Sequence[int] | None = None
+) -> dict[str, float]:
+    """How long an answer takes for a larger product, by the GPU's name; {} without a GPU."""
+    if exercise.family not in FAMILIES or not hasattr(answer, "py_func") or not runtime.on_gpu():
+        return {}
+    from course_lib.timing import time_kernel
+
+    A, B, C, _ = _matrices(TIMED_SIZE)
+    try:
+        names = kernel_from(answer).namespace
+        launch = exercise.launch(C.shape, _constants(exercise, names), block)
+        timing = time_kernel(answer, launch.grid, launch.block, A, B, C, max_seconds=SECONDS)
+    except (PlainError, KernelRejected, ValueError):
+        return {}
+    return {runtime.device_name(): timing.median_ms}
+
+
+def _step(exercise: Exercise, known: progress.Entry, now: str) -> Step:
+    return Step(
+        title=exercise.id,
+        rung=str(exercise.rung),
+        yours=known.counts,
+        ours=REFERENCE.get(exercise.id, {}),
+        time=_time(known.milliseconds),
+        passed=known.passed,
+        is_new=exercise.id == now,
+    )
+
+
+def _time(milliseconds: Mapping[str, float]) -> str:
+    """The time on the GPU that was used last: "0.12 ms at 1024, H200"."""
+    if not milliseconds:
+        return ""
+    gpu, ms = list(milliseconds.items())[-1]
+    name = gpu.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    return f"{ms:.3g} ms at {TIMED_SIZE}, {name[:LONGEST_NAME]}"
+
+
+def _matrices(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    A, B = (rng.random((size, size), np.float32) for _ in range(2))
+    return A, B, np.full((size, size), np.nan, np.float32), A @ B
+
+
+def _constants(exercise: Exercise, names: Mapping[str, object]) -> dict[str, object]:
+    """The sizes that an answer has chosen itself."""
+    wanted = (*exercise.constants, *(("BLOCK",) if exercise.block_axes else ()))
+    chosen = {name: names.get(name) for name in wanted}
+    return {
+        name: value
+        for name, value in chosen.items()
+        if isinstance(value, int) or (name == "BLOCK" and isinstance(value, tuple))
+    }

@@ -1,0 +1,48 @@
+"""A map over many blocks: the block's offset, and the guard again."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="add_ten_everywhere",
+    title="Add 10 in many blocks",
+    lesson="00",
+    position=4,
+    parameters=("a", "out"),
+    output="out",
+    grid=("N",),
+    block=(4,),
+    shapes=("N", "N"),
+    reference=lambda a: a + 10,
+    asks=("bounds",),
+    formula="out[i] = a[i] + 10",
+    hints=(
+        "How many threads stand in the blocks before block 2, if each block has four?",
+        "`cuda.blockIdx.x * cuda.blockDim.x` threads stand in the blocks before this one.",
+        "The last block may reach beyond the array, so the guard stays.",
+    ),
+    given='''\
+@cuda.jit
+def add_ten_everywhere(a, out):
+    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def add_ten_everywhere(a, out):
+    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < a.shape[0]:
+        out[i] = a[i] + 10
+''',
+    another='''\
+@cuda.jit
+def add_ten_everywhere(a, out):
+    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        out[i] = a[i] + 10
+''',
+    par=3,
+    meaning="Now the array may have any length. That first line stands in almost every kernel ever "
+    "written, so Numba has a short form of it: `cuda.grid(1)`.",
+)

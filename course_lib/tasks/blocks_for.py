@@ -1,0 +1,63 @@
+"""How many blocks cover an array: ceiling division, as a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="blocks_for",
+    title="How many blocks?",
+    lesson="00",
+    position=5,
+    kind=FUNCTION,
+    parameters=("elements", "threads"),
+    reference=lambda elements, threads: -(-elements // threads),
+    arguments=((10, 4), (8, 4), (1, 4), (3, 4), (1000, 256), (1024, 256), (7, 1), (257, 256)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda elements, threads: elements // threads,
+            "this rounds down, and the elements at the end get no thread",
+            "Ten elements, four threads to a block: who works on the last two?",
+        ),
+        WrongIdea(
+            lambda elements, threads: elements // threads + 1,
+            "this is one block too many where the threads fit exactly",
+            "Eight elements, four threads to a block: what is left for a third block?",
+        ),
+        WrongIdea(
+            lambda elements, threads: round(elements / threads),
+            "this rounds to the nearest whole number, which is sometimes below",
+            "Which blocks are left if ten elements are divided by four and you round 2.5?",
+        ),
+        WrongIdea(
+            lambda elements, threads: elements / threads,
+            "blocks are always whole, and this is a fraction",
+            "A block that is needed in part is needed. In which direction do you round?",
+        ),
+        WrongIdea(
+            lambda elements, threads: elements % threads,
+            "this is how many elements are left over, not how many blocks there are",
+            "What does one more block do for the elements that are left over?",
+        ),
+    ),
+    hints=(
+        "Ten elements in blocks of four take three blocks, and so do eleven and twelve.",
+        "`//` rounds down. What can you add to `elements` first, so that it comes out right?",
+    ),
+    given='''\
+def blocks_for(elements, threads):
+    """The smallest number of blocks of so many threads that covers all elements."""
+    ...
+''',
+    answer='''\
+def blocks_for(elements, threads):
+    """The smallest number of blocks of so many threads that covers all elements."""
+    return (elements + threads - 1) // threads
+''',
+    another='''\
+def blocks_for(elements, threads):
+    """The smallest number of blocks of so many threads that covers all elements."""
+    return -(-elements // threads)
+''',
+    meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
+    "and the guard sends the surplus away.",
+)

@@ -1,0 +1,47 @@
+"""A broadcast: each element of a table from one of a column and one of a row."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="column_plus_row",
+    title="An addition table",
+    lesson="00",
+    position=7,
+    parameters=("a", "b", "out"),
+    output="out",
+    block=(4, 4),
+    shapes=("M", "N", "M,N"),
+    reference=lambda a, b: a[:, None] + b[None, :],
+    asks=("bounds",),
+    formula="out[row, column] = a[row] + b[column]",
+    hints=(
+        "Which element of `a` does a thread in row 2 need, and which of `b` one in column 5?",
+        "The shape of `out` says where the table ends.",
+    ),
+    given='''\
+@cuda.jit
+def column_plus_row(a, b, out):
+    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def column_plus_row(a, b, out):
+    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = a[y] + b[x]
+''',
+    another='''\
+@cuda.jit
+def column_plus_row(a, b, out):
+    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    column, row = cuda.grid(2)
+    if row < a.shape[0] and column < b.shape[0]:
+        out[row, column] = a[row] + b[column]
+''',
+    par=3,
+    meaning="Each element of `a` was read once for every column, each of `b` once for every row. "
+    "The matrix product reads its numbers over and over in the same way, and most of this course "
+    "is about not fetching them again each time.",
+)

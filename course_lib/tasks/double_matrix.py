@@ -1,0 +1,48 @@
+"""A map over a matrix: two axes, x is the column."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="double_matrix",
+    title="Double every element of a matrix",
+    lesson="00",
+    position=6,
+    parameters=("A", "out"),
+    output="out",
+    block=(4, 4),
+    shapes=("M,N", "M,N"),
+    reference=lambda A: 2 * A,
+    asks=("bounds",),
+    formula="out[row, column] = 2 * A[row, column]",
+    hints=(
+        "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",
+        "x counts the columns and y the rows, so an element is `A[y, x]`.",
+        "Each direction needs its own part of the guard.",
+    ),
+    given='''\
+@cuda.jit
+def double_matrix(A, out):
+    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def double_matrix(A, out):
+    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    x, y = cuda.grid(2)
+    if y < A.shape[0] and x < A.shape[1]:
+        out[y, x] = 2 * A[y, x]
+''',
+    another='''\
+@cuda.jit
+def double_matrix(A, out):
+    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    column, row = cuda.grid(2)
+    rows, columns = A.shape
+    if row < rows and column < columns:
+        out[row, column] = 2 * A[row, column]
+''',
+    par=3,
+    meaning="x is the column and y the row: whoever keeps that apart has avoided the most common "
+    "mistake in CUDA.",
+)

@@ -1,0 +1,79 @@
+"""FLOP per byte of a kernel, from what one thread does: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="flop_per_byte",
+    title="FLOP per byte",
+    lesson="01",
+    position=1,
+    kind=FUNCTION,
+    parameters=("flops", "loads", "stores"),
+    reference=lambda flops, loads, stores: flops / (4 * (loads + stores)),
+    arguments=((1, 2, 1), (2, 3, 1), (1, 1, 1), (16, 1, 1), (7, 5, 2), (3, 1, 4)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda flops, loads, stores: flops / (loads + stores),
+            "this is FLOP per number, not per byte",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: 4 * (loads + stores) / flops,
+            "this is bytes per FLOP, the other way round",
+            "What is divided by what in FLOP per byte?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: (loads + stores) / flops,
+            "this is numbers per FLOP, the other way round, and not yet in bytes",
+            "What is divided by what in FLOP per byte?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops / (4 * loads),
+            "the stores are left out",
+            "Which bytes does a store move?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops / 4 * (loads + stores),
+            "Python divides by 4 first, and then multiplies",
+            "Where do brackets belong?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops / 4 * loads + stores,
+            "Python divides by 4 first, and then multiplies",
+            "Where do brackets belong?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops / (4 * loads + stores),
+            "only the loads are counted in bytes",
+            "How many bytes does a store move?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops / (8 * (loads + stores)),
+            "this takes a number for 8 bytes; a float32 has 4",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda flops, loads, stores: flops // (4 * (loads + stores)),
+            "`//` drops the fraction",
+            "What does / do, and // not?",
+        ),
+    ),
+    hints=(
+        "Count the bytes first. Loads and stores both move a float32, which has 4.",
+        "Per means divided by.",
+    ),
+    given='''\
+def flop_per_byte(flops, loads, stores):
+    """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
+    ...
+''',
+    answer='''\
+def flop_per_byte(flops, loads, stores):
+    """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
+    return flops / (4 * (loads + stores))
+''',
+    par=1,
+    meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the bytes "
+    "that memory delivers in a second, it is the most that the kernel can compute in a second.",
+)

@@ -1,0 +1,52 @@
+"""More numbers than threads: each thread takes several."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="grid_stride",
+    title="More numbers than threads",
+    lesson="01",
+    position=2,
+    parameters=("x", "y"),
+    output="y",
+    block=(32,),
+    tile=(256,),
+    shapes=("N", "N"),
+    reference=lambda x: 2 * x,
+    asks=("bounds", "coalesced"),
+    wrong_ideas=(WrongIdea(lambda x: x + 2, "2 is added", "What should become of `x[i]`?"),),
+    formula="y[i] = 2 * x[i]",
+    hints=(
+        "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
+        "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
+        "The loop starts at the thread's own number, ends at the array's end, and its step is "
+        "the number of all threads.",
+    ),
+    given='''\
+@cuda.jit
+def grid_stride(x, y):
+    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = 2 * x[i]
+''',
+    answer='''\
+@cuda.jit
+def grid_stride(x, y):
+    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        y[i] = 2 * x[i]
+''',
+    another='''\
+@cuda.jit
+def grid_stride(x, y):
+    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    i = cuda.grid(1)
+    while i < x.shape[0]:
+        y[i] = 2 * x[i]
+        i += cuda.gridsize(1)
+''',
+    par=2,
+    meaning="This is a **grid-stride loop**. The same kernel is right for any number of threads, "
+    "so now you can choose how many work, and see what that does.",
+)

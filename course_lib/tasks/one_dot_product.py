@@ -1,0 +1,53 @@
+"""A matrix product with one element: the sum along K, by one thread."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="one_dot_product",
+    title="A product with one element",
+    lesson="02",
+    position=2,
+    parameters=("A", "B", "C"),
+    grid=(1, 1),
+    block=(1, 1),
+    shapes=("1,K", "K,1", "1,1"),
+    family="product",
+    sizes=((1, 1, 37), (1, 1, 33), (1, 1, 5)),
+    asks=("float32",),
+    formula="C[0, 0] = the sum of A[0, k] * B[k, 0] over all k",
+    hints=(
+        "The row of A holds `A[0, 0]`, `A[0, 1]`, …; the column of B holds `B[0, 0]`, `B[1, 0]`, …",
+        "K is as long as the row of A. Which entry of `A.shape` says so?",
+        "Add up in `total`; write `C[0, 0]` once, after the loop.",
+    ),
+    given='''\
+@cuda.jit
+def one_dot_product(A, B, C):
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    total = float32(0)
+    ...
+''',
+    answer='''\
+@cuda.jit
+def one_dot_product(A, B, C):
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    total = float32(0)
+    for k in range(A.shape[1]):
+        total += A[0, k] * B[k, 0]
+    C[0, 0] = total
+''',
+    another='''\
+@cuda.jit
+def one_dot_product(A, B, C):
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    total = float32(0)
+    k = 0
+    while k < B.shape[0]:
+        total += A[0, k] * B[k, 0]
+        k += 1
+    C[0, 0] = total
+''',
+    par=3,
+    meaning="`total` belongs to the thread and stays in a register. It begins as `float32(0)`, "
+    "because a plain `0.0` is a float64 in Numba, and then the whole sum is.",
+)

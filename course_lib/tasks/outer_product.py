@@ -1,0 +1,43 @@
+"""Multiply every number of a column with every number of a row: two axes, from memory."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="outer_product",
+    title="Every number times every other",
+    lesson="02",
+    position=1,
+    parameters=("a", "b", "C"),
+    shapes=("M", "N", "M,N"),
+    reference=lambda a, b: a[:, None] * b,
+    asks=("bounds",),
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, b: a[:, None] + b,
+            "they are sums",
+            "What becomes of `a[row]` and `b[column]`?",
+        ),
+    ),
+    formula="C[row, column] = a[row] * b[column]",
+    hints=(
+        "Three lines, as in lesson 00: who am I, am I inside, what do I write?",
+        "`cuda.grid(2)` gives x first, and here x is the column.",
+    ),
+    given='''\
+@cuda.jit
+def outer_product(a, b, C):
+    """C[row, column] = a[row] * b[column]; x is the column."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def outer_product(a, b, C):
+    """C[row, column] = a[row] * b[column]; x is the column."""
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        C[row, column] = a[row] * b[column]
+''',
+    par=3,
+    meaning="You have multiplied your first matrices: `a` is M × 1, `b` is 1 × N, and every "
+    "element of `C` is one product. With K numbers in each row it becomes a sum of K products.",
+)

@@ -1,0 +1,75 @@
+"""How many bytes the loads of the naive matmul ask for: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="requested_bytes",
+    title="Count what the loads ask for",
+    lesson="02",
+    position=4,
+    kind=FUNCTION,
+    parameters=("M", "N", "K"),
+    reference=lambda M, N, K: 8 * M * N * K,
+    arguments=((1, 1, 1), (2, 3, 5), (64, 96, 32), (50, 30, 20), (1, 7, 4), (4096, 4096, 4096)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda M, N, K: 4 * (M * K + K * N),
+            "this is the size of A and B, as if each number were loaded once",
+            "How many numbers does one thread load, and how many threads are there?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 4 * (M * K + K * N + M * N),
+            "this is the size of A, B and C, as if each number moved once",
+            "How many numbers does one thread load, and how many threads are there?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 2 * M * N * K,
+            "these are numbers, not bytes",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 4 * M * N * K,
+            "this is half of it",
+            "How many loads stand in the line of your loop?",
+        ),
+        WrongIdea(
+            lambda M, N, K: M * N * K,
+            "these are the multiply-adds",
+            "How many numbers does one of them load, and how many bytes has each?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 8 * M * N * K + 4 * M * N,
+            "this counts the stores as well",
+            "What do the loads alone ask for?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 16 * M * N * K,
+            "this takes a number for 8 bytes; a float32 has 4",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda M, N, K: 8 * K,
+            "this is what one thread asks for",
+            "How many threads load anything?",
+        ),
+    ),
+    hints=(
+        "Take one thread. How often does it go round its loop, and what does it load each time?",
+        "M · N threads do the same.",
+        "A float32 has 4 bytes.",
+    ),
+    given='''\
+def requested_bytes(M, N, K):
+    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    ...
+''',
+    answer='''\
+def requested_bytes(M, N, K):
+    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    return M * N * K * 2 * 4
+''',
+    par=1,
+    meaning="8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per byte loaded**, "
+    "whatever the sizes. It counts loads only; the one store of each thread comes on top.",
+)

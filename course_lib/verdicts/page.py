@@ -1,0 +1,235 @@
+"""A verdict as HTML: the answer's lines, and beside each what is wrong there and where to look.
+
+It is made from the report's facts. Everything that a student has written goes through `escape`,
+nothing is fetched, and without its style it is still a table that can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from course_lib.diagnosis.report import Tried
+from course_lib.findings import CODES, Finding
+from course_lib.own_ladder import COLUMNS, SIZE, Step
+from course_lib.sentences import Capital, told
+from course_lib.verdicts.facts import Verdict
+from course_lib.verdicts.placing import Marked, placed
+from course_lib.web import escape, read_beside, still
+
+ERROR, WARNING, OTHER = "✗", "▲", "↔"
+MOST_LINES = 120  # of a function; a longer one is shown around its findings
+AROUND = 12
+LETTERS_OF_A_ROW = 44  # of the notes, roughly
+ROW_PIXELS = 20  # as the style has it
+_CODE = re.compile(r"`([^`]+)`")
+_UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def html_of(verdict: Verdict) -> str:
+    """The whole verdict, in one piece."""
+    css = read_beside("course_lib.verdicts", "verdict.css")
+    return still("verdict", css, "\n".join(_parts(verdict)))
+
+
+def _parts(verdict: Verdict) -> Iterator[str]:
+    report = verdict.report
+    yield _headline(verdict)
+    if report.held:
+        yield f'<p><span class="ml-muted">Holds:</span> {_inline("; ".join(report.held))}.</p>'
+    if report.launched:
+        yield f"<p>{_inline(str(report.launched))}</p>"
+    yield from _findings(verdict)
+    if report.passed:
+        yield from _of_passing(verdict)
+    if verdict.offer:
+        yield f'<p class="offer">{_inline(verdict.offer)}</p>'
+    if report.tried:
+        yield _tried(report.tried)
+
+
+def _headline(verdict: Verdict) -> str:
+    report = verdict.report
+    if report.passed:
+        said, sign = "right", "✓"
+    elif report.needs_review or report.errors[0].code == "missing-answer":
+        said, sign = "open", "…"
+    else:
+        said, sign = "wrong", ERROR
+    return (
+        f'<p class="ml-title" data-said="{said}"><span class="sign" aria-hidden="true">{sign}'
+        f"</span> {escape(report.headline())}</p>"
+    )
+
+
+# --- what is wrong ------------------------------------------------------------------------------
+
+
+def _findings(verdict: Verdict) -> Iterator[str]:
+    report = verdict.report
+    unwritten = not report.passed and report.errors[0].code == "missing-answer"
+    marked, elsewhere = placed(report.shown, () if unwritten else verdict.listings)
+    for each in elsewhere:
+        where = "" if each.line is None or unwritten else f"Line {each.line}: "
+        kind = "open" if unwritten else each.severity
+        yield f'<div class="note" data-is="{kind}">{_note(each, where)}</div>'
+    for each in marked:
+        yield _listing(each)
+    if report.left_out:
+        yield f'<p class="ml-muted">{escape(report.left_out)}</p>'
+
+
+def _note(each: Finding, where: str = "", ask: bool = True) -> str:
+    kind = "" if each.severity == "error" else " (a warning)"
+    sentence = f"{told(Capital(each.message), 'student')} {each.values}".strip()
+    title = f"{where}{CODES[each.code].title}{kind}"
+    title = title[:1].upper() + title[1:]
+    asked = f'<span class="ml-muted">Look at:</span> {_inline(each.hint)}'
+    hint = f"<p>{asked}</p>" if each.hint and ask else ""
+    code = f'<span class="ml-muted code">{escape(each.code)}</span>'
+    return f"<p><strong>{escape(title)}</strong> {code}</p><p>{_inline(sentence)}</p>{hint}"
+
+
+def _listing(marked: Marked) -> str:
+    """The function line by line, and a column of notes that begins beside the first one."""
+    shown = list(_numbers_shown(marked))
+    rows = "".join(_row(marked, number) for number in shown)
+    name = escape(marked.listing.name)
+    down = _rows_above_notes(marked, shown) * ROW_PIXELS
+    return (
+        f'<div class="beside"><table class="code" aria-label="{name}"><tbody>{rows}</tbody></table>'
+        f'<div class="notes" style="margin-top: {down}px">{"".join(_notes(marked, shown))}</div>'
+        "</div>"
+    )
+
+
+def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
+    for number in shown:
+        hint = ""
+        for each in marked.said.get(number, ()):
+            note = _note(each, f"Line {number}: ", ask=each.hint != hint)
+            yield f'<div class="note" data-is="{each.severity}">{note}</div>'
+            hint = each.hint
+
+
+def _rows_above_notes(marked: Marked, shown: Sequence[int]) -> int:
+    """Down to the first line that is spoken of; fewer where the notes need the room below."""
+    findings = [each for said in marked.said.values() for each in said]
+    letters = sum(len(each.full_message) + len(each.hint) for each in findings)
+    rows = 3 * len(findings) + letters // LETTERS_OF_A_ROW
+    return max(0, min(shown.index(min(marked.said)), len(shown) - rows))
+
+
+def _row(marked: Marked, number: int) -> str:
+    text = marked.listing.lines[number - marked.listing.first]
+    sign = kind = ""
+    if number in marked.said:
+        kind = marked.said[number][0].severity
+        sign = ERROR if kind == "error" else WARNING
+    elif number in marked.others:
+        sign, kind = OTHER, "other"
+    return (
+        f'<tr data-is="{kind}"><td class="sign">{sign}</td><td class="number">{number}</td>'
+        f'<td class="source"><code>{_source(text)}</code></td></tr>'
+    )
+
+
+def _numbers_shown(marked: Marked) -> Iterator[int]:
+    """All lines of a function of ordinary length; of a longer one, those around its findings."""
+    first, count = marked.listing.first, len(marked.listing.lines)
+    near = {*marked.said, *marked.others}
+    for number in range(first, first + count):
+        if count <= MOST_LINES or any(abs(number - each) <= AROUND for each in near):
+            yield number
+
+
+# --- what passing means -------------------------------------------------------------------------
+
+
+def _of_passing(verdict: Verdict) -> Iterator[str]:
+    task = verdict.task
+    if task is not None and task.meaning:
+        yield f'<p class="meaning">{_inline(task.meaning)}</p>'
+    if verdict.par:
+        yield f"<p>{escape(verdict.par)}</p>"
+    if verdict.rungs:
+        yield _ladder(verdict.rungs)
+    if task is not None and task.another:
+        yield (
+            "<details><summary>Another solution</summary>"
+            f"<pre>{_source(task.another.strip())}</pre></details>"
+        )
+    if verdict.onwards:
+        words, target = verdict.onwards
+        link = f'<a href="{escape(target)}">{escape(words)}</a>' if target else _inline(words)
+        yield f"<p><strong>Next:</strong> {link}</p>"
+
+
+def _ladder(rungs: Sequence[Step]) -> str:
+    """The student's rungs beside the reference's, the newest one on top."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in COLUMNS)
+    rows = "".join(_rung(each) for each in reversed(rungs))
+    return (
+        f'<table class="ladder"><caption>Your ladder, for a product of {SIZE} × {SIZE} matrices; '
+        f"in grey, ours</caption><thead><tr><th></th>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _rung(each: Step) -> str:
+    cells = "".join(
+        f"<td>{_counted(each.yours.get(counter))}<br>"
+        f'<span class="ml-muted">{_counted(each.ours.get(counter))}</span></td>'
+        for counter in COLUMNS.values()
+    )
+    here = ' data-is="here"' if each.is_new else ""
+    mark = "→ " if each.is_new else ""
+    time = f'<br><span class="ml-muted">{escape(each.time)}</span>' if each.time else ""
+    return f'<tr{here}><th scope="row">{mark}{escape(each.title)}{time}</th>{cells}</tr>'
+
+
+def _counted(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"
+
+
+# --- what was tried -----------------------------------------------------------------------------
+
+
+def _tried(tried: Sequence[Tried]) -> str:
+    right = sum(each.right for each in tried)
+    what = "launches" if tried[0].block else "calls"
+    how_many = f"all {len(tried)}" if right == len(tried) else f"{right} of {len(tried)}"
+    rows = "".join(_try(each) for each in tried)
+    return (
+        f"<details><summary>What was tried: {how_many} {what} passed</summary>"
+        f'<table class="tried"><tbody>{rows}</tbody></table></details>'
+    )
+
+
+def _try(each: Tried) -> str:
+    sign = "✓" if each.right else ERROR
+    launch = ""
+    if each.block:
+        launch = f"<td>{_sizes(each.grid)} blocks of {_sizes(each.block)} threads</td>"
+        launch += f"<td>warps {_ORDERS.get(each.schedule, escape(each.schedule))}</td>"
+    return f"<tr><td>{sign}</td><td>{escape(each.what)}</td>{launch}</tr>"
+
+
+_ORDERS = {"lockstep": "in step"}
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    """ "3 × 2" of (3, 2, 1)."""
+    kept = list(sizes)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return " × ".join(map(str, kept))
+
+
+def _inline(text: str) -> str:
+    return _CODE.sub(r"<code>\1</code>", escape(_UNLIKE_TEXT.sub(" ", text)))
+
+
+def _source(text: str) -> str:
+    """A student's text; what would turn or break the line is shown as a box."""
+    return escape(_UNLIKE_TEXT.sub("\N{WHITE SQUARE}", text))

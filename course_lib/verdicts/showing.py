@@ -1,0 +1,58 @@
+"""Note what came of a check, and show it where it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course_lib import front_end, own_ladder, progress
+from course_lib.curriculum import EXERCISES, TASKS, Exercise
+from course_lib.diagnosis.report import Report
+from course_lib.verdicts import page, words
+from course_lib.verdicts.facts import Verdict, verdict_of
+from course_lib.verdicts.typed import cell_of, is_ours
+
+
+def show(report: Report, answer: object, block: Sequence[int] | None = None) -> None:
+    """Show the verdict on an answer, and keep it in the student's progress."""
+    exercise = TASKS.get(report.exercise) or EXERCISES.get(report.exercise)
+    if exercise is None:
+        print(report)
+        return
+    if not is_ours(answer):
+        _note(report, exercise, answer, block)
+    verdict = verdict_of(report, exercise, answer)
+    if not front_end.shows_html():
+        print(words.text_of(verdict))
+        return
+    _display(verdict)
+    if report.passed and verdict.task is not None:
+        _show_run(exercise, answer)
+
+
+def _note(report: Report, exercise: Exercise, answer: object, block: Sequence[int] | None) -> None:
+    if report.passed and exercise.rung:
+        counts = own_ladder.counts_of_product(exercise, answer, block)
+        times = own_ladder.milliseconds_of_product(exercise, answer, block)
+        progress.note_passed(exercise.id, cell_of(answer), counts, times)
+    elif report.passed:
+        progress.note_passed(exercise.id, cell_of(answer), report.counts)
+    elif not report.needs_review and report.errors[0].code != "missing-answer":
+        progress.note_failure(exercise.id)
+
+
+def _display(verdict: Verdict) -> None:
+    from IPython.display import display
+
+    text = words.text_of(verdict)
+    display({"text/html": page.html_of(verdict), "text/plain": text}, raw=True)
+
+
+def _show_run(exercise: Exercise, answer: object) -> None:
+    """A picture of the student's own run; its absence never costs them the verdict."""
+    try:
+        from course_lib import figures  # it needs matplotlib, and nothing else of a check does
+
+        picture = figures.own_run(exercise.id, answer)  # type: ignore[attr-defined]
+        figures.show(picture)
+    except Exception:
+        return

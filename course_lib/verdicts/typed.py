@@ -1,0 +1,128 @@
+"""Find an answer's text, and count the lines of it that the student has typed."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import linecache
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from course_lib.diagnosis.examination import source_of
+from course_lib.emulator import Kernel, KernelRejected, kernel_from
+from course_lib.emulator.parse import plain_from
+
+OURS = "<the course's answer to "  # how the name of its source begins
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The text of one function of an answer, line by line.
+
+    Attributes:
+        name: the function's.
+        lines: from its decorator to its end.
+        first: the number of the first of them, as findings count lines.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    first: int
+
+    def has(self, number: int) -> bool:
+        return self.first <= number < self.first + len(self.lines)
+
+
+def listings(answer: object) -> list[Listing]:
+    """The functions of an answer, the one that was asked for first; none where no text is found."""
+    try:
+        kernel = _read(answer)
+        functions = source_of(kernel).functions
+    except (KernelRejected, RecursionError):
+        return []
+    names = {tree: each for each in (kernel, *_called(kernel)) if (tree := each.tree) is not None}
+    return [_listing(names[each]) for each in functions if each in names]
+
+
+def is_ours(answer: object) -> bool:
+    """Is this an answer of the course's own, as it stands in for a student's?"""
+    return _filename(answer).startswith(OURS)
+
+
+def cell_of(answer: object) -> str:
+    """The whole cell or text that defines an answer; of a file, the function alone.
+
+    Of constants, a line for each.
+    """
+    if isinstance(answer, dict):
+        return "\n".join(f"{name} = {value!r}" for name, value in answer.items())
+    held = linecache.cache.get(_filename(answer))
+    if held and len(held) == 4 and held[1] is None:  # a cell: no file of the disk
+        return "".join(held[2])
+    found = listings(answer)
+    return "\n".join(found[0].lines) if found else ""
+
+
+def lines_typed(given: str, answer: str) -> int:
+    """How many lines of an answer are not those of the given code.
+
+    Comments, docstrings and the function's own head do not count.
+    """
+    before, after = list(_lines_of_code(given)), list(_lines_of_code(answer))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return sum(last - first for kind, _, _, first, last in matcher.get_opcodes() if kind != "equal")
+
+
+def _filename(answer: object) -> str:
+    """Where a function was defined; "" if it is none."""
+    code = getattr(getattr(answer, "py_func", answer), "__code__", None)
+    return str(getattr(code, "co_filename", ""))
+
+
+def _read(answer: object) -> Kernel:
+    if hasattr(answer, "py_func") or isinstance(answer, Kernel):
+        return kernel_from(answer)
+    return plain_from(answer)
+
+
+def _called(kernel: Kernel) -> Iterator[Kernel]:
+    """The device functions that a kernel calls, and those that they call."""
+    waiting, seen = [kernel], set()
+    while waiting:
+        each = waiting.pop()
+        for node in ast.walk(each.tree):
+            called = each.namespace.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(called, Kernel) and called.tree not in seen:
+                seen.add(called.tree)
+                waiting.append(called)
+                yield called
+
+
+def _listing(kernel: Kernel) -> Listing:
+    return Listing(kernel.name, tuple(kernel.source.rstrip().splitlines()), kernel.first_line)
+
+
+def _lines_of_code(text: str) -> Iterator[str]:
+    """The lines that do something, as they are indented."""
+    text = textwrap.dedent(text)
+    passed_over = set(_heads_and_docstrings(text))
+    for number, line in enumerate(text.splitlines(), start=1):
+        code = line.strip()
+        if code and not code.startswith("#") and number not in passed_over:
+            yield line.rstrip()
+
+
+def _heads_and_docstrings(text: str) -> Iterator[int]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        first = node.body[0]
+        begins = min(each.lineno for each in (node, *node.decorator_list))
+        yield from range(begins, max(first.lineno, node.lineno + 1))
+        if ast.get_docstring(node) is not None:
+            yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)

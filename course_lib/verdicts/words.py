@@ -1,0 +1,22 @@
+"""A verdict as text, for a terminal and for whoever shows no HTML."""
+
+from __future__ import annotations
+
+import textwrap
+
+from course_lib.diagnosis.report import WIDTH
+from course_lib.verdicts.facts import Verdict
+
+
+def text_of(verdict: Verdict) -> str:
+    """The report, and below it what passing means, par, or an offer of help."""
+    parts = [str(verdict.report)]
+    if verdict.report.passed:
+        meaning = verdict.task.meaning if verdict.task else ""
+        parts += [*_wrapped(meaning), *_wrapped(verdict.par)]
+    parts += _wrapped(verdict.offer)
+    return "\n".join(parts)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH)

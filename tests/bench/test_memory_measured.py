@@ -1,0 +1,57 @@
+"""What was measured of a GPU's memory: the stored numbers are the documented ones, and add up."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib.measurements import load
+from course_lib.measurements.memory import FOLDER, in_flight, levels
+
+DOC = Path(__file__).resolve().parents[2] / "docs" / "cache_model.md"
+ROW = re.compile(r"^\| (\d*) ?\| (naive|coalesced|tiled) \|(.+)\|$", re.MULTILINE)
+
+
+def test_the_counts_are_those_of_the_cache_model_page() -> None:
+    told, size = {}, 0
+    for edge, kernel, cells in ROW.findall(DOC.read_text(encoding="utf-8")):
+        size = int(edge or size)
+        _, l1, _, l2, _, dram = (float(each) for each in cells.split("|"))
+        told[kernel, size] = (l1, l2, dram)
+    stored = json.loads((FOLDER / "H200.json").read_text(encoding="utf-8"))["levels"]
+    assert told == {
+        (row["kernel"], row["size"]): (row["l1_gb"], row["l2_gb"], row["dram_gb"]) for row in stored
+    }
+
+
+def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
+    naive, tiled = levels("naive"), levels("tiled")
+    assert naive.requested_gb == pytest.approx(8 * 4096**3 / 1e9)
+    assert tiled.requested_gb == pytest.approx(naive.requested_gb / 32)
+    twin = load("H200").entry("naive", "twin")
+    assert twin is not None and naive.ms == twin.cell(4096).median_ms  # type: ignore[union-attr]
+    lines = str(naive).splitlines()
+    assert len(lines) == 3 and naive.label in lines[0]
+    assert "549.8 GB" in lines[1] and f"{naive.dram_gb:,.1f}" in lines[1]
+
+
+def test_33_sectors_for_each_step_of_a_warp_are_what_l1_was_seen_to_pass() -> None:
+    assert levels("naive").l1_gb == pytest.approx(33 * 32 * 4096**3 / 32 / 1e9, rel=1e-4)
+
+
+def test_a_warp_that_waits_for_each_load_moves_its_bytes_once_per_latency() -> None:
+    """Both were measured, in different ways; Little's law says that they belong together."""
+    measured = in_flight()
+    assert measured.gb_per_s[32] == pytest.approx(32 * 8 / measured.latency_ns["DRAM"], rel=0.05)
+    speeds = [measured.gb_per_s[threads] for threads in sorted(measured.gb_per_s)]
+    assert speeds[-1] < measured.dram_gb_per_s
+
+
+def test_what_was_not_measured_is_refused_with_what_was() -> None:
+    with pytest.raises(KeyError, match="naive at 1024"):
+        levels("naive", 1000)
+    with pytest.raises(KeyError, match="there are: H200"):
+        in_flight("T4")

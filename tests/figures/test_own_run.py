@@ -1,0 +1,121 @@
+"""The picture of a student's run shows who wrote what in that run, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+from numba import cuda, float32
+
+from course_lib import figures
+from course_lib.curriculum import TASKS, Task
+from course_lib.emulator import Kernel, load_program
+from course_lib.figures import student_run
+from course_lib.figures.run_grids import _rectangles
+from course_lib.figures.small_launch import NoPicture
+
+IMPORTS = "from numba import cuda, float32\n"
+
+
+def kernel_of(name: str, text: str) -> Kernel:
+    return load_program(IMPORTS + text).kernel(name)
+
+
+def answer_of(name: str) -> Kernel:
+    return kernel_of(name, TASKS[name].answer)
+
+
+def hatched(picture: figures.Picture) -> int:
+    patches = picture.figure.axes[0].patches
+    return sum(isinstance(each, Rectangle) and bool(each.get_hatch()) for each in patches)
+
+
+@cuda.jit
+def add_ten_guarded(numbers, result):
+    i = 3 - cuda.threadIdx.x
+    if i >= 0:
+        result[i] = numbers[i] + float32(10)
+
+
+def test_a_decorated_kernel_with_names_of_its_own_is_drawn() -> None:
+    picture = figures.own_run("add_ten_guarded", add_ten_guarded)
+    assert "4 elements written by 8 threads" in picture.alt
+    assert "Thread 1 wrote out[2]" in picture.alt  # backwards
+
+
+def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
+    picture = figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
+    assert hatched(picture) == 4
+    assert "4 threads write nothing" in picture.alt
+    assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
+
+
+def test_which_block_wrote_an_element_follows_the_kernel() -> None:
+    """The same launch, with x for the rows or for the columns."""
+    rows = answer_of("naive_by_rows")
+    text = TASKS["naive_by_rows"].answer.replace("row, column = cuda", "column, row = cuda")
+    assert "of block (0, 1) wrote C[8, 16]" in figures.own_run("naive_by_rows", rows).alt
+    columns = figures.own_run("naive_by_rows", kernel_of("naive_by_rows", text))
+    assert "of block (1, 0) wrote C[8, 16]" in columns.alt
+
+
+def test_shared_memory_and_its_barrier_stand_between() -> None:
+    picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
+    assert "1 barrier" in picture.alt
+    assert "with what thread 5 had put into shelf[5]" in picture.alt
+    written = {each.get_text() for each in picture.figure.axes[0].texts}
+    assert {"thread", "shelf", "barrier", "y"} <= written
+    # From 16 threads to the shelf, from the shelf to 16 elements, and the barrier.
+    assert len(picture.figure.axes[0].lines) == 33
+
+
+def copy_task(body: str) -> tuple[Task, Kernel]:
+    head = "@cuda.jit\ndef copy(x, out):\n    i = cuda.grid(1)\n"
+    text = f"{head}    if i < x.shape[0]:\n        {body}\n"
+    task = Task(
+        id="copy", title="A copy", lesson="03", parameters=("x", "out"), output="out",
+        grid=("N",), block=(32,), shapes=("N", "N"), reference=lambda x: x, hints=("A hint.",),
+        asks=("coalesced",), given="def copy(): ...", answer=text,
+    )  # fmt: skip
+    return task, kernel_of("copy", text)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("out[i] = x[i]", "load of x, 4 sectors; store of out, 4 sectors"),
+        ("out[i] = x[8 * i % 48]", "load of x, 6 sectors; store of out, 4 sectors"),
+        ("out[i] = x[0]", "load of x, 1 sector; store of out, 4 sectors"),
+    ],
+)
+def test_the_sectors_that_the_first_warp_touches(
+    body: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, kernel = copy_task(body)
+    monkeypatch.setattr(student_run, "TASKS", {"copy": task})
+    assert told in figures.own_run("copy", kernel).alt
+    monkeypatch.setattr(student_run, "TASKS", {"copy": replace(task, lesson="01")})
+    assert "sector" not in figures.own_run("copy", kernel).alt  # nobody knows them yet
+
+
+def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NoPicture, match="no picture of a run of 'sectors'"):
+        figures.own_run("sectors", lambda stride, offset: 4)
+    with pytest.raises(NoPicture, match="does not run"):
+        figures.own_run(
+            "put_seven", kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
+        )
+    huge = replace(TASKS["add_ten_guarded"], shapes=("5000", "5000"))
+    monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
+    with pytest.raises(NoPicture, match="too many"):
+        figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
+
+
+def test_a_mask_is_covered_exactly_by_its_rectangles() -> None:
+    mask = np.random.default_rng(1).random((9, 7)) < 0.5
+    covered = np.zeros(mask.shape, int)
+    for top, bottom, left, right in _rectangles(mask):
+        covered[top:bottom, left:right] += 1
+    assert np.array_equal(covered, mask.astype(int))

@@ -1,0 +1,139 @@
+"""What is wanted is what the task's own answer does: its numbers, and what they come from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_lib import figures
+from course_lib.curriculum import TASKS, Task
+from course_lib.figures import specification as module
+from course_lib.figures.cells import slots
+from course_lib.figures.origins import origins, touches_of, written_elements
+from course_lib.figures.small_launch import NoPicture, launch_answer
+from course_lib.kinds import FUNCTION
+
+PRODUCT = TASKS["naive_by_rows"]
+STAGED = replace(
+    PRODUCT,
+    id="staged",
+    grid=(),
+    block=(2, 2),
+    given="def staged(): ...",
+    answer="""\
+@cuda.jit
+def staged(A, B, C):
+    sA = cuda.shared.array((2, 2), float32)
+    sB = cuda.shared.array((2, 2), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(0)
+    for t in range((A.shape[1] + 1) // 2):
+        sA[ty, tx] = A[y, 2 * t + tx] if y < A.shape[0] and 2 * t + tx < A.shape[1] else 0
+        sB[ty, tx] = B[2 * t + ty, x] if x < B.shape[1] and 2 * t + ty < B.shape[0] else 0
+        cuda.syncthreads()
+        for k in range(2):
+            total += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = total
+""",
+)
+
+
+def kernel_task(answer: str, shapes: tuple[str, ...], name: str = "t", **more: object) -> Task:
+    parameters = (*("x", "y")[: len(shapes) - 1], "out")
+    body = f"@cuda.jit\ndef {name}({', '.join(parameters)}):\n"
+    body += "".join(f"    {line}\n" for line in answer.splitlines())
+    return Task(
+        id=name, title="A task", lesson="00", parameters=parameters, output="out", shapes=shapes,
+        reference=lambda *inputs: inputs[0], hints=("A hint.",), answer=body,
+        given=f"def {name}(): ...", **{"block": (4,), **more},
+    )  # fmt: skip
+
+
+def sources(task: Task, element: tuple[int, ...]) -> set[tuple[str, tuple[int, ...]]]:
+    return origins(touches_of(launch_answer(task, "reading")), task.output, element)
+
+
+@pytest.mark.parametrize("task", [PRODUCT, STAGED], ids=lambda each: each.id)
+def test_an_element_of_a_product_comes_from_a_row_and_a_column(task: Task) -> None:
+    row = {("A", (2, k)) for k in range(4)}
+    column = {("B", (k, 3)) for k in range(4)}
+    assert sources(task, (2, 3)) == row | column
+
+
+def test_what_passes_through_shared_memory_is_followed_to_its_origin() -> None:
+    assert sources(TASKS["reverse_sixteen"], (5,)) == {("x", (10,))}
+    four = {("x", (64 * t + 42,)) for t in range(4)}
+    assert sources(TASKS["place_the_barriers"], (21,)) == four
+
+
+def test_a_thread_with_several_elements_does_not_mix_them_up() -> None:
+    loop = "for i in range(cuda.threadIdx.x, out.shape[0], 4):\n    out[i] = 2 * x[i]"
+    assert sources(kernel_task(loop, ("N", "N"), grid=(1,)), (6,)) == {("x", (6,))}
+
+
+def test_all_that_is_added_up_by_atomics_counts() -> None:
+    added = "cuda.atomic.add(out, 0, x[cuda.threadIdx.x])"
+    every = {("x", (i,)) for i in range(4)}
+    assert sources(kernel_task(added, ("4", "1"), grid=(1,)), (0,)) == every
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_the_picture_says_what_the_reference_computes(task: Task) -> None:
+    if not task.kind.is_launched or task.reference is None:
+        return
+    ran = launch_answer(task, "reading")
+    assert np.allclose(ran.output, task.reference(*ran.inputs.values()))
+
+
+def test_every_source_stands_in_the_picture_and_in_its_words() -> None:
+    picture = figures.wanted("place_the_barriers")
+    assert "y[21]" in picture.alt
+    for index in (42, 106, 170, 234):
+        assert f"x[{index}]" in picture.alt
+        assert str(index) in {each.get_text() for each in picture.figure.axes[0].texts}
+
+
+def test_what_nobody_writes_stays_in_the_background() -> None:
+    assert "out should hold 0, 0, 7, 0" in figures.wanted("put_seven").alt
+    ran = launch_answer(TASKS["put_seven"], "reading")
+    assert written_elements(touches_of(ran), "out") == [(2,)]
+
+
+def test_a_plain_function_shows_some_of_its_calls() -> None:
+    assert "sectors(1, 1) should be 5" in figures.wanted("sectors").alt
+
+
+def test_a_function_with_few_calls_is_not_given_away() -> None:
+    few = replace(TASKS["sectors"], arguments=((1, 0), (2, 0), (3, 0), (4, 0)))
+    assert few.kind is FUNCTION and not few.has_picture
+
+
+def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(NoPicture, match="no task 'put_eight'"):
+        figures.wanted("put_eight")
+    idle = kernel_task("pass", ("4", "4"), "idle", grid=(1,))
+    monkeypatch.setattr(module, "TASKS", {"idle": idle})
+    with pytest.raises(NoPicture, match="nothing is written"):
+        figures.wanted("idle")
+
+
+@pytest.mark.parametrize(
+    ("size", "most", "keep", "drawn"),
+    [
+        (4, 16, (), (0, 1, 2, 3)),
+        (20, 8, (), (0, 1, 2, None, 18, 19)),
+        (20, 8, (9,), (0, 1, 2, None, 9, None, 18, 19)),
+        (20, 8, (4, 16), (0, 1, 2, 3, 4, None, 16, 17, 18, 19)),
+    ],
+)
+def test_a_long_axis_is_shortened_around_what_is_picked_out(
+    size: int, most: int, keep: tuple[int, ...], drawn: tuple[int | None, ...]
+) -> None:
+    assert slots(size, most, keep) == drawn

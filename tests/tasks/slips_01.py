@@ -1,0 +1,36 @@
+"""The slips that are usual in the tasks of lesson 01: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "flop_per_byte": [
+        ("flops / (4 * (loads + stores))", "flops / (loads + stores)", "wrong-formula", "return"),
+        ("flops / (4 * (loads + stores))", "4 * (loads + stores) / flops", "wrong-formula",
+         "return"),
+        ("flops / (4 * (loads + stores))", "flops / 4 * (loads + stores)", "wrong-formula",
+         "return"),
+        (" + stores", "", "wrong-formula", "return"),
+        ("4 * (loads + stores)", "4 * loads + stores", "wrong-formula", "return"),
+        ("flops / ", "flops // ", "wrong-formula", "return"),
+        ("return flops", "flops", "wrong-formula", "def flop"),
+        ("flops / (4 * (loads + stores))", "1 / 12", "hardcoded-answer", "return"),
+    ],
+    "grid_stride": [
+        ("cuda.gridsize(1)", "64", "incomplete-output", "y[i] ="),
+        ("cuda.gridsize(1)", "32", "race-write-after-write", "y[i] ="),
+        (", cuda.gridsize(1)", "", "race-write-after-write", "y[i] ="),
+        ("cuda.gridsize(1)", "cuda.blockDim.x", "race-write-after-write", "y[i] ="),
+        ("cuda.grid(1),", "cuda.threadIdx.x,", "race-write-after-write", "y[i] ="),
+        ("cuda.grid(1), x.shape[0], cuda.gridsize(1)", "x.shape[0]", "race-write-after-write",
+         "y[i] ="),
+        ("x.shape[0]", "x.shape[0] - 1", "incomplete-output", "y[i] ="),
+        ("x.shape[0]", "cuda.gridsize(1)", "wrong-loop-bound", "for i in"),
+        ("2 * x[i]", "x[i] + 2", "wrong-formula", "y[i] ="),
+    ],
+    "bytes_in_flight": [
+        ("latency_ns * gb_per_s", "gb_per_s / latency_ns", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns / gb_per_s", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * 1e-9 * gb_per_s", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * gb_per_s * 1e9", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "latency_ns * gb_per_s / 4", "wrong-formula", "return"),
+        ("latency_ns * gb_per_s", "4 * latency_ns * gb_per_s", "wrong-formula", "return"),
+    ],
+}  # fmt: skip

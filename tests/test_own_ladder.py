@@ -1,0 +1,69 @@
+"""The student's own ladder: its rungs, counted alike for them and for the course's answers."""
+
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from course_lib import own_ladder as ladder
+from course_lib import progress
+from course_lib.building.exercises import answer_cells
+from course_lib.building.notebook import read, source
+from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
+
+ROOT = Path(__file__).parents[1]
+HEAD = "from numba import cuda, float32\nimport numpy as np\n"
+ASKED = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung]
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_session", progress._Session())
+
+
+def solution(exercise: Exercise) -> Any:
+    """The course's answer as an object."""
+    if exercise.id in TASKS:
+        text = TASKS[exercise.id].answer
+    else:
+        stem = next(each.stem for each in LESSONS if each.number == exercise.lesson)
+        cells = answer_cells(read(ROOT / "solutions" / f"{stem}.ipynb"))
+        text = source(cells[exercise.id])
+    return defined(text, exercise.id)
+
+
+def defined(text: str, name: str) -> Any:
+    filename = f"<answer {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, (HEAD + text).splitlines(True), filename)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(HEAD + text, filename, "exec"), names)
+    return names[name]
+
+
+@pytest.mark.parametrize("exercise", ASKED, ids=lambda each: each.id)
+def test_the_stored_counts_are_those_of_the_answer(exercise: Exercise) -> None:
+    counted = ladder.counts_of_product(exercise, solution(exercise))
+    assert counted
+    assert {name: counted[name] for name in ladder.COLUMNS.values()} == ladder.REFERENCE[
+        exercise.id
+    ]
+
+
+def test_the_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up() -> None:
+    names = [each.name for each in RUNGS]
+    rungs = [each.rung for each in ladder.whole_ladder()]
+    assert rungs == sorted(rungs, key=names.index)
+    assert {each.title for each in ladder.whole_ladder()} == {each.id for each in ASKED}
+    assert ladder.own_ladder() == ()
+
+
+def test_a_wrong_kernel_and_one_that_cannot_run_count_nothing() -> None:
+    exercise = EXERCISES["matmul_naive"]
+    right = solution(exercise)
+    assert ladder.counts_of_product(exercise, right, block=(2048, 2)) == {}
+    zeros = "@cuda.jit\ndef zeros(A, B, C):\n    C[cuda.grid(2)] = 0\n"
+    assert ladder.counts_of_product(exercise, defined(zeros, "zeros")) == {}
+    assert ladder.counts_of_product(EXERCISES["mat_add"], right) == {}

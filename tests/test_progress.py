@@ -1,0 +1,230 @@
+"""What a student has passed is kept: whole or not at all, for nobody but a student."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from course_lib import front_end, progress
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(progress, "_session", progress._Session())
+    return
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of progress, and a student to keep it for."""
+    monkeypatch.setattr(front_end, "has_a_student", lambda: True)
+    monkeypatch.setenv(progress.SETTING, str(tmp_path / "progress.json"))
+    return tmp_path / "progress.json"
+
+
+def new_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_session", progress._Session())
+
+
+def test_what_was_passed_is_there_in_the_next_session(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress.note_failure("put_seven")
+    progress.note_passed("put_seven", "out[2] = 7\n", {"flops": 3}, {"NVIDIA H200": 0.25})
+    new_session(monkeypatch)
+    known = progress.entry("put_seven")
+    assert known.passed and known.text == "out[2] = 7\n"
+    assert (known.counts, known.milliseconds) == ({"flops": 3}, {"NVIDIA H200": 0.25})
+    assert (known.failures, known.in_a_row) == (1, 0)
+    assert set(os.listdir(file.parent)) == {"progress.json", ".progress.json.lock"}
+
+
+@pytest.mark.parametrize("name", ["CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"])
+def test_tests_and_servers_touch_no_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setattr(front_end, "shell", lambda: object())
+    monkeypatch.setenv(progress.SETTING, str(tmp_path / "progress.json"))
+    assert progress.is_kept(), "a student in a notebook"
+    monkeypatch.setenv(name, "1")
+    progress.note_passed("put_seven", "")
+    progress.note_failure("sectors")
+    assert os.listdir(tmp_path) == []
+    assert progress.entry("put_seven").passed, "the session remembers it all the same"
+
+
+def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setattr(front_end, "shell", lambda: None)
+    monkeypatch.delattr(sys, "ps1", raising=False)
+    assert not progress.is_kept()
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    assert progress.is_kept()
+    monkeypatch.setenv(progress.SETTING, "off")
+    assert not progress.is_kept()
+
+
+def test_it_lies_beside_the_course_or_where_one_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(progress.SETTING, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert progress.path() == ROOT / "progress.json"
+    installed = tmp_path / "site-packages/course_lib/progress.py"
+    monkeypatch.setattr(progress, "__file__", str(installed))
+    assert progress.path() == tmp_path / "progress.json"
+
+
+DEEP = '{"answers": ' + "[" * 100_000
+DAMAGED = {
+    "cut off": '{"answers": {"put_seven": {"pas',
+    "no json": "import os; os.system('true')",
+    "a list": "[]",
+    "no answers": '{"answers": 7}',
+    "deep": DEEP,
+    "deep but whole": '{"answers": {}, "more": ' + "[" * 900 + "]" * 900 + "}",
+    "binary": "\x00\x01",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_kept_aside_and_told_once(
+    text: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(text)
+    progress.note_passed("put_seven", "mine")
+    progress.note_passed("sectors", "mine, too")
+    said = capsys.readouterr().out
+    kept = file.with_name("progress-damaged-1.json")
+    if text == DAMAGED["deep but whole"] and not kept.exists():
+        assert said == ""  # this Python can read and write it
+    else:
+        assert kept.read_text() == text
+        assert said.count("\n") == 1 and "progress-damaged-1.json" in said
+    assert progress.entry("put_seven").passed and progress.entry("sectors").passed
+    assert json.loads(file.read_text())["answers"]["sectors"]["text"] == "mine, too"
+
+
+HOSTILE = {
+    "../../evil": {"passed": True},
+    "<script>": {"passed": True},
+    "wrong_type": {"passed": "yes"},
+    "negative": {"failures": -1},
+    "infinite": {"milliseconds": {"gpu": float("inf")}},
+    "not_a_number": {"milliseconds": {"gpu": float("nan")}},
+    "a_lesson": {"shown_in": "<b>"},
+    "long": {"text": "x" * 50_000},
+    "no_dict": 3,
+}
+
+
+def test_what_is_sound_in_a_hostile_file_goes_on(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sound = {"put_seven": {"passed": True, "text": "\ud800", "of_a_newer_course": [1]}}
+    before = json.dumps({"answers": HOSTILE | sound, "newer": 1})
+    file.write_text(before)
+    assert list(progress.entries()) == ["put_seven"]
+    assert file.with_name("progress-damaged-1.json").read_text() == before
+    file.write_text(before)
+    progress.note_failure("sectors")
+    assert file.with_name("progress-damaged-2.json").read_text() == before
+    written = json.loads(file.read_text())
+    assert set(written["answers"]) == {"put_seven", "sectors"}
+    assert written["answers"]["put_seven"]["of_a_newer_course"] == [1]
+    assert capsys.readouterr().out.count("is damaged") == 2
+
+
+def test_what_is_no_file_hangs_nothing(file: Path) -> None:
+    file.mkdir()
+    progress.note_passed("put_seven", "")
+    assert progress.entry("put_seven").passed
+    assert file.with_name("progress-damaged-1.json").is_dir()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
+def test_a_pipe_in_its_place_is_not_read(file: Path) -> None:
+    os.mkfifo(file)
+    assert progress.entries() == {}
+
+
+def test_where_nothing_can_be_written_the_session_goes_on(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    progress.note_passed("put_seven", "mine")
+    before = file.read_text()
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", refuse)
+    progress.note_passed("sectors", "mine")
+    progress.note_passed("sectors", "mine")
+    assert file.read_text() == before
+    assert set(os.listdir(file.parent)) == {"progress.json", ".progress.json.lock"}
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "No space left on device" in said
+    assert progress.entry("sectors").passed, "the session remembers it"
+    monkeypatch.setattr(os, "replace", replace)
+    progress.note_failure("put_seven")
+    assert set(json.loads(file.read_text())["answers"]) == {"put_seven", "sectors"}
+
+
+def _fail_often(file: str, name: str) -> None:
+    os.environ[progress.SETTING] = file
+    front_end.has_a_student = lambda: True  # type: ignore[assignment]
+    for _ in range(25):
+        progress.note_failure(name)
+        progress.note_failure("both")
+
+
+def test_two_notebooks_lose_nothing_of_each_other(file: Path) -> None:
+    with ProcessPoolExecutor(2) as pool:
+        for each in [pool.submit(_fail_often, str(file), name) for name in ("one", "two")]:
+            each.result(timeout=60)
+    known = progress.entries()
+    assert {name: each.failures for name, each in known.items()} == {
+        "one": 25, "two": 25, "both": 50,
+    }  # fmt: skip
+
+
+def test_what_was_shown_is_owed_until_it_is_passed_in_a_later_lesson() -> None:
+    progress.begin("00")
+    progress.note_shown("put_seven", "00")
+    progress.note_passed("put_seven", "as it was shown")
+    assert progress.owed("00") == [] and progress.owed("") == []
+    assert progress.owed("01") == progress.owed("05b") == ["put_seven"]
+    progress.begin("01")
+    progress.note_passed("put_seven", "unaided")
+    assert progress.owed("02") == []
+
+
+def test_what_a_later_lesson_shows_again_is_owed_after_that_one() -> None:
+    progress.begin("01")
+    progress.note_shown("put_seven", "00")
+    progress.note_passed("put_seven", "as it was shown")
+    assert progress.owed("01") == []
+    assert progress.owed("02") == ["put_seven"]
+
+
+def test_the_file_is_ignored_by_git() -> None:
+    names = ["progress.json", ".progress.json.lock", "progress-damaged-1.json", "my/notebooks/x"]
+    done = subprocess.run(
+        ["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 128:
+        pytest.skip("no checkout of git")
+    assert done.stdout.split() == names

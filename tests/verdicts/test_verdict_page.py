@@ -1,0 +1,310 @@
+"""The verdict as it is seen: lines marked, causes beside them, said once, and harmless."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from numba import cuda, float32
+
+import course_lib
+from course_lib import front_end, progress
+from course_lib.checking import CheckFailed, examine
+from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.diagnosis.report import Report
+from course_lib.findings import finding
+from course_lib.sentences import told
+from course_lib.verdicts import page, words
+from course_lib.verdicts.facts import Verdict, verdict_of
+from course_lib.verdicts.placing import placed
+from course_lib.verdicts.typed import Listing, lines_typed, listings
+
+ROOT = Path(__file__).parents[2]
+HEAD = "from numba import cuda, float32\nimport numpy as np\n"
+TILED = '''
+@cuda.jit
+def matmul_tiled(A, B, C):
+    """<script>alert(1)</script> &amp; `x`"""
+    sA = cuda.shared.array((16, 16), float32)
+    sB = cuda.shared.array((16, 16), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    acc = float32(0)
+    for start in range(0, A.shape[1], 16):
+        sA[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else 0
+        sB[ty, tx] = B[start + ty, col] if start + ty < B.shape[0] and col < B.shape[1] else 0
+        for k in range(16):
+            acc += sA[ty, k] * sB[k, tx]  # </code></td><img src=x onerror=alert(1)>
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc
+'''
+# What an output may neither hold nor fetch.
+FORBIDDEN = {"script", "img", "iframe", "link", "object", "embed", "form", "base", "meta", "svg"}
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_session", progress._Session())
+
+
+def defined(text: str, name: str, **names: Any) -> Any:
+    """What a cell defines."""
+    filename = f"<cell {hash(text)}>"
+    whole = HEAD + text
+    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    space: dict[str, Any] = {"__name__": "__main__", **names}
+    exec(compile(whole, filename, "exec"), space)
+    return space[name]
+
+
+def verdict(exercise: str, answer: object) -> Verdict:
+    known = {**TASKS, **EXERCISES}[exercise]
+    return verdict_of(examine(exercise, answer, debug=True), known, answer)
+
+
+class Page(HTMLParser):
+    """The tags of a page, and the lines of its code with the mark of each."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.lines: list[list[str]] = []
+        self.marks: list[str | None] = []
+        self.words = ""
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag != "br":
+            self.open.append(tag)
+        if tag == "tr":
+            self.lines.append([])
+            self.marks.append(dict(attrs).get("data-is"))
+        if tag == "td" and self.lines:
+            self.lines[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"{tag} is closed within {self.open[-1:]}"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words += data
+        if "td" in self.open:
+            self.lines[-1][-1] += data
+
+    def marked(self, kind: str) -> list[str]:
+        """The source of the lines that have this mark."""
+        return [
+            line[2].strip() for line, mark in zip(self.lines, self.marks, strict=True)
+            if mark == kind
+        ]  # fmt: skip
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> None:
+    answer = defined(TILED, "matmul_tiled")
+    found = verdict("matmul_tiled", answer)
+    seen = Page(page.html_of(found))
+    [error] = seen.marked("error")
+    assert error.startswith("acc += sA[ty, k]")
+    [other] = seen.marked("other")
+    assert other.startswith("sB[ty, tx] = B[start")
+    cause = found.report.errors[0]
+    assert flat(cause.full_message)[1:] in flat(seen.words)
+    assert flat(told(cause.hint, "student")) in flat(seen.words)
+    source = [line[2] for line in seen.lines if len(line) == 3 and line[1].isdecimal()]
+    assert "\n".join(source) == TILED.strip()
+
+
+def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
+    html = page.html_of(verdict("matmul_tiled", defined(TILED, "matmul_tiled")))
+    seen = Page(html)
+    assert not {tag for tag, _ in seen.tags} & FORBIDDEN
+    for _, attributes in seen.tags:
+        assert not any(name.startswith("on") for name in attributes)
+    assert not re.search(
+        r"https?:|url\(|@import|src=", re.sub(r"&[^;]+;|<code>.*?</code>", "", html)
+    )
+    assert "<script>alert(1)</script>" in seen.words, "it is shown as it was typed"
+    assert seen.open == []
+
+
+HOSTILE = {
+    "a name": ("def sectors(stride, offset):\n    return ｓｔｒｉｄｅ.__class__", ""),
+    "turned": ("def sectors(stride, offset):\n    return 'a\u202eb\u2028c'", "\u202e"),
+    "a string": (
+        "def sectors(stride, offset):\n    return '</code><script>x</script>'",
+        "<script>",
+    ),
+    "an error": ("def sectors(stride, offset):\n    return stride.\u00e9['<b>']", "<b>"),
+}
+
+
+@pytest.mark.parametrize(("text", "part"), HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_breaks_nothing(text: str, part: str) -> None:
+    html = page.html_of(verdict("sectors", defined(text, "sectors")))
+    assert not part or part not in html
+    seen = Page(html)
+    assert seen.open == [] and not {tag for tag, _ in seen.tags} & FORBIDDEN
+
+
+def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> None:
+    """Both are made from the report; here they say the same."""
+    for exercise, text in (
+        ("matmul_tiled", TILED),
+        ("sectors", "def sectors(s, o):\n    return 4"),
+    ):
+        found = verdict(exercise, defined(text, exercise))
+        text_words = flat(words.text_of(found))
+        page_words = flat(Page(page.html_of(found)).words)
+        assert found.report.shown
+        for each in found.report.shown:
+            assert flat(each.full_message)[1:] in text_words
+            assert flat(each.full_message)[1:] in page_words
+        assert flat(found.report.headline()) in page_words
+
+
+def test_passing_shows_meaning_par_and_another_solution() -> None:
+    text = "def sectors(s, offset):\n    return len({(offset + k * s) // 8 for k in range(32)})"
+    found = verdict("sectors", defined(text, "sectors"))
+    object.__setattr__(found.exercise, "meaning", "A stride of 8 costs 32 sectors.")
+    try:
+        seen = Page(page.html_of(found)).words
+        said = words.text_of(found)
+    finally:
+        object.__setattr__(found.exercise, "meaning", "")
+    for shown in (seen, said):
+        assert "A stride of 8 costs 32 sectors." in shown
+        assert "You wrote 1 line; par is 4." in shown
+    assert "Another solution" in seen and "for lane in range(32)})" in seen
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_par_is_what_the_answer_adds_to_the_given_code(task) -> None:
+    assert lines_typed(task.given, task.answer) == task.par
+
+
+def test_comments_and_docstrings_are_no_typed_lines() -> None:
+    given = '@cuda.jit\ndef f(a):\n    """What it does."""\n    ...\n'
+    typed = '@cuda.jit\ndef f(a):\n    """Mine."""\n    # so\n\n    a[0] = 1  # one\n    a[1] = 2\n'
+    assert lines_typed(given, typed) == 2
+    assert lines_typed(given, given) == 0
+
+
+def test_a_line_that_two_functions_have_is_marked_in_neither() -> None:
+    kernel = Listing("kernel", ("@cuda.jit", "def kernel(a):", "    f(a)"), 1)
+    called = Listing("f", ("@cuda.jit(device=True)", "def f(a):", "    a[9] = 0"), 1)
+    fault = finding("out-of-bounds-write", "It leaves a.", 3)
+    assert placed([fault], [kernel, called]) == ([], [fault])
+    below = Listing("f", called.lines, 10)
+    [marked], elsewhere = placed([finding("out-of-bounds-write", "x", 12)], [kernel, below])
+    assert marked.listing is below and not elsewhere
+    report = Report("put_seven", (fault,))
+    html = page.html_of(Verdict(report, TASKS["put_seven"], (kernel, called)))
+    assert "Line 3: write outside an array" in Page(html).words
+
+
+def test_a_fault_in_a_device_function_of_the_cell_is_marked_there() -> None:
+    text = """
+@cuda.jit(device=True)
+def store(out, i):
+    out[i + 4] = 7
+
+@cuda.jit
+def put_seven(out):
+    store(out, 2)
+"""
+    seen = Page(page.html_of(verdict("put_seven", defined(text, "put_seven"))))
+    assert seen.marked("error") == ["out[i + 4] = 7"]
+
+
+def test_a_function_without_a_text_has_a_verdict_all_the_same() -> None:
+    for answer in (None, 7, print, lambda stride, offset: 1, eval("lambda stride, offset: 1")):
+        found = verdict("sectors", answer)
+        assert listings(answer) == [] or found.listings
+        assert Page(page.html_of(found)).open == []
+
+
+@cuda.jit
+def wrong(A, B, C):
+    x, y = cuda.grid(2)
+    C[y, x] = A[y, x] + B[y, x] + float32(1)
+
+
+class Shell:
+    """A notebook's shell, as far as it is asked."""
+
+    kernel = object()
+    user_ns = MappingProxyType({})
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """What a notebook shows."""
+    outputs: list[dict[str, str]] = []
+    monkeypatch.setattr(front_end, "shell", Shell)
+    monkeypatch.setattr("IPython.get_ipython", Shell)
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: outputs.append(data))
+    return outputs
+
+
+def test_a_notebook_is_told_once(
+    shown: list[dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        course_lib.check("mat_add", wrong)
+    [output] = shown
+    assert output["text/plain"] == str(examine("mat_add", wrong))
+    assert 'class="ml ml-verdict' in output["text/html"]
+    assert capsys.readouterr().out == "", "nothing is printed beside it"
+    assert caught.value._render_traceback_() == [str(caught.value)], "pytest needs the cause"
+    monkeypatch.setattr(front_end, "is_tested", lambda: False)
+    assert caught.value._render_traceback_() == ["The cells below wait until this answer passes."]
+    assert str(caught.value).startswith("mat_add is not right yet. Line ")
+
+
+def test_a_picture_that_fails_costs_nobody_the_verdict(
+    shown: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("course_lib.figures.own_run", fail, raising=False)
+    course_lib.check(
+        "put_seven", defined("@cuda.jit\ndef put_seven(out):\n    out[2] = 7", "put_seven")
+    )
+    assert len(shown) == 1
+
+
+def test_checking_needs_neither_numba_nor_matplotlib() -> None:
+    script = (
+        "import sys, course_lib\n"
+        "class Not:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in ('numba', 'matplotlib'):\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Not())\n"
+        "course_lib.check('sectors', None)\n"
+        "sys.path.insert(0, sys.argv[1]); from plain_sectors import sectors\n"
+        "course_lib.check('sectors', sectors)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "sectors: passed" in done.stdout
