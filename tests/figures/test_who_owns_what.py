@@ -68,7 +68,7 @@ def test_a_wrong_mapping_and_its_wrong_values() -> None:
     assert owned(figure, 0, 8) == "owns C[1, 0]"
     assert "Its value is wrong" in figure.sentence(block=0, thread=8)
     assert "⚠ 32 elements have several writers" in figure.html()
-    assert "32 elements were written by nobody" in figure.still.alt
+    assert "32 by nobody" in figure.still.alt
 
 
 def test_a_thread_may_own_several_elements() -> None:
