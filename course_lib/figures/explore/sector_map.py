@@ -17,7 +17,7 @@ _OFFSET = 62  # room for the byte offset of a line
 _ROW = 21
 _PER_LINE = CACHE_LINE_BYTES // SECTOR_BYTES
 _FEW, _SOME = 8, 22  # up to so many lines stand in one column, in two
-_LARGEST = 1.8  # how far few lines are magnified, so that they fill the room of many
+_LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of many
 
 
 @dataclass(frozen=True)
