@@ -143,7 +143,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="03",
         slug="coalescing",
         title="Coalescing: let a warp read side by side",
-        minutes=40,
+        minutes=35,
         goals=(
             "Predict how many sectors one request of a warp touches",
             "Change one line so that the lanes of a warp read neighbours",

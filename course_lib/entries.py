@@ -113,6 +113,8 @@ def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
         yield "grid", "grid and block need one size for each direction"
     if not task.kind.is_launched and task.reference is None:
         yield "reference", "a task without a kernel needs a `reference`"
+    if task.replaced_by and not task.replaced_by.isidentifier():
+        yield "replaced_by", f"{task.replaced_by!r} is no name in Python"
 
 
 def _names_defined(tree: ast.Module) -> set[str]:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
@@ -56,6 +56,8 @@ class Exercise:
         lesson: the number of its lesson, which finds it by this.
         parameters: the parameters of the kernel, in order.
         position: its place among the exercises of its lesson, from 1 on.
+        order: how its matrices lie in memory, as NumPy has it: "C" row after row, "F" column after
+            column.
         output: the parameter that the kernel writes.
         block: threads per block, x first; a name stands for one of the constants.
         tile: the part of the output that one block computes, x first; the block itself if None.
@@ -97,6 +99,7 @@ class Exercise:
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
     position: int = 1
+    order: Literal["C", "F"] = "C"
     place: ClassVar[entries.Place]  # each has its own: where its entry is written
     is_graded: ClassVar[bool] = True
     forgiven: ClassVar[frozenset[str]] = frozenset()  # codes of findings that are passed over
@@ -202,6 +205,7 @@ class Task(Exercise):
         another: a second right answer to compare with, as a whole cell, if there is one worth it.
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
+        replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
     """
@@ -216,6 +220,7 @@ class Task(Exercise):
     another: str = ""
     par: int = 1
     meaning: str = ""
+    replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
     wrong_ideas: tuple[WrongIdea, ...] = ()
     is_graded: ClassVar[bool] = False

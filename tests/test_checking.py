@@ -197,11 +197,11 @@ def test_check_prints_the_verdict_and_passes(capsys: pytest.CaptureFixture[str])
 
 def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CheckFailed) as caught:
-        check("matmul_coalesced", matmul_tiled, block=(8, 8))
-    assert "matmul_coalesced: not yet" in capsys.readouterr().out
+        check("matmul_naive", matmul_tiled, block=(8, 8))
+    assert "matmul_naive: not yet" in capsys.readouterr().out
     shown = caught.value._render_traceback_()
     assert len(shown) == 1
-    assert shown[0].startswith("matmul_coalesced is not right yet")
+    assert shown[0].startswith("matmul_naive is not right yet")
 
 
 # --- points -------------------------------------------------------------------------------------

@@ -12,12 +12,15 @@ from course_lib.curriculum import (
     LESSONS,
     PROPERTIES,
     RUNGS,
+    TASKS,
     Launch,
     lesson,
     lesson_with_parts,
     next_lesson,
     rung,
 )
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.former import FORMER
 from course_lib.grading.settings import exercise_ids
 
 
@@ -76,7 +79,7 @@ def test_published_shares_agree_with_the_facts():
     [
         ("mat_add", (33, 50), (4, 3), (16, 16)),
         ("matmul_naive", (1, 17), (2, 1), (16, 16)),
-        ("matmul_coalesced", (16, 16), (1, 1), (16, 16)),
+        ("matmul_column_major", (33, 50), (7, 2), (256,)),
         ("matmul_tiled", (31, 65), (5, 2), (16, 16)),
         ("transpose_tiled", (31, 65), (3, 1), (32, 32)),
         ("block_scan", (65,), (2,), (64,)),
@@ -173,11 +176,12 @@ def test_what_is_no_lesson_finds_none(name):
 
 
 # Every exercise that was ever graded, with its points: grades of earlier terms stay what they are,
-# and an instructor's list of exercises keeps its meaning. Add to it; take nothing away.
+# and an instructor's list of exercises keeps its meaning. Add to it; take nothing away. One that a
+# lesson gives away becomes a task, which says what is graded in its place.
 EVER_GRADED = {
     "mat_add": "right 4, bounds 2, coalesced 2, float32 2",
     "matmul_naive": "right 5, bounds 3, float32 2",
-    "matmul_coalesced": "right 3, bounds 2, coalesced 4, float32 1",
+    "matmul_column_major": "right 3, bounds 2, coalesced 4, float32 1",
     "matmul_tiled": "right 3, bounds 1, shared-memory 1, race-free 2, reuse 2, float32 1",
     "blocks_per_sm": "right 8, refusals 2",
     "pick_a_tile": "right 4, resident 3, intensity 3",
@@ -196,6 +200,19 @@ def test_what_was_ever_graded_can_be_graded_with_its_old_points():
     }
     assert {name: now.get(name) for name in EVER_GRADED} == EVER_GRADED
     assert exercise_ids(EVER_GRADED) == tuple(EVER_GRADED)
+
+
+# What was graded once and is a task now, with the exercise that took its place. Add to it as well.
+NO_LONGER_GRADED = {"matmul_coalesced": "matmul_column_major"}
+
+
+def test_what_is_no_longer_graded_is_a_task_and_names_what_is():
+    assert FORMER == NO_LONGER_GRADED
+    for name, now in NO_LONGER_GRADED.items():
+        assert TASKS[name].signature.startswith(name)
+        assert EXERCISES[now].lesson == TASKS[name].lesson
+        with pytest.raises(CannotGrade, match=f"{name} is a task .* {now} is graded in its place"):
+            exercise_ids([name])
 
 
 def test_an_unknown_lesson_is_named():

@@ -12,7 +12,7 @@ import pytest
 from course_lib import entries
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
 from course_lib.entries import BadEntry
-from course_lib.exercises import matmul_coalesced
+from course_lib.exercises import matmul_naive
 from course_lib.kinds import FUNCTION
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -79,15 +79,15 @@ def test_an_exercise_names_its_lesson() -> None:
 
 def test_every_command_says_the_line_of_the_field(tmp_path: Path) -> None:
     """As an instructor meets it: an entry whose points sum to 11."""
-    text = Path(matmul_coalesced.__file__).read_text(encoding="utf-8")
-    wrong = text.replace('"bounds": 2, "coalesced": 4,', '"bounds": 3, "coalesced": 4,')
-    line = next(n for n, each in enumerate(wrong.splitlines(), 1) if '"bounds": 3, "coal' in each)
-    path = tmp_path / "matmul_coalesced.py"
+    text = Path(matmul_naive.__file__).read_text(encoding="utf-8")
+    wrong = text.replace('"bounds": 3, "float32": 2', '"bounds": 4, "float32": 2')
+    line = next(n for n, each in enumerate(wrong.splitlines(), 1) if '"bounds": 4, "float' in each)
+    path = tmp_path / "matmul_naive.py"
     path.write_text(wrong, encoding="utf-8")
     code = (
         "import sys, importlib.util as u\n"
         "from course_lib import cli\n"
-        "asked = name = 'course_lib.exercises.matmul_coalesced'\n"
+        "asked = name = 'course_lib.exercises.matmul_naive'\n"
         f"s = u.spec_from_file_location(name, {str(path)!r})\n"
         "class Finder:\n"
         "    def find_spec(self, name, *rest):\n"
@@ -101,6 +101,6 @@ def test_every_command_says_the_line_of_the_field(tmp_path: Path) -> None:
         )
         assert done.returncode == 1
         assert done.stderr == (
-            f"matmul_coalesced.py, line {line}: matmul_coalesced: the points sum to 11, and every "
+            f"matmul_naive.py, line {line}: matmul_naive: the points sum to 11, and every "
             "exercise has 10.\n"
         )

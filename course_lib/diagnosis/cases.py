@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, lcm
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -90,6 +90,7 @@ class Problem:
         shapes: the uneven shapes to try, beside the exact one.
         diagnose: finds the slip behind a wrong output.
         mapping: finds what is wrong with where the blocks write, from what they touched.
+        order: how matrices lie in memory: "C" row after row, "F" column after column.
         letters: the arrays, the output last.
         has_steps: a sum runs along K, perhaps in tiles.
         fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
@@ -109,6 +110,7 @@ class Problem:
     shapes: tuple[Shape, ...]
     diagnose: Callable[[Outcome], Slip | None]
     mapping: Callable[[Trail, Geometry], Slip | None] = mapping_slip
+    order: Literal["C", "F"] = "C"
 
     letters: ClassVar[str] = "ABC"
     has_steps: ClassVar[bool] = False
@@ -129,7 +131,7 @@ class Problem:
         return make_cases(self, first, seed)
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
-        """Fresh inputs, float32 and row-major."""
+        """Fresh inputs, float32."""
         return tuple(
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             for size in self.operand_shapes(shape)
@@ -548,7 +550,13 @@ def exact_side(launch: Launch, tile: int, seed: int) -> int:
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
-    """The inputs of a launch. Some draws hold exact zeros, where the formula allows them."""
+    """The inputs of a launch, stored as the problem has it."""
+    drawn = _drawn(problem, case, seed)
+    return drawn if problem.order == "C" else tuple(map(np.asfortranarray, drawn))
+
+
+def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
+    """Some draws hold exact zeros, where the formula allows them."""
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
     inputs = draw(case.shape, rng)

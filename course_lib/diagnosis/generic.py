@@ -79,6 +79,7 @@ class DescribedProblem(Problem):
             tuple(_with_fixed(letters, shape) for shape in SIZES[free]),
             partial(_diagnose, exercise),
             partial(_mapping, exercise.output),
+            exercise.order,
         )
         values = {
             "exercise": exercise,
@@ -247,10 +248,10 @@ def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
     if exercise.reference:
         return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
-    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes)
+    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
     if isinstance(exercise, Task) and exercise.grid:
         problem = replace(problem, mapping=partial(mapping_of_task, exercise))
-    if isinstance(exercise, Task) and exercise.family == "product":
+    if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])
         if not all(map(entries.is_free, sizes)):

@@ -46,7 +46,7 @@ def _try(
 ) -> Finding | None:
     inputs = make_inputs(problem, case, seed)
     expected, tolerance = problem.answer(*inputs)
-    output = np.full(expected.shape, ODD, np.float32)
+    output = np.full(expected.shape, ODD, np.float32, problem.order)
     buffers = [guarded(array) for array in (*inputs, output)]
     letters = problem.letters
     plan = launch(case)
@@ -83,9 +83,10 @@ def guarded(array: np.ndarray) -> tuple[Any, Any]:
     from numba import cuda
 
     whole = np.full(array.size + 2 * GUARD, PATTERN, np.float32)
-    whole[GUARD : GUARD + array.size] = array.reshape(-1)
+    order = "C" if array.flags.c_contiguous else "F"
+    whole[GUARD : GUARD + array.size] = array.reshape(-1, order=order)
     device = cuda.to_device(whole)
-    return device, device[GUARD : GUARD + array.size].reshape(array.shape)
+    return device, device[GUARD : GUARD + array.size].reshape(array.shape, order=order)
 
 
 def bands_intact(whole: np.ndarray) -> bool:

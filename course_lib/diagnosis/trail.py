@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -62,17 +62,23 @@ class TrailMaker(Observer):
         shapes: array -> its shape, for every array that was passed in.
         output: the array that is written.
         grid: the launch's blocks, x first.
+        order: how the arrays lie in memory, as NumPy has it: "C" or "F".
     """
 
     def __init__(
-        self, shapes: dict[str, tuple[int, ...]], output: str, grid: Sequence[int]
+        self,
+        shapes: dict[str, tuple[int, ...]],
+        output: str,
+        grid: Sequence[int],
+        order: Literal["C", "F"] = "C",
     ) -> None:
         self.shapes = shapes
+        self.order = order
         self.output = output
         self.loads: dict[str, set[int]] = {name: set() for name in shapes}
         self.stores: dict[str, set[int]] = {name: set() for name in shapes}
-        self.loaded = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
-        self.writes = np.zeros(shapes[output], int)
+        self.loaded = {name: np.zeros(shape, bool, order) for name, shape in shapes.items()}
+        self.writes = np.zeros(shapes[output], int, order)
         wide, high = (*grid, 1)[:2]
         axes = len(shapes[output][:2])
         self.low = np.full((high, wide, axes), FAR)
@@ -99,13 +105,12 @@ class TrailMaker(Observer):
         if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
             return
         one, other = np.broadcast_arrays(first.cell, second.cell)
-        differ = (one % shapes[0][1] != other // shapes[1][1]) & first.mask.full_array
+        places = [self.places(*each) for each in zip((one, other), shapes, strict=True)]
+        differ = (places[0][1] != places[1][0]) & first.mask.full_array
         if differ.any():
             at = tuple(np.argwhere(differ)[0])
-            self.apart[first.line] = (
-                divmod(int(one[at]), shapes[0][1]),
-                divmod(int(other[at]), shapes[1][1]),
-            )
+            one_at, other_at = ((int(rows[at]), int(columns[at])) for rows, columns in places)
+            self.apart[first.line] = (one_at, other_at)
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory."""
@@ -115,7 +120,7 @@ class TrailMaker(Observer):
             self.loads[access.array].add(access.line)
             if len(self.shapes) == 3 and len(self.shapes[access.array]) == 2:
                 self.reads.append(access)
-            mark(self.loaded[access.array].reshape(-1), access)
+            mark(self.loaded[access.array].reshape(-1, order="A"), access)
             return
         space = access.mask.space
         cells = np.broadcast_to(access.cell, space.shape)
@@ -134,18 +139,22 @@ class TrailMaker(Observer):
         self.distances.setdefault(line, set()).update(np.unique(away[lanes]).tolist())
 
     def note_stores(self, array: str, line: int, cells: np.ndarray, blocks: np.ndarray) -> None:
-        """Take note of the cells that lanes write, counted row by row, and of the lanes' blocks."""
+        """Take note of the cells that lanes write, and of the lanes' blocks."""
         self.stores[array].add(line)
         self.lanes_of_stores += len(cells)
         if array != self.output or self.lanes_of_stores > MOST_LANES:
             return
-        np.add.at(self.writes.reshape(-1), cells, 1)
+        np.add.at(self.writes.reshape(-1, order="A"), cells, 1)
         if self.writes.size <= FEW_CELLS:
             self.cells.setdefault(line, set()).update(cells.tolist())
-        places = np.stack(np.unravel_index(cells, self.shapes[array]), axis=1)[:, :2]
+        places = np.stack(self.places(cells, self.shapes[array]), axis=1)[:, :2]
         where = blocks[:, 1], blocks[:, 0]
         np.minimum.at(self.low, where, places)
         np.maximum.at(self.high, where, places)
+
+    def places(self, cells: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+        """The indices along each axis of cells that are counted as they lie in memory."""
+        return np.unravel_index(cells, shape, self.order)
 
     def trail(self) -> Trail:
         """All that was heard."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.grading.former import FORMER, why_not_graded
 from course_lib.grading.records import Submission
 from course_lib.grading.segments import Segment
 from course_lib.grading.statements import Statement
@@ -20,8 +21,9 @@ class Absence:
 
     Attributes:
         reason: one or two sentences.
-        needs_review: there may be one all the same: a file that nobody could read, or a whole
-            function under another name. Then nobody should get 0 for nothing.
+        needs_review: there may be one all the same: a file that nobody could read, a whole
+            function under another name, or the answer to the exercise that was graded in its
+            place before. Then nobody should get 0 for nothing.
     """
 
     reason: str
@@ -49,6 +51,10 @@ def why_none(
     unread = any(file.is_unread for file in submission.files)
     if submission.problem:
         return Absence(submission.problem, unread)
+    former = _former(exercise, segments)
+    if former and not stubs:
+        reason = _of_an_earlier_edition(former, place)
+        return Absence(reason + _unread(submission), needs_review=True)
     reason = _where_it_should_be(exercise, segments, stubs, place)
     alike = [each for each in segments if _may_be_renamed(each, exercise, given)]
     if alike and not alike[-1].marker:
@@ -58,6 +64,20 @@ def why_none(
             " name."
         )
     return Absence(reason + _unread(submission), unread or bool(alike))
+
+
+def _former(exercise: Exercise, segments: Sequence[Segment]) -> Segment | None:
+    """The last answer to what was graded in an exercise's place in an earlier edition."""
+    theirs = (each for each in segments if each.marker and FORMER.get(each.marker) == exercise.id)
+    return max(theirs, key=lambda each: each.order, default=None)
+
+
+def _of_an_earlier_edition(former: Segment, place: Callable[[Segment], str]) -> str:
+    assert former.marker
+    return (
+        f"{former.marker} in {place(former)} {why_not_graded(former.marker)}: this notebook is of "
+        "an earlier edition of the course."
+    )
 
 
 def _where_it_should_be(
@@ -107,7 +127,7 @@ def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list
         for each in segment.code.statements
         if each.kind == "function" and not each.is_stub and each.shape not in given
         if looks_like_it(each)
-        for name in each.binds - EXERCISES.keys()
+        for name in each.binds - EXERCISES.keys() - FORMER.keys()
     ]
 
 

@@ -16,6 +16,7 @@ from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.absence import why_none
 from course_lib.grading.cell_code import read_code
+from course_lib.grading.former import FORMER
 from course_lib.grading.forms import form_of, shapes_of
 from course_lib.grading.pieces import assemble, surroundings
 from course_lib.grading.records import FoundAnswer, Submission
@@ -59,7 +60,10 @@ def find_answers(
 
 
 def recognised_exercises(submission: Submission) -> tuple[str, ...]:
-    """The exercises whose marker, function or constants stand in a submission."""
+    """The exercises whose marker, function or constants stand in a submission.
+
+    The marker of one that is no longer graded counts as that of the exercise in its place.
+    """
     segments = segments_of(submission)
     return tuple(
         name
@@ -70,7 +74,7 @@ def recognised_exercises(submission: Submission) -> tuple[str, ...]:
 
 def _is_about(segment: Segment, exercise: Exercise) -> bool:
     if segment.marker:
-        return segment.marker == exercise.id
+        return FORMER.get(segment.marker, segment.marker) == exercise.id
     return not segment.in_lesson and _defines(segment, exercise)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from course_lib.curriculum import EXERCISES
 from course_lib.grading.cell_code import Code, read_code
+from course_lib.grading.former import FORMER
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
 from course_lib.grading.statements import Statement
 
@@ -143,8 +144,9 @@ def _places(text: str, lines: list[str]) -> list[tuple[int, str]]:
 
 
 def _exercise(name: str) -> str | None:
-    """The exercise of this name, however it is written."""
-    return next((each for each in EXERCISES if each.casefold() == name.casefold()), None)
+    """The exercise of this name, however it is written; it may be one of an earlier edition."""
+    known = (*EXERCISES, *FORMER)
+    return next((each for each in known if each.casefold() == name.casefold()), None)
 
 
 def _breaks_apart(text: str, parts: list[str]) -> bool:

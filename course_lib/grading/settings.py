@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, Exercise, lesson_with_parts
+from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, TASKS, Exercise, lesson_with_parts
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.former import why_not_graded
 
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
@@ -149,6 +150,8 @@ class _Reader:
         self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
     ) -> None:
         for name in table:
+            if name in TASKS:
+                raise self.fail(f"{name} {why_not_graded(name)}.")
             if name not in set(known):
                 raise self.fail(f"there is no {what} {name!r}{at}; {_meant(name, known)}")
 
@@ -249,6 +252,8 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
         if name in EXERCISES:
             meant.add(name)
             continue
+        if name in TASKS:
+            raise CannotGrade(f"{name} {why_not_graded(name)}.")
         try:
             found = lesson_with_parts(name)
         except KeyError:

@@ -1,19 +1,14 @@
-"""Quick checks of lesson 03: which lane, how many sectors, which index belongs to x."""
+"""Predictions of lesson 03: which bytes move, how many sectors, and what fewer of them gain."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from course_lib.questions.kinds import (
-    Choice,
-    Choose,
-    FillIn,
-    Misread,
-    Number,
-    Slip,
-    Suspect,
-    WhichLine,
-)
+from course_lib.curriculum import TASKS
+from course_lib.measurements.memory import levels
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
 from course_lib.questions.runs import ones, run
 
 WHO_AM_I = """\
@@ -23,36 +18,28 @@ def who_am_i(lane):
     lane[y, x] = (y * cuda.blockDim.x + x) % 32
 """
 
-READ = """\
+RUN_SUMS = """\
 @cuda.jit
-def read(x, y):
-    lane = cuda.threadIdx.x
-    y[lane] = x[lane]
+def run_sums(x, y):
+    i = cuda.grid(1)
+    total = float32(0)
+    for k in range(16):
+        total += x[16 * i + k]
+    y[i] = total
 """
 
-NORMALISE = """\
+ROW_SUMS = """\
 @cuda.jit
-def normalise(A, mean, weight, C):
-    x, y = cuda.grid(2)
-    if y < A.shape[0] and x < A.shape[1]:
-        value = A[y, x]
-        value -= mean[x]
-        value *= weight[y]
-        C[x, y] = value
-"""
-
-COLUMN_MAJOR = """\
-@cuda.jit
-def matmul(A, B, C):
-    ________ = cuda.grid(2)
-    if row < C.shape[0] and col < C.shape[1]:
+def row_sums(A, y):
+    row = cuda.grid(1)
+    if row < y.shape[0]:
         total = float32(0)
-        k = 0
-        while k < A.shape[1]:
-            total += A[row, k] * B[k, col]
-            k += 1
-        C[row, col] = total
+        for column in range(A.shape[1]):
+            total += A[row, column]
+        y[row] = total
 """
+
+STRIDED_SUMS = TASKS["strided_sums"].answer
 
 
 def lane_of(x: int, y: int) -> int:
@@ -62,25 +49,79 @@ def lane_of(x: int, y: int) -> int:
     return int(lane[y, x])
 
 
-def sectors_of(text: str, kind: str = "float32") -> int:
-    """Sectors of one warp that reads 32 numbers of this type."""
-    profile = run(text, 1, 32, np.ones(32, kind), np.ones(32, kind))
-    return profile.arrays["x"].load_sectors
+def bytes_moved(text: str) -> int:
+    """By the loads of 64 threads that add up 1024 numbers."""
+    return 32 * run(text, 2, 32, ones(1024), ones(64)).global_load_sectors
 
 
-def most_sectors() -> int:
-    """The line whose requests touch the most sectors."""
-    matrices, vectors = (ones(64, 64), ones(64, 64)), (ones(64), ones(64))
-    profile = run(NORMALISE, (2, 2), (32, 32), matrices[0], *vectors, matrices[1])
-    per_request = {
-        line: (each.global_load_sectors + each.global_store_sectors)
-        / (each.global_load_requests + each.global_store_requests or 1)
-        for line, each in profile.lines.items()
+def sums_facts() -> dict[str, object]:
+    yours, theirs = bytes_moved(STRIDED_SUMS), bytes_moved(RUN_SUMS)
+    return {"yours": yours, "theirs": theirs, "times": theirs / yours}
+
+
+def sectors_of_sums(text: str) -> float:
+    """Sectors for each load of a warp that adds up the rows, or columns, of 64 x 64 numbers."""
+    traffic = run(text, 2, 32, ones(64, 64), ones(64)).arrays["A"]
+    return traffic.load_sectors / traffic.load_requests
+
+
+def of_a_step(task: str) -> float:
+    """Sectors that a warp's loads touch in one step of k, in a block of 32 x 32."""
+    matrices = ones(32, 32), ones(32, 32), ones(32, 32)
+    return run(TASKS[task].answer, 1, (32, 32), *matrices).global_load_sectors / (32 * 32)
+
+
+def times_faster() -> float:
+    return levels("naive").ms / levels("coalesced").ms
+
+
+def speed_facts() -> dict[str, object]:
+    before, after = levels("naive"), levels("coalesced")
+    return {
+        "device": before.label,
+        "requested": f"{after.requested_gb:,.0f}",
+        "before_l1": f"{before.l1_gb:,.0f}",
+        "after_l1": f"{after.l1_gb:,.0f}",
+        "before": f"{before.ms:,.0f}",
+        "after": f"{after.ms:,.0f}",
     }
-    return max(per_request, key=per_request.__getitem__) - 1
+
+
+def first_loads() -> object:
+    from course_lib import figures  # only this needs matplotlib
+
+    requests = []
+    for name, text in (("yours", STRIDED_SUMS), ("your colleague's", RUN_SUMS)):
+        profile = run(text, 2, 32, ones(1024), ones(64), trace=True)
+        requests.append(figures.request_of(profile, "x", title=f"{name}: the first load of x"))
+    return figures.warp_access(*requests)
 
 
 QUESTIONS = (
+    Choose(
+        id="03-own-run",
+        asks="Both kernels load 1,024 numbers, in equally many loads. Whose loads move fewer "
+        "bytes?",
+        choices=(
+            Choice(
+                "Yours.",
+                "At every moment, your 32 threads ask for 32 neighbours.",
+                right=True,
+            ),
+            Choice(
+                "Your colleague's.",
+                "Its neighbours are asked for one after the other. What is asked for at the same "
+                "moment?",
+            ),
+            Choice("Neither's.", "So it would be if a number could travel alone."),
+        ),
+        reveal="{yours} bytes against {theirs}: {times} times as many. The smallest piece that "
+        "memory delivers is a **sector** of 32 bytes, eight float32 numbers. And it is never one "
+        "thread that asks, but 32 together.",
+        facts=sums_facts,
+        figure=first_loads,
+        spoilers=("sectors per request", "ask for 32 neighbours"),
+    ),
     Number(
         id="03-lane",
         asks="A block has 16 × 16 threads. Which lane of its warp is the thread with "
@@ -104,100 +145,56 @@ QUESTIONS = (
         hint="Five whole rows of 16 threads stand before its own.",
     ),
     Number(
-        id="03-reversed",
-        asks="The lanes of a warp read `x[31 - lane]`, in float32. How many sectors does the "
-        "request touch? (x begins at a sector.)",
-        value=lambda: sectors_of(READ.replace("x[lane]", "x[31 - lane]")),
+        id="03-row-sums",
+        asks="A is 64 × 64, row-major, and one thread adds up one row: it walks along neighbours. "
+        "How many sectors does each load of a warp touch?",
+        value=lambda: sectors_of_sums(ROW_SUMS),
         unit="sectors",
-        why="The same 32 neighbours, from right to left: {answer} boxes. The order of the lanes "
-        "does not matter.",
         slips=(
-            Slip(lambda: 32, "That would be a box for each lane. Do two lanes share one?"),
-            Slip(lambda: 1, "That would be a broadcast: one number for all. Here they are 32."),
-            Slip(lambda: 5, "Five boxes need a start in the middle of one. Where does this start?"),
+            Slip(lambda: 4, "So it is if the *lanes* are neighbours. Here each has its own row."),
+            Slip(
+                lambda: 1, "One thread's next number lies in the same sector. But 32 ask at once."
+            ),
         ),
-        other="Write down the addresses of a few lanes. Which of them lie in the same 32 bytes?",
-        hint="A box holds eight neighbouring floats, whoever asks for them.",
+        reveal="{answer}: at every moment the lanes stand in 32 different rows. One thread for "
+        "each **column** needs {columns}.",
+        facts=lambda: {"columns": sectors_of_sums(TASKS["column_sums"].answer)},
+        spoilers=("32 different rows",),
     ),
     Number(
-        id="03-float64",
-        asks="The lanes of a warp read 32 neighbours again, `x[lane]`, but x holds float64. How "
-        "many sectors?",
-        value=lambda: sectors_of(READ, "float64"),
+        id="03-step",
+        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k "
+        "`naive_by_rows` touches 32 sectors for A and 1 for B. How many does your kernel touch for "
+        "both?",
+        value=lambda: of_a_step("matmul_coalesced"),
         unit="sectors",
-        why="32 numbers of 8 bytes are 256 bytes, {answer} boxes. Every byte is used: this is "
-        "coalesced, there is only twice as much to bring.",
         slips=(
-            Slip(lambda: sectors_of(READ), "That is float32. A float64 has 8 bytes."),
-            Slip(lambda: 256, "These are the bytes. How many boxes of 32 do they fill?"),
-            Slip(lambda: 32, "Neighbours share boxes: four float64 lie in one."),
+            Slip(lambda: 33, "Then nothing would have changed. What do the lanes ask A for now?"),
+            Slip(lambda: 8, "Four for B. But the lanes share one row, so one number of A."),
+            Slip(lambda: 4, "That is B alone."),
         ),
-        other="How many bytes do 32 such numbers take, and how many boxes of 32 bytes is that?",
-        hint="Nothing is skipped here, so count bytes.",
+        reveal="{answer}: one number of A for all lanes (a **broadcast**), and 32 neighbours of B.",
+        spoilers=("33 to 5", "6.6"),
     ),
-    FillIn(
-        id="03-left-side",
-        asks="This time A, B and C are stored column-major, as Fortran does: the elements of a "
-        "column are neighbours in memory. What belongs in the gap, so that a warp writes C side "
-        "by side?",
-        code=COLUMN_MAJOR,
-        accepts=("row, col", "(row, col)", "row,col"),
-        why="x comes first, and x is what runs from lane to lane. It belongs to the index that is "
-        "contiguous in memory, here the row.",
-        misread=(
-            Misread(
-                ("col, row", "(col, row)"),
-                "That is right for row-major matrices. Where do the neighbours lie in this one?",
+    Number(
+        id="03-faster",
+        asks="Both kernels, 4096 × 4096, blocks of 32 × 32: 6.6 times fewer sectors. How many "
+        "times faster is yours on an H200?",
+        value=times_faster,
+        unit="times",
+        within=0.15,
+        slips=(
+            Slip(
+                lambda: 6.6,
+                "That would be so if a sector were all that a load costs.",
             ),
-            Misread(
-                ("x, y", "y, x"),
-                "These names are not used below. Which of `row` and `col` gets x?",
-            ),
+            Slip(lambda: 1, "The DRAM bytes are much alike, but DRAM was not the limit."),
         ),
-        other="Write the two names that the next lines use, in the right order, with a comma.",
-        hint="`cuda.grid(2)` gives x first. Lanes follow x. Which index should run with the lanes?",
-    ),
-    WhichLine(
-        id="03-wrong-line",
-        asks="A kernel that takes the mean from each column, scales each row and stores the result "
-        "transposed. It is right, but one line touches 32 sectors with each request. Which?",
-        code=NORMALISE,
-        line="C[x, y] = value",
-        why="Here x is the row of C, so the lanes write down a column: 32 boxes, an eighth of each "
-        "used. (Lesson 07 turns the data round in shared memory first.)",
-        innocent="This line makes no request that goes wrong. Follow x: it is what differs between "
-        "the lanes of a warp.",
-        suspects=(
-            Suspect(
-                "weight[y]",
-                "All lanes of a warp have the same y: a broadcast, one sector.",
-            ),
-            Suspect("mean[x]", "Neighbouring lanes, neighbouring numbers: four sectors."),
-            Suspect("A[y, x]", "x is the last index, so the lanes read along a row: four sectors."),
-        ),
-        hint="In which line does x stand as the index of the row?",
-        proof=most_sectors,
-    ),
-    Choose(
-        id="03-what-fell",
-        asks="The coalesced kernel is 6.4 times as fast on an A6000. Which of these fell by about "
-        "as much?",
-        choices=(
-            Choice(
-                "the bytes that the threads request",
-                "Both kernels request the same bytes: two numbers for each multiply-add.",
-            ),
-            Choice(
-                "the bytes that come from DRAM",
-                "Published, both drew about the same from memory: 6.7 and 7.6 GB. The caches "
-                "answer nearly everything in both.",
-            ),
-            Choice(
-                "the sectors of each request",
-                "From 33 to 5 in each step of k: 6.6 times fewer boxes pass through L1.",
-                right=True,
-            ),
-            Choice("the FLOP", "The same sums: 2·M·N·K."),
-        ),
+        reveal="Measured ({device}, in CUDA C++): both request {requested} GB; through L1 pass "
+        "{before_l1} GB and {after_l1} GB; it takes {before} ms and {after} ms, or {answer} times "
+        "less. The sectors say which kernel wins, and why. They do not say by how much, for a load "
+        "has other costs as well. Counts explain; clocks measure.",
+        facts=speed_facts,
+        spoilers=(re.compile(r"\b12 times|11\.9"), "12×"),
     ),
 )

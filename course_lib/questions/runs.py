@@ -15,11 +15,13 @@ _ABOVE = "from numba import cuda, float32, float64, int32; import numpy as np\n"
 Dimensions = int | tuple[int, ...]
 
 
-def run(text: str, grid: Dimensions, block: Dimensions, *arguments: object) -> Profile:
+def run(
+    text: str, grid: Dimensions, block: Dimensions, *arguments: object, trace: bool = False
+) -> Profile:
     """The profile of the last kernel in a listing, launched on the emulator."""
     program = load_program(_ABOVE + text)
     kernel = list(program.functions.values())[-1]
-    return emulate(kernel)[grid, block](*arguments)
+    return emulate(kernel, trace=trace)[grid, block](*arguments)
 
 
 def line_of(profile: Profile, code: str) -> int:

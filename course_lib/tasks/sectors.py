@@ -14,6 +14,7 @@ TASK = Task(
     id="sectors",
     title="Count the sectors of one load",
     lesson="03",
+    position=2,
     kind=FUNCTION,
     parameters=("stride", "offset"),
     reference=_sectors,
@@ -66,4 +67,6 @@ def sectors(stride, offset):
     return len({(offset + lane * stride) // 8 for lane in range(32)})
 ''',
     par=4,
+    meaning="You can now count what a load moves before anything runs: from 1 sector, if all "
+    "lanes ask for one number, to 32, if no two lanes share one.",
 )

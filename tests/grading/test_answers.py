@@ -508,6 +508,31 @@ def test_constants_with_and_without_a_marker():
     assert recognised_exercises(handed_in([code(bare)])) == ("pick_a_tile",)
 
 
+OLD = "# EXERCISE matmul_coalesced\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n"
+
+
+@pytest.mark.parametrize("beside", [[], [code("def helper(A, B, C):\n    C[0, 0] = 1\n")]])
+def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
+    """What was graded once is a task of its lesson now: one sentence, and no 0 without words."""
+    submission = handed_in([code(OLD), *beside])
+    assert recognised_exercises(submission) == ("matmul_column_major",)
+    (answer,) = find_answers(submission, ["matmul_column_major"], tasks())
+    assert (answer.text, answer.needs_review) == ("", True)
+    assert answer.problem == (
+        "matmul_coalesced in cell 1 is a task of lesson 03 now and no longer graded; "
+        "matmul_column_major is graded in its place: this notebook is of an earlier edition of "
+        "the course."
+    )
+    (other_answer,) = find_answers(submission, ["mat_add"], tasks())
+    assert "matmul_coalesced" not in str(other_answer.problem)
+
+
+def test_an_answer_to_the_new_exercise_counts_beside_an_old_one():
+    new = solution("matmul_column_major")
+    (answer,) = find_answers(handed_in([code(OLD), code(new)]), ["matmul_column_major"], tasks())
+    assert answer.problem is None and answer.cell == 2
+
+
 def test_the_constants_of_a_kernel_are_no_answer():
     cells = [
         code(solution("matmul_2d")),
@@ -618,7 +643,7 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
         [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(1500)],
         ["matmul_tiled = 1\n" * 900] * 4,
         [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 120],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 120,
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 40,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],

@@ -158,7 +158,7 @@ def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
     assert ours.exercises == ("mat_add", "blocks_per_sm", "pick_a_tile")
     assert ours.points["matmul_naive"] == {"right": 2.5, "bounds": 1.5, "float32": 1.0}
     assert ours.max_points("matmul_tiled") == 10.5
-    assert ours.max_points("matmul_coalesced") == 10
+    assert ours.max_points("matmul_column_major") == 10
     assert row("s12", RACY, ours).points == 8.5
 
 

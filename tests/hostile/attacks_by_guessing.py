@@ -187,6 +187,23 @@ def {name}(A, B, C):
             total += A[row, k] * B[k, col]
         C[row, col] = total
 """
+COLUMN_MAJOR = """\
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_column_major(A, B, C):
+    t = cuda.threadIdx.x
+    row = cuda.blockIdx.y * 32 + t // 8
+    col = cuda.blockIdx.x * 8 + t % 8
+    total = float32(0)
+    if row < C.shape[0] and col < C.shape[1]:
+        for lane in range(32):
+            if t % 32 == lane:
+                for k in range(A.shape[1]):
+                    total += A[row, k] * B[k, col]
+                C[row, col] = total
+"""
 TRANSPOSE = """\
 from numba import cuda
 
@@ -291,14 +308,9 @@ DODGING = (
         "coalesced",
     ),
     dodge(
-        "product-by-blocks-of-one-thread",
-        PRODUCT.format(
-            name="matmul_coalesced",
-            constants="BLOCK = (1, 1)",
-            width="BLOCK[0]",
-            height="BLOCK[1]",
-        ),
-        "matmul_coalesced",
+        "product-by-one-lane-at-a-time",
+        COLUMN_MAJOR,
+        "matmul_column_major",
         "coalesced",
     ),
     dodge(

@@ -9,13 +9,14 @@ import pytest
 from expectations import Mutant, all_mutants
 
 import course_lib
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.causes import OUTSIDE
 from course_lib.diagnosis.examination import Examination, Trial
 from course_lib.diagnosis.report import Report
 from course_lib.emulator.profile import Profile
 
-MUTANTS = [each for each in all_mutants() if EXERCISES[each.exercise].kind.name == "kernel"]
+JUDGED = {**TASKS, **EXERCISES}
+MUTANTS = [each for each in all_mutants() if JUDGED[each.exercise].kind.name == "kernel"]
 FAST_ONE_IN = 200
 SLOW_ONE_IN = 100
 

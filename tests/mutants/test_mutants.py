@@ -17,6 +17,7 @@ AT_LEAST = {
     "mat_add": 10,
     "matmul_naive": 10,
     "matmul_coalesced": 10,
+    "matmul_column_major": 25,
     "matmul_tiled": 26,
     "blocks_per_sm": 40,
     "pick_a_tile": 15,

@@ -13,6 +13,7 @@ AT_LEAST = {
     "mat_add": 10,
     "matmul_naive": 10,
     "matmul_coalesced": 10,
+    "matmul_column_major": 10,
     "matmul_tiled": 10,
     "blocks_per_sm": 7,
     "pick_a_tile": 4,

@@ -10,4 +10,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
         ("    return len(touched)\n", "", "wrong-formula", "def sectors"),
     ],
+    "matmul_coalesced": [
+        ("column, row = cuda", "row, column = cuda", "wrong-index", "row, column ="),
+        ("A[row, k]", "A[k, row]", "wrong-index", "total +="),
+        ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
+        (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
+        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
+    ],
 }  # fmt: skip

@@ -1,0 +1,41 @@
+"""The naive matmul with the lanes of a warp side by side."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="matmul_coalesced",
+    title="A warp reads side by side",
+    lesson="03",
+    position=5,
+    parameters=("A", "B", "C"),
+    block_axes=(2,),
+    rung="coalesced",
+    family="product",
+    sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
+    asks=("bounds", "coalesced", "float32"),
+    hints=(
+        "The grid has ⌈N / 16⌉ blocks in x. Does x count the columns of C, or its rows?",
+        "Two lanes differ by 1 in x. Which index of B, and of C, should differ by 1 then?",
+        "Give x to the column. Everything else is the kernel of lesson 02.",
+    ),
+    given='''\
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, column]
+        C[row, column] = total
+''',
+    par=6,
+    meaning="The same sums, the same requests, and far fewer sectors. You have climbed a rung.",
+    replaced_by="matmul_column_major",
+)

@@ -1,0 +1,54 @@
+"""Sums by a grid-stride loop, from an empty cell: what lesson 01 taught, unaided."""
+
+from course_lib.exercise import Task
+
+THREADS = 64
+
+
+TASK = Task(
+    id="strided_sums",
+    title="64 threads, 200 numbers",
+    lesson="03",
+    parameters=("x", "y"),
+    output="y",
+    grid=(2,),
+    block=(32,),
+    shapes=("200", "64"),
+    reference=lambda x: [x[i::THREADS].sum() for i in range(THREADS)],
+    asks=("bounds", "coalesced", "float32"),
+    formula="y[i] = x[i] + x[i + 64] + x[i + 128] + …",
+    hints=(
+        "Which number has a thread among all 64, and which numbers of x are its own?",
+        "`cuda.grid(1)` is the thread's number, `cuda.gridsize(1)` how many there are.",
+        "A sum that starts as `float32(0)`, a grid-stride loop, and one store after it.",
+    ),
+    given='''\
+@cuda.jit
+def strided_sums(x, y):
+    """y[i] = x[i] + x[i + 64] + x[i + 128] + …, for the 200 numbers of x."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def strided_sums(x, y):
+    """y[i] = x[i] + x[i + 64] + x[i + 128] + …, for the 200 numbers of x."""
+    i = cuda.grid(1)
+    total = float32(0)
+    for k in range(i, x.shape[0], cuda.gridsize(1)):
+        total += x[k]
+    y[i] = total
+''',
+    another='''\
+@cuda.jit
+def strided_sums(x, y):
+    """y[i] = x[i] + x[i + 64] + x[i + 128] + …, for the 200 numbers of x."""
+    total = float32(0)
+    k = cuda.grid(1)
+    while k < x.shape[0]:
+        total += x[k]
+        k += 64
+    y[cuda.grid(1)] = total
+''',
+    par=5,
+    meaning="In each turn of the loop, 32 threads read 32 neighbours. Keep that in mind.",
+)

@@ -1,0 +1,11 @@
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_column_major(A, B, C):
+    row, col = cuda.grid(2)  # <- wrong-index
+    if row < C.shape[0] and col < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, col]
+        C[row, col] = total
