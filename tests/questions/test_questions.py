@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
 import numpy as np
 import pytest
 
+from course_lib.measurements import FOLDER as MEASURED
 from course_lib.questions import lessons, of_lesson
 from course_lib.questions.judging import judge
 from course_lib.questions.kinds import Choose, FillIn, Number, WhichLine, shown
@@ -21,17 +23,25 @@ CODE = re.compile(r"`[^`]*`")
 WRITTEN_NUMBER = re.compile(r"(?<![\w.])\d(?:[\d.,]*\d)?")
 NUMBERS = [name for name, each in EVERY.items() if isinstance(each, Number)]
 
+IN_MEMORY = json.loads((MEASURED / "memory" / "H200.json").read_text(encoding="utf-8"))
+
 # Worked out apart from the course, so that a formula cannot vouch for itself.
 ROW_1, COLUMN_1 = (5, 6, 7, 8), (2, 0, 2, 0)
 WORKED_OUT = {
     "00-my-number": np.arange(5 * 64).reshape(5, 64)[3, 10],
     "00-blocks-in-x": len(range(0, 50, 16)),
     "00-bytes-for-a-flop": (4 + 4 + 4) / 2,
-    "01-on-the-road": 300,
-    "01-roof": 320 / 4,
-    "01-boxes": 32 * len({4 * 4 * i // 32 for i in range(1024)}),
+    "01-latency": round(IN_MEMORY["latency_ns"]["DRAM"]),
+    "01-few-threads": next(
+        each["gb_per_s"] for each in IN_MEMORY["speeds"] if each["threads"] == 1024
+    ),
     "02-uses": 30,
-    "02-float64": 2 / (8 + 8),
+    "02-reads": sum(len(range(32)) * 2 for _ in np.ndindex(64, 96)),
+    "02-dram": next(
+        each["dram_gb"]
+        for each in IN_MEMORY["levels"]
+        if (each["kernel"], each["size"]) == ("naive", 4096)
+    ),
     "03-lane": np.tile(np.arange(32), 8).reshape(16, 16)[5, 3],
     "03-reversed": len({4 * (31 - lane) // 32 for lane in range(32)}),
     "03-float64": len({8 * lane // 32 for lane in range(32)}),
