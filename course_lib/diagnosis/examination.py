@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.curriculum import Exercise, Launch
+from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
@@ -32,6 +32,7 @@ from course_lib.diagnosis.launch_choice import (
 )
 from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
+from course_lib.diagnosis.made_of import wrongly_made_of
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Report, Tried, make_report
@@ -624,6 +625,9 @@ class Examination:
         alone = blocks > 1 and list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
         if alone and not mapping:
             return self.one_block(exact, trail)
+        made = None if mapping else self.made_of(exact)
+        if made:
+            return made
         slip = self.problem.diagnose(exact.outcome)
         if mapping and mapping.place[:2] == ("owner", "thread") and not _mostly_right(exact):
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
@@ -648,6 +652,14 @@ class Examination:
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong)
+
+    def made_of(self, trial: Trial) -> Finding | None:
+        """The finding for a sum in a task that is made of other elements than it should be."""
+        task = self.exercise
+        if not isinstance(task, Task) or not task.reference:
+            return None
+        launch = self.launch(trial.case)
+        return wrongly_made_of(task, self.answer.kernel, self.source, launch, trial.outcome)
 
     def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
         """A slip as a finding, with its line."""

@@ -251,7 +251,7 @@ def problem_of(exercise: Exercise) -> Problem:
     problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
     if isinstance(exercise, Task) and exercise.grid:
         problem = replace(problem, mapping=partial(mapping_of_task, exercise))
-    if isinstance(exercise, Task) and exercise.family == "product":
+    if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])
         if not all(map(entries.is_free, sizes)):

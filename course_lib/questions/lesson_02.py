@@ -71,13 +71,11 @@ QUESTIONS = (
                 lambda: loads_of_each("B"),
                 "So many need a number of B, because a column of C has 50 elements.",
             ),
-            Slip(lambda: 20, "That is K, the length of one sum."),
             Slip(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
             Slip(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
         ),
-        reveal="All {answer} elements in row 3 of C need it: one for each column of B. In the same "
-        "way each number of B serves a whole column of C. And every one of those threads loads it "
-        "for itself.",
+        reveal="All {answer} in row 3 of C: one for each column of B. In the same way a number of "
+        "B serves a whole column of C. And every one of those threads loads it for itself.",
         figure=sharing_picture,
         spoilers=("a whole row of outputs", "serves a whole column"),
     ),
@@ -95,58 +93,54 @@ QUESTIONS = (
             ),
             Slip(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
-        reveal="{answer}: each of {threads} threads goes round its loop 32 times, and loads two "
-        "numbers each time. On average a number is fetched {again} times, although it never "
-        "changes.",
+        reveal="Each of {threads} threads goes round its loop 32 times and loads two numbers each "
+        "time: {answer}. On average, each number is loaded {again} times.",
         facts=lambda: {"threads": 64 * 96, "again": round(numbers_loaded() / 5120)},
         spoilers=("393,216", "393216", "393 216"),
     ),
     Number(
         id="02-dram",
-        asks="Now A, B and C are 4096 × 4096. By your formula the loads request 550 GB; A and B "
-        "hold 0.13 GB. How many GB does the DRAM of an H200 deliver while this kernel runs?",
+        asks="Now A, B and C are 4096 × 4096. By your formula the loads request "
+        f"{levels('naive').requested_gb:,.0f} GB; A and B hold {8 * 4096**2 / 1e9:.2f} GB. How "
+        "many GB does the DRAM of an H200 deliver while this kernel runs?",
         value=lambda: levels("naive").dram_gb,
         unit="GB",
         within=0.2,
         slips=(
             Slip(
                 lambda: round(levels("naive").requested_gb),
-                "That would be so if each load went all the way. But L1 and L2 stand in between.",
+                "That would be so if each load went all the way.",
             ),
             Slip(
                 lambda: round(8 * 4096**2 / 1e9, 2),
-                "That would take a cache that holds everything until nobody needs it any more.",
+                "That would take a cache that holds all of it.",
             ),
         ),
-        reveal="Measured ({device}): of {requested} GB requested, DRAM delivered {answer} GB, or "
-        "{share}. L2 delivered {L2} GB, and {L1} GB passed through L1. The caches did most of "
+        reveal="Measured ({device}): {requested} GB requested, {L1} GB through L1, {L2} GB from "
+        "L2, and {answer} GB from DRAM, which is {share} of the request. The caches did most of "
         "the reuse that the kernel left undone. Whoever says “bytes” must say which.",
         facts=level_facts,
         spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),
     Choose(
         id="02-first-broken",
-        asks="Take the guard out of your kernel, and M = 5, N = 7, K = 3 with blocks of 16 × 16. "
+        asks="Take the guard out of your kernel, and multiply 5 × 3 by 3 × 7 in blocks of 16 × 16. "
         "What does the report name first?",
         choices=(
             Choice(
-                "A thread that reads outside an array.",
+                "A read outside an array.",
                 "A thread runs its loop before it stores.",
                 right=True,
             ),
             Choice(
-                "A thread that writes outside an array.",
-                "It does that, too, but only after its loop.",
+                "A write outside an array.",
+                "That happens, too, but only after the loop.",
             ),
-            Choice(
-                "Nothing: the surplus threads compute what nobody needs.",
-                "They compute it from numbers that do not exist.",
-            ),
+            Choice("Nothing.", "The surplus threads compute from numbers that do not exist."),
         ),
-        reveal="The report begins with a {first}: the surplus threads load from rows of A and "
-        "columns of B that do not exist, and store only afterwards. A GPU might have said "
-        "nothing, and read whatever lies behind A.",
+        reveal="A {first}: the surplus threads load from rows of A and columns of B that do not "
+        "exist. A GPU might have said nothing, and taken whatever lies behind A.",
         facts=lambda: {"first": told_first()},
-        spoilers=("out-of-bounds-read |",),
+        spoilers=("surplus threads load", "out-of-bounds-read"),
     ),
 )

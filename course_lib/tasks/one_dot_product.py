@@ -18,7 +18,7 @@ TASK = Task(
     hints=(
         "The row of A holds `A[0, 0]`, `A[0, 1]`, …; the column of B holds `B[0, 0]`, `B[1, 0]`, …",
         "K is as long as the row of A. Which entry of `A.shape` says so?",
-        "Add up in `total`; write `C[0, 0]` once, after the loop.",
+        "A loop over all k; each turn adds one product to `total`.",
     ),
     given='''\
 @cuda.jit
@@ -26,6 +26,7 @@ def one_dot_product(A, B, C):
     """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
     total = float32(0)
     ...
+    C[0, 0] = total
 ''',
     answer='''\
 @cuda.jit
@@ -47,7 +48,7 @@ def one_dot_product(A, B, C):
         k += 1
     C[0, 0] = total
 ''',
-    par=3,
+    par=2,
     meaning="`total` belongs to the thread and stays in a register. It begins as `float32(0)`, "
     "because a plain `0.0` is a float64 in Numba, and then the whole sum is.",
 )
