@@ -44,7 +44,7 @@ def add_ten_guarded(a, out):
         return
     out[i] = a[i] + 10
 ''',
-    par=1,
+    par=2,
     meaning="That `if` is called the guard. Almost every kernel needs one, and no check of this "
     "course forgives its absence.",
 )

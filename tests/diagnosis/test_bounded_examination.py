@@ -17,7 +17,7 @@ ANSWERS = costly_answers()
 MOST_CALLS = 15_000_000  # 4.3 million at most of those not marked `long`, in November 2026
 MEGABYTES = 400
 UNITS = 1 << 20 if sys.platform == "darwin" else 1 << 10  # of ru_maxrss in a megabyte
-SLOW_ONE_IN = 9
+SLOW_ONE_IN = 18
 
 
 def _cases() -> list[object]:

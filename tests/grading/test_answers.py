@@ -643,7 +643,7 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
         [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(1500)],
         ["matmul_tiled = 1\n" * 900] * 4,
         [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 120],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 120,
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 40,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],

@@ -34,8 +34,8 @@ def test_a_class_is_drawn_from_its_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_class_of_25(tmp_path: Path) -> None:
-    students = hand_in_class(tmp_path / "class", 25, SEED, INSIDE_A_ZIP)
+def test_class_of_10(tmp_path: Path) -> None:
+    students = hand_in_class(tmp_path / "class", 10, SEED, INSIDE_A_ZIP)
     as_moodle_zip(tmp_path / "class", tmp_path / "class.zip")
     graded = grade(tmp_path / "class.zip", tmp_path / "out", tuple(EXERCISES))
     wrong = _wrong_rows(students, graded)

@@ -30,6 +30,8 @@ from course_lib.grading.submissions import find_submissions
 AT_LEAST = 300
 FAMILIES_AT_LEAST = 19
 MAX_REASON = 600
+# A third of a second and more each: every other one is tried by `--all`, and all by `--long`.
+COSTLY_FAMILIES = ("flooding", "detecting", "dodging")
 NEIGHBOURS = {
     "neighbour-right": {"mat_add": RIGHT, "blocks_per_sm": RIGHT_BLOCKS},
     "neighbour-wrong": {"mat_add": RIGHT.replace("+ B", "- B")},
@@ -71,12 +73,25 @@ def test_harm_would_be_seen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_attacks(tmp_path: Path) -> None:
-    _all_repelled(tmp_path, [each for each in ATTACKS if not each.heavy])
+    _all_repelled(tmp_path, _usual_attacks())
 
 
 @pytest.mark.long
 def test_heavy_attacks(tmp_path: Path) -> None:
-    _all_repelled(tmp_path, [each for each in ATTACKS if each.heavy])
+    usual = {each.id for each in _usual_attacks()}
+    _all_repelled(tmp_path, [each for each in ATTACKS if each.id not in usual])
+
+
+def _usual_attacks() -> list[Attack]:
+    """Those of `--all`: some of each family."""
+    usual = [each for each in ATTACKS if not each.heavy]
+    costly = [each for each in usual if each.family in COSTLY_FAMILIES]
+    left_out = {each.id for each in costly[1::2]}
+    return [each for each in usual if each.id not in left_out]
+
+
+def test_the_usual_attacks_are_of_all_families() -> None:
+    assert {each.family for each in _usual_attacks()} == {each.family for each in ATTACKS}
 
 
 def test_archive_of_a_class(tmp_path: Path) -> None:
