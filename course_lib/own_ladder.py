@@ -21,7 +21,7 @@ from course_lib.errors import PlainError
 SIZE = 64  # of the counted product
 TIMED_SIZE = 1024  # of the timed one
 SECONDS = 2.0  # for timing
-LONGEST_NAME = 20  # of a GPU, in characters
+LONGEST_NAME = 32  # of a GPU, in characters
 FAMILIES = ("product", "register product")
 
 # What is compared: the heading, and the emulator's counter.
@@ -67,7 +67,8 @@ class Step:
         title: the answer's name.
         rung: the name of the rung.
         yours, ours: what one product counts; empty where it is not known.
-        time: how long a product took on a GPU, in words; or "".
+        milliseconds: how long a product of `TIMED_SIZE` took on the GPU that was used last.
+        gpu: its name.
         passed: whether the student has passed it.
         is_new: whether that was just now.
     """
@@ -76,9 +77,15 @@ class Step:
     rung: str
     yours: Mapping[str, int]
     ours: Mapping[str, int]
-    time: str = ""
+    milliseconds: float | None = None
+    gpu: str = ""
     passed: bool = False
     is_new: bool = False
+
+    @property
+    def time(self) -> str:
+        """ "0.123 ms", or "" without a GPU."""
+        return "" if self.milliseconds is None else f"{self.milliseconds:.3g} ms"
 
 
 def own_ladder(now: str = "") -> Sequence[Step]:
@@ -87,14 +94,21 @@ def own_ladder(now: str = "") -> Sequence[Step]:
 
 
 def whole_ladder(now: str = "") -> Sequence[Step]:
-    """Every rung that the course asks a student to write, from the bottom up."""
-    names = [each.name for each in RUNGS]
-    asked = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung in names]
+    """Every rung that the course asks a student to write, from the bottom up.
+
+    Where several answers stand on one rung, it is the newest one, or one that was passed.
+    """
     known = progress.entries()
-    return tuple(
+    steps = [
         _step(each, known.get(each.id, progress.Entry()), now)
-        for each in sorted(asked, key=lambda each: names.index(str(each.rung)))
-    )
+        for each in (*TASKS.values(), *EXERCISES.values())
+        if each.rung
+    ]
+    rungs = []
+    for each in RUNGS:
+        here = [step for step in steps if step.rung == each.name]
+        rungs += [max(here, key=lambda step: (step.is_new, step.passed))] if here else []
+    return tuple(rungs)
 
 
 def counts_of_product(
@@ -132,24 +146,17 @@ def milliseconds_of_product(
 
 
 def _step(exercise: Exercise, known: progress.Entry, now: str) -> Step:
+    times = list(known.milliseconds.items())
     return Step(
         title=exercise.id,
         rung=str(exercise.rung),
         yours=known.counts,
         ours=REFERENCE.get(exercise.id, {}),
-        time=_time(known.milliseconds),
+        milliseconds=times[-1][1] if times else None,
+        gpu=times[-1][0].removeprefix("NVIDIA ")[:LONGEST_NAME] if times else "",
         passed=known.passed,
         is_new=exercise.id == now,
     )
-
-
-def _time(milliseconds: Mapping[str, float]) -> str:
-    """The time on the GPU that was used last: "0.12 ms at 1024, H200"."""
-    if not milliseconds:
-        return ""
-    gpu, ms = list(milliseconds.items())[-1]
-    name = gpu.removeprefix("NVIDIA ").removeprefix("GeForce ")
-    return f"{ms:.3g} ms at {TIMED_SIZE}, {name[:LONGEST_NAME]}"
 
 
 def _matrices(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -263,7 +263,7 @@ def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
         assert server.stdout.readline().startswith("Starting JupyterLab")
         said = server.stdout.readline()
         address = re.search(r"The first lesson: (http://\S+)", said).group(1)
-        assert "/lab/tree/notebooks/00_start_here.ipynb?token=" in address
+        assert "/lab/tree/my/notebooks/00_start_here.ipynb?token=" in address
         assert "JupyterLab" in fetch(address)
     finally:
         server.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""`course.py lab`: open JupyterLab at the first lesson, or say where it can be opened."""
+"""`course.py lab`: open JupyterLab at the student's copy of the first lesson, or say where."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from course_lib.commands import working_copies
 from course_lib.commands.places import FIRST_LESSON, REPOSITORY
 
 DEFAULTS = Path(__file__).with_name("jupyter_config")  # labconfig/ in it, as JupyterLab reads it
@@ -32,13 +33,16 @@ def main(arguments: list[str]) -> int:
     options, others = parser.parse_known_args(arguments)
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)
+    lesson = first_lesson()
     print("Starting JupyterLab …", flush=True)
-    server = subprocess.Popen(command(browser, others), env=environment(token), cwd=REPOSITORY)
+    server = subprocess.Popen(
+        command(browser, others, lesson), env=environment(token), cwd=REPOSITORY
+    )
     asked: list[int] = []
     # A handler that raises can be lost, where Python is in a finaliser; one that notes can't.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda received, _: asked.append(received))
-    address = wait_for_address(server, token, asked)
+    address = wait_for_address(server, token, asked, lesson)
     if address is None and not asked:
         print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
         stop(server)
@@ -53,9 +57,21 @@ def main(arguments: list[str]) -> int:
     return 0 if asked or server.returncode in (0, -signal.SIGTERM) else server.returncode
 
 
-def command(browser: bool, others: list[str]) -> list[str]:
+def first_lesson() -> str:
+    """The student's copy of the first lesson; the lesson itself where no copies can be made."""
+    original = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
+    try:
+        updated = working_copies.make()
+    except OSError as problem:
+        print(f"No copies of your own can be made here ({problem}): this opens the lessons.")
+        return original
+    if line := working_copies.told_of(updated):
+        print(line)
+    return f"my/{original}"
+
+
+def command(browser: bool, others: list[str], lesson: str) -> list[str]:
     """The command that starts JupyterLab, quiet but for warnings."""
-    lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
     words = [sys.executable, "-m", "jupyterlab"]
     if not any("root_dir" in option for option in others):  # it takes one folder only
         words.append(f"--ServerApp.root_dir={REPOSITORY}")
@@ -87,7 +103,7 @@ def has_screen() -> bool:
 
 
 def wait_for_address(
-    server: subprocess.Popen[bytes], token: str, asked: Sequence[int]
+    server: subprocess.Popen[bytes], token: str, asked: Sequence[int], lesson: str
 ) -> str | None:
     """The address of the first lesson, as soon as the server has written down its own.
 
@@ -96,7 +112,6 @@ def wait_for_address(
     from jupyter_core.paths import jupyter_runtime_dir
 
     notes = Path(jupyter_runtime_dir()) / f"jpserver-{server.pid}.json"
-    lesson = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and server.poll() is None and not asked:
         try:

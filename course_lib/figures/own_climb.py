@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from course_lib.curriculum import rung
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.own_ladder import SIZE, Step, whole_ladder
+from course_lib.own_ladder import SIZE, TIMED_SIZE, Step, whole_ladder
 
 _ROW = 0.56
 _TOP = 0.72
 _RAILS = (0.32, 1.72)
-_FIRST_BAR, _FULL_BAR = 2.05, 2.7
+_FIRST_BAR, _FULL_BAR = 2.05, 3.2
 _RIGHT = style.WIDTH - 0.2
 _COUNTER = "global_load_sectors"
 _LEAST, _MOST = 256, 262_144  # sectors at the ends of a bar; a product of this size has these
@@ -41,10 +41,14 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
     _draw_rails(axes, height, len(steps))
     for place, each in enumerate(steps):
         _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
-    style.footnote(
-        figure, "Fewer is better; each bar is on a scale on which twice as many is one step."
-    )
+    style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
     return Picture(figure, _words(steps, passed))
+
+
+def _times(steps: Sequence[Step]) -> str:
+    """Where the times are from, if there are any."""
+    gpus = {each.gpu: None for each in steps if each.time}
+    return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {' and '.join(gpus)}." if gpus else ""
 
 
 def _draw_rails(axes: Axes, height: float, count: int) -> None:
@@ -128,7 +132,7 @@ def _words(steps: Sequence[Step], passed: int) -> str:
     told = "; ".join(_step_in_words(each) for each in steps)
     return (
         f"Your own ladder, {passed} of {len(steps)} rungs climbed, from the bottom up, with the "
-        f"sectors that a product of {SIZE} x {SIZE} matrices loads: {told}."
+        f"sectors that a product of {SIZE} x {SIZE} matrices loads: {told}.{_times(steps)}"
     )
 
 

@@ -57,7 +57,7 @@ class WarpRequests:
         x, before = LEFT, None
         part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
         for sector, used in sorted(asked.sectors.items()):
-            x += 0.0 if before is None or sector == before + 1 else 0.03
+            x += 0.0 if before is None else 0.025 if sector == before + 1 else 0.07
             style.rectangle(
                 axes, (x, y), self.BOX, 0.15, facecolor=style.tint(style.BLUE, 0.15),
                 edgecolor=style.GREY, linewidth=0.7,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
-from course_lib.own_ladder import COLUMNS, SIZE, Step
+from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, Step
 from course_lib.sentences import Capital, told
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
@@ -23,6 +23,7 @@ AROUND = 12
 LETTERS_OF_A_ROW = 44  # of the notes, roughly
 ROW_PIXELS = 20  # as the style has it
 _CODE = re.compile(r"`([^`]+)`")
+_STRESSED = re.compile(r"\*(\w[\w ]*\w)\*")
 _UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -149,7 +150,8 @@ def _numbers_shown(marked: Marked) -> Iterator[int]:
 def _of_passing(verdict: Verdict) -> Iterator[str]:
     task = verdict.task
     if task is not None and task.meaning:
-        yield f'<p class="meaning">{_inline(task.meaning)}</p>'
+        meaning = _STRESSED.sub(r"<em>\1</em>", _inline(task.meaning))
+        yield f'<p class="meaning">{meaning}</p>'
     if verdict.par:
         yield f"<p>{escape(verdict.par)}</p>"
     if verdict.rungs:
@@ -184,7 +186,8 @@ def _rung(each: Step) -> str:
     )
     here = ' data-is="here"' if each.is_new else ""
     mark = "→ " if each.is_new else ""
-    time = f'<br><span class="ml-muted">{escape(each.time)}</span>' if each.time else ""
+    on = f"{each.time} at {TIMED_SIZE}, {each.gpu}"
+    time = f'<br><span class="ml-muted">{escape(on)}</span>' if each.time else ""
     return f'<tr{here}><th scope="row">{mark}{escape(each.title)}{time}</th>{cells}</tr>'
 
 

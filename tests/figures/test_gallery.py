@@ -81,9 +81,9 @@ CLIMBED = Measurements(
 
 def climbed(count):
     """A student's ladder with so many rungs, with the widest numbers and a time."""
-    time = "0.123 ms at 1024, RTX 6000 Ada Genera"
+    timed = {"milliseconds": 0.123456, "gpu": "GeForce RTX 4070 Ti SUPER Laptop"}
     return [
-        replace(each, passed=True, yours={"global_load_sectors": sectors}, time=time)
+        replace(each, passed=True, yours={"global_load_sectors": sectors}, **timed)
         if place < count
         else each
         for place, (each, sectors) in enumerate(

@@ -1,0 +1,125 @@
+"""Students work in copies: made once, never written over, told of updates, their links alive."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from course_lib.commands import lab, working_copies
+from course_lib.commands.working_copies import NOTE, make, told_of
+
+ROOT = Path(__file__).parents[1]
+LESSON = "notebooks/00_start_here.ipynb"
+
+
+def notebook(*sources: str, output: str = "") -> str:
+    cells = [{"cell_type": "code", "source": each, "outputs": [output]} for each in sources]
+    return json.dumps({"cells": cells})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A course with one lesson and its exercise."""
+    for folder in ("notebooks", "exercises"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "00_start_here.ipynb").write_text(notebook("1"))
+    return tmp_path
+
+
+def test_copies_are_made_at_first_use_and_not_again(root: Path) -> None:
+    assert make(root) == []
+    copy = root / "my" / LESSON
+    assert copy.read_text() == (root / LESSON).read_text()
+    assert (root / "my/exercises/00_start_here.ipynb").is_file()
+    copy.write_text("my own work")
+    assert make(root) == [] and copy.read_text() == "my own work"
+    left = {path.name for path in (root / "my").rglob("*") if path.is_file()}
+    assert left == {"00_start_here.ipynb", NOTE}, "nothing unfinished stays behind"
+
+
+def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
+    make(root)
+    copy = root / "my" / LESSON
+    copy.write_text("my own work")
+    (root / LESSON).write_text(notebook("2"))
+    for _ in range(2):
+        updated = make(root)
+        assert updated == [f"my/{LESSON}"] and copy.read_text() == "my own work"
+    line = told_of(updated)
+    assert line.count("\n") == 0 and f"my/{LESSON}" in line and "rename" in line
+    copy.rename(copy.with_name("mine.ipynb"))
+    assert make(root) == []
+    assert copy.read_text() == notebook("2")
+    assert copy.with_name("mine.ipynb").read_text() == "my own work"
+    assert make(root) == [] and told_of([]) == ""
+
+
+def test_new_outputs_are_no_update_and_a_new_lesson_is_copied(root: Path) -> None:
+    make(root)
+    (root / LESSON).write_text(notebook("1", output="printed"))
+    (root / "notebooks/01_next.ipynb").write_text(notebook("x"))
+    assert make(root) == []
+    assert (root / "my/notebooks/01_next.ipynb").is_file()
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[]", "{", '{"notebooks/00_start_here.ipynb": 7}', "[" * 99999]
+)
+def test_a_damaged_note_costs_nothing_but_a_reminder(note: str, root: Path) -> None:
+    make(root)
+    (root / "my" / LESSON).write_text("my own work")
+    (root / "my" / NOTE).write_text(note)
+    assert make(root) == []
+    assert (root / "my" / LESSON).read_text() == "my own work"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a permission there")
+def test_a_link_to_nowhere_in_the_place_of_a_copy_is_left_alone(root: Path) -> None:
+    (root / "my/notebooks").mkdir(parents=True)
+    outside = root / "outside"
+    os.symlink(outside, root / "my" / LESSON)
+    make(root)
+    assert not outside.exists()
+
+
+def test_lab_opens_the_copy_or_says_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(working_copies, "make", lambda: [f"my/{LESSON}"])
+    assert lab.first_lesson() == f"my/{LESSON}"
+    assert "Updated since you began" in capsys.readouterr().out
+
+    def refuse() -> list[str]:
+        raise PermissionError(13, "Permission denied", "my")
+
+    monkeypatch.setattr(working_copies, "make", refuse)
+    assert lab.first_lesson() == LESSON
+    assert "Permission denied" in capsys.readouterr().out
+    assert f"--LabApp.default_url=/lab/tree/my/{LESSON}" in lab.command(False, [], f"my/{LESSON}")
+
+
+def test_links_and_the_library_are_found_from_a_copy(tmp_path: Path) -> None:
+    """A copy lies one folder deeper: whatever a notebook points to has to be copied, too."""
+    linked = 0
+    for folder in ("notebooks", "exercises"):
+        for path in (ROOT / folder).glob("*.ipynb"):
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            text = "\n".join("".join(each["source"]) for each in cells)
+            for target in re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", text):
+                found = (path.parent / target).resolve().relative_to(ROOT)
+                assert found.parts[0] in working_copies.FOLDERS, f"{path.name} links to {target}"
+                linked += 1
+    assert linked > 20
+
+
+def test_git_sees_no_copy() -> None:
+    command = ["git", "check-ignore", f"my/{LESSON}", f"my/{NOTE}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode == 128:
+        pytest.skip("no checkout of git")
+    assert done.stdout.count("\n") == 2
