@@ -114,8 +114,11 @@ class OwnRun:
     def sentence(self) -> str:
         if self.picked is None:
             return "No element was written."
+        writer = self.writers[self.picked]
         index = ", ".join(map(str, self.picked))
-        wrote = f"{self.thread_words(self.writers[self.picked])} wrote {self.output}[{index}]"
+        others = sum(thread == writer for thread in self.writers.values()) - 1
+        more = f" and {counted(others, 'other element')}" if others else ""
+        wrote = f"{self.thread_words(writer)} wrote {self.output}[{index}]{more}"
         return f"{wrote}{self._from_shared()}."
 
     def _from_shared(self) -> str:
