@@ -66,7 +66,7 @@ def test_which_block_wrote_an_element_follows_the_kernel() -> None:
 
 def test_shared_memory_and_its_barrier_stand_between() -> None:
     picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
-    assert "1 barrier" in picture.alt
+    assert "16 shared cells · 1 barrier" in picture.alt
     assert "with what thread 5 had put into shelf[5]" in picture.alt
     written = {each.get_text() for each in picture.figure.axes[0].texts}
     assert {"thread", "shelf", "barrier", "y"} <= written
@@ -141,3 +141,10 @@ def test_a_mask_is_covered_exactly_by_its_rectangles() -> None:
     for top, bottom, left, right in _rectangles(mask):
         covered[top:bottom, left:right] += 1
     assert np.array_equal(covered, mask.astype(int))
+
+
+def test_counts_are_broken_between_them_and_not_within() -> None:
+    counts = " · ".join(f"{number} numbers of kind {number}" for number in range(10, 18))
+    lines = student_run._in_lines(counts)
+    assert len(lines) == 2 and " ".join(lines) == counts
+    assert lines[0].endswith("·") and lines[1][0].isdigit()
