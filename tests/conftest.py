@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# nbformat imports jsonschema, which builds 38 parsers (two seconds in each worker) to check addresses
-# that no notebook has. Without this package jsonschema does not check them.
+# nbformat imports jsonschema, which builds 38 parsers (two seconds in each worker) to check
+# addresses that no notebook has. Without this package jsonschema does not check them.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # The same seed on every machine: a test that fails for one of us fails for all of us.
