@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from course_lib.building.exercises import exercise_id
 from course_lib.building.notebook import Cell, read, source
@@ -18,7 +19,7 @@ from course_lib.building.tasks import task_of
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
 
 IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32, float64, int32\n"
-USUAL = 16  # for a size that a factory of kernels takes
+USUAL = (16, 4)  # for a size that a factory of kernels takes
 _FENCED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -31,14 +32,14 @@ class Shown:
         place: how many cells of the course come before it.
         node: its definition.
         around: what else its notebook has said so far, by name.
-        outer: parameters of the functions that it stands in; each is given a usual size.
+        outer: parameters of the functions that it stands in, with their defaults; "" for none.
     """
 
     lesson: str
     place: int
     node: ast.FunctionDef
     around: dict[str, ast.stmt]
-    outer: tuple[str, ...]
+    outer: dict[str, str]
 
     @property
     def is_kernel(self) -> bool:
@@ -72,21 +73,31 @@ def course(root: Path) -> tuple[list[Shown], list[Asked]]:
     return _different(shown), asked
 
 
-def handed_in(function: Shown, entry: Exercise) -> str | None:
-    """The text of an answer that is copied; None where the function cannot be one."""
+def handed_in(function: Shown, entry: Exercise) -> list[str]:
+    """The texts of an answer that is copied; none where the function cannot be one.
+
+    There are two where the function stands in another one that takes a size.
+    """
     node = function.node
     fits = len(node.args.args) == len(entry.parameters)
     if not fits or not entry.kind.is_function or function.is_kernel != entry.kind.is_launched:
-        return None
+        return []
     names = dict(zip((each.arg for each in node.args.args), entry.parameters, strict=True))
     needed = _needed(node, function.around)
     sizes = {name.upper(): value for name, value in entry.constants.items()}
     free = {name for each in (node, *needed) for name in _free_names(each)}
-    taken = [name for name in function.outer if name in free]
-    lines = [f"{name} = {sizes.get(name.upper(), USUAL)}" for name in taken]
-    lines += [ast.unparse(each) for each in needed]
+    taken = {name: default for name, default in function.outer.items() if name in free}
+    below = [ast.unparse(each) for each in needed]
     renamed = _Renamed(node.name, entry.id, names).visit(ast.parse(ast.unparse(node)))
-    return IMPORTS + "\n".join([*lines, ast.unparse(renamed)]) + "\n"
+    below.append(ast.unparse(renamed))
+    texts = []
+    for usual in USUAL:
+        values = {
+            name: default or sizes.get(name.upper(), usual) for name, default in taken.items()
+        }
+        above = [f"{name} = {value}" for name, value in values.items()]
+        texts.append(IMPORTS + "\n".join([*above, *below]) + "\n")
+    return list(dict.fromkeys(texts))
 
 
 class _Renamed(ast.NodeTransformer):
@@ -121,16 +132,22 @@ def _code_of(cell: Cell) -> Iterator[ast.Module]:
 
 
 def _functions(
-    tree: ast.AST, around: dict[str, ast.stmt], outer: tuple[str, ...] = ()
-) -> Iterator[tuple[ast.FunctionDef, dict[str, ast.stmt], tuple[str, ...]]]:
+    tree: ast.AST, around: dict[str, ast.stmt], outer: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[ast.FunctionDef, dict[str, ast.stmt], dict[str, str]]]:
     """Each function in some code, with what stands around it and what that takes."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
-            yield node, around, outer
-            takes = (*outer, *(each.arg for each in node.args.args))
-            yield from _functions(node, around | _named(node.body), takes)
+            yield node, around, dict(outer)
+            yield from _functions(node, around | _named(node.body), {**outer, **_takes(node)})
         else:
             yield from _functions(node, around, outer)
+
+
+def _takes(node: ast.FunctionDef) -> dict[str, str]:
+    """The parameters of a function with their defaults, "" for none."""
+    names = [each.arg for each in node.args.args]
+    defaults = [ast.unparse(each) for each in node.args.defaults]
+    return dict(zip(names, [""] * (len(names) - len(defaults)) + defaults, strict=True))
 
 
 def _named(body: Sequence[ast.stmt]) -> dict[str, ast.stmt]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,11 +57,15 @@ def main(arguments: list[str]) -> int:
         steps = list(all_steps() if options.all or options.long else fast_steps())
         steps += long_steps() if options.long else []
     rows = []
-    for step in steps:
-        print(f"\n== {step.name}", flush=True)
-        started = time.monotonic()
-        status = _run_step(step)
-        rows.append((step.name, time.monotonic() - started, status))
+    try:
+        for step in steps:
+            print(f"\n== {step.name}", flush=True)
+            started = time.monotonic()
+            status = _run_step(step)
+            rows.append((step.name, time.monotonic() - started, status))
+    finally:  # stopped by Ctrl-C, it makes no further environment
+        for each in _BEGUN:
+            each.cancel()
     return summary(rows)
 
 
@@ -82,6 +86,11 @@ LIBRARY_ON_COLAB = "checking host_api probe quiz runtime timing waiting"
 ON_COLAB_TOO = ["tests/kernels", "tests/intrinsics"]
 ON_COLAB_TOO += [f"tests/test_{name}.py" for name in LIBRARY_ON_COLAB.split()]
 ON_COLAB_TOO += [f"tests/emulator/test_emulator_{name}.py" for name in EMULATOR_ON_COLAB.split()]
+ON_COLAB_TOO += ["tests/figures/test_gallery.py"]  # every picture, with Colab's Matplotlib
+# Between them they start the course, and show the figures and the quick checks of all kinds; all
+# lessons and solutions run with the newest versions.
+NOTEBOOKS_ON_COLAB = [f"notebooks/{name}.ipynb" for name in ("00_start_here", "10_tensor_cores")]
+NOTEBOOKS_ON_COLAB += ["solutions/05_shared_memory_tiling.ipynb"]
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 
@@ -100,12 +109,15 @@ def lint_steps(paths: list[str]) -> Iterator[Step]:
 def all_steps() -> Iterator[Step]:
     """What a change has to pass before it is published; notebooks under nbval among it.
 
-    Fast and slow tests are one step: to collect them takes half a minute.
+    Fast and slow tests are one step: to collect them takes half a minute. Packages are fetched and
+    unpacked meanwhile, for much of that is waiting.
     """
+    yield Step("environments, begun", begin_environments)
     yield from lint_steps([*CODE, *NOTEBOOKS])
     yield Step("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
-    yield Step("environments", make_environments)
     yield Step("fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel()))
+    yield Step("notebooks", _nbval(PYTHON, NOTEBOOKS))
+    yield Step("environments", finish_environments)
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
@@ -117,7 +129,7 @@ def long_steps() -> Iterator[Step]:
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
     yield from fuzzing_steps()
-    yield Step("notebooks, newest versions", _nbval(PYTHON))
+    yield Step("Colab: all notebooks", lambda: _nbval(str(colab.make()), NOTEBOOKS))
 
 
 def fuzzing_steps() -> Iterator[Step]:
@@ -164,28 +176,37 @@ def compiler_steps(name: str = "machine code", marks: str = "slow and not long")
 
 
 def colab_steps(freeze: str = "") -> Iterator[Step]:
-    """The library and the lessons with the versions that Colab has."""
+    """The library and the lessons with the versions that Colab has; with newer ones, all lessons.
+
+    Args:
+        freeze: what Colab's `pip freeze` says today, if not what is pinned is meant.
+    """
 
     def tests(*arguments: str) -> Callable[[], Command]:
         return lambda: _pytest(str(colab.make(freeze)), *arguments)
 
     fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
-    # With the newest versions the browser tests run some of them.
-    yield Step("Colab: notebooks", lambda: _nbval(str(colab.make(freeze))))
+    notebooks = NOTEBOOKS if freeze else NOTEBOOKS_ON_COLAB
+    yield Step("Colab: notebooks", lambda: _nbval(str(colab.make(freeze)), notebooks))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
 
-def make_environments() -> None:
-    """Make what later steps need, two at a time: unpacking packages keeps one processor busy.
+_BEGUN: list[Future[object]] = []  # the environments that are being made
 
-    A step whose environment cannot be made says so when its turn comes.
-    """
+
+def begin_environments() -> None:
+    """Begin to make what later steps need, one after another, while the tests before them run."""
     groups = ["browser", "book"] + ([] if sys.platform == "darwin" else ["compiler"])
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        made = [pool.submit(colab.make), *(pool.submit(_environment, each) for each in groups)]
-    for each in made:
+    pool = ThreadPoolExecutor(max_workers=1)
+    _BEGUN[:] = [pool.submit(colab.make), *(pool.submit(_environment, each) for each in groups)]
+    pool.shutdown(wait=False)
+
+
+def finish_environments() -> None:
+    """Wait for them. A step whose environment cannot be made says so when its turn comes."""
+    for each in _BEGUN:
         if each.exception() and not isinstance(each.exception(), environments.CannotMake):
             each.result()
 
@@ -206,16 +227,18 @@ def in_parallel() -> list[str]:
 
 
 def _pytest(python: str, *arguments: str) -> Command:
-    return [python, "-m", "pytest", "-q", *arguments]
+    """Without nbval: to load it takes each worker three seconds, and only notebooks need it."""
+    return [python, "-m", "pytest", "-q", "-p", "no:nbval", *arguments]
 
 
-def _nbval(python: str) -> Command:
-    """Every cell of each lesson and solution runs, and says what it said where that is compared.
+def _nbval(python: str, notebooks: list[str]) -> Command:
+    """Every cell of these notebooks runs, and says what it said where that is compared.
 
     A worker takes many notebooks: to start nbval costs as much as a lesson.
     """
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider"]
-    return _pytest(python, *options, *NOTEBOOKS, *in_parallel(), "--dist=loadfile")
+    command = [python, "-m", "pytest", "-q", *options, *notebooks]
+    return [*command, *in_parallel(), "--dist=loadfile"]
 
 
 def _run_step(step: Step) -> int:
@@ -228,9 +251,14 @@ def _run_step(step: Step) -> int:
 
 
 def _run(command: Command) -> int:
-    """Run in the repository, with course_lib importable there and in what is started there."""
+    """Run in the repository, with course_lib importable there and in what is started there.
+
+    Python may keep what it compiles, whatever this shell says: else each of hundreds of processes
+    compiles Numba, Matplotlib and the course again, which takes it some seconds.
+    """
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(command, cwd=REPOSITORY, env=environment, timeout=STEP_SECONDS)
     except subprocess.TimeoutExpired:

@@ -238,7 +238,7 @@ def line_counters(
     figure = style.card(
         1.35 + pitch * len(source),
         f"{profile.kernel_name}, line by line",
-        "Counted in one launch; the longest bar of a column is its most costly line",
+        "Counted in one launch; bars of the same unit are drawn to the same scale",
     )
     axes = style.canvas(figure)
     column = 1.02
@@ -265,9 +265,10 @@ def line_counters(
             fontfamily=style.MONO,
         )
     for place, name in enumerate(counters):
-        _draw_column(
-            axes, first + place * column, column, name, values[name], source, _COLUMN_COLOURS[place]
-        )
+        alike = [values[each] for each in counters if _unit(each) == _unit(name)]
+        most = max([1, *(value for each in alike for value in each.values())])
+        x, colour = first + place * column, _COLUMN_COLOURS[place]
+        _draw_column(axes, x, column, name, values[name], source, colour, most)
     return Picture(figure, _line_words(profile, counters, values))
 
 
@@ -302,6 +303,11 @@ def _spans(source: str, name: str) -> tuple[range, range]:
     return everything, range(0)
 
 
+def _unit(counter: str) -> str:
+    """What a counter counts: "bytes" for loads as for stores."""
+    return counter.rsplit("_", 1)[-1]
+
+
 def _draw_column(
     axes: Axes,
     x: float,
@@ -310,10 +316,10 @@ def _draw_column(
     values: Mapping[int, float],
     source: Sequence[tuple[int, str]],
     colour: str,
+    most: float,
 ) -> None:
     title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
     style.write(axes, x + 0.04, 0.88, title, fontweight="bold", linespacing=1.05)
-    most = max([*values.values(), 1])
     for place, (number, _) in enumerate(source):
         value = values.get(number, 0)
         if not value:

@@ -12,6 +12,7 @@ from course_lib.figures.picture import Picture
 
 XIs = Literal["column", "row"]
 _MOST_BLOCKS = 48
+_FLAT = 0.6  # inches: so low are the threads where their key stands below them
 
 
 @style.drawn
@@ -40,8 +41,15 @@ def grid_of_threads(
     if grid[0] * grid[1] > _MOST_BLOCKS:
         raise ValueError(f"{grid[0] * grid[1]} blocks are too many to draw; take a smaller grid.")
     across, down = _extent(grid, block, x_is)
-    cell = min(4.5 / max(across, shape[1]), 3.4 / max(down, shape[0]), 0.4)
-    height = max(cell * max(down, shape[0]) + 1.25, 3.2 if thread else 2.5)
+    widest, highest = max(across, shape[1]), max(down, shape[0])
+    cell = min(4.5 / widest, 3.4 / highest, 0.4)
+    # A few rows leave the room below them empty: there stands the key, and they take all the width.
+    is_flat = cell * highest < _FLAT
+    if is_flat:
+        cell = min(6.6 / widest, _FLAT / highest, 0.55)
+        height = cell * highest + (2.2 if thread else 1.85)
+    else:
+        height = max(cell * highest + 1.25, 3.2 if thread else 2.5)
     figure = style.card(
         height,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
@@ -51,7 +59,7 @@ def grid_of_threads(
     axes = style.canvas(figure)
     origin = (0.55, 0.95)
     _draw_cells(axes, origin, cell, (across, down), shape)
-    _draw_blocks(axes, origin, cell, grid, block, x_is)
+    _draw_blocks(axes, origin, cell, grid, block, x_is, shape, thread)
     _draw_matrix_edge(axes, origin, cell, shape)
     if first_warp:
         _draw_first_warp(axes, origin, cell, block, x_is)
@@ -59,9 +67,11 @@ def grid_of_threads(
         _draw_thread(axes, origin, cell, thread, block, x_is)
     idle = across * down - min(across, shape[1]) * min(down, shape[0])
     missed = shape[0] * shape[1] - min(across, shape[1]) * min(down, shape[0])
+    entries_at = (origin[0] + widest * cell + 0.3, 1.0)
     _draw_key(
         axes,
-        origin[0] + max(across, shape[1]) * cell + 0.3,
+        (origin[0], origin[1] + highest * cell + 0.52) if is_flat else entries_at,
+        is_flat,
         idle,
         missed,
         thread,
@@ -154,6 +164,8 @@ def _draw_blocks(
     grid: tuple[int, int],
     block: tuple[int, int],
     x_is: XIs,
+    shape: tuple[int, int],
+    thread: tuple[tuple[int, int], tuple[int, int]] | None,
 ) -> None:
     wide, high = block if x_is == "column" else (block[1], block[0])
     for block_y in range(grid[1]):
@@ -170,17 +182,33 @@ def _draw_blocks(
                 linewidth=1.8,
             )
             # A single low row of blocks has room for its names below.
-            low = high * cell < 0.5 and (grid[1] if x_is == "column" else grid[0]) == 1
+            low = high * cell < 0.62 and (grid[1] if x_is == "column" else grid[0]) == 1
+            left, right = _larger_part(across * wide, wide, shape[1])
+            top, bottom = _larger_part(down * high, high, shape[0])
+            middle = (top + bottom) / 2
+            if thread is not None and thread[0] == (block_x, block_y):
+                marked = element_of(thread, block, x_is)[0] + 0.5
+                if abs(marked - middle) * cell < 0.25:  # the name makes room for the mark
+                    middle = (middle + (top if marked >= middle else bottom)) / 2
+            is_narrow = (right - left) * cell < 0.8 and not low
             style.write(
                 axes,
-                x + wide * cell / 2,
-                y + high * cell + 0.14 if low else y + high * cell / 2,
-                f"block ({block_x}, {block_y})",
+                x + wide * cell / 2 if low else origin[0] + (left + right) / 2 * cell,
+                y + high * cell + 0.14 if low else origin[1] + middle * cell,
+                f"({block_x}, {block_y})" if is_narrow else f"block ({block_x}, {block_y})",
                 ha="center",
                 color=style.BLUE,
                 zorder=6.7,
                 bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
             )
+
+
+def _larger_part(first: int, size: int, edge: int) -> tuple[int, int]:
+    """Where a block's name stands along one axis: clear of the matrix's edge, if that cuts it."""
+    last = first + size
+    if not first < edge < last:
+        return first, last
+    return (first, edge) if edge - first >= last - edge else (edge, last)
 
 
 def _draw_matrix_edge(
@@ -272,7 +300,8 @@ def _arithmetic(
 
 def _draw_key(
     axes: Axes,
-    x: float,
+    corner: tuple[float, float],
+    is_flat: bool,
     idle: int,
     missed: int,
     thread: tuple[tuple[int, int], tuple[int, int]] | None,
@@ -281,7 +310,8 @@ def _draw_key(
     x_is: XIs,
     first_warp: bool,
 ) -> None:
-    y = 1.0
+    """What the colours mean, one below the other, or side by side."""
+    x, y = corner
     entries: list[tuple[Any, str | None, str]] = [
         (style.tint(style.GREEN, 0.25), None, "a thread with an element"),
     ]
@@ -303,25 +333,35 @@ def _draw_key(
             edgecolor=style.tint(style.VERMILION, 0.5) if hatch else style.GREY,
         )
         style.write(axes, x + 0.26, y, words, linespacing=1.15)
-        y += 0.42 if "\n" in words else 0.3
+        if is_flat:
+            x += 0.6 + 0.075 * max(map(len, words.split("\n")))
+        else:
+            y += 0.42 if "\n" in words else 0.3
     if thread is not None:
-        row, column = element_of(thread, block, x_is)
-        y += 0.08
-        style.rectangle(
-            axes, (x, y - 0.08), 0.18, 0.18, facecolor=style.VERMILION, edgecolor=style.INK
-        )
-        (block_x, block_y), (thread_x, thread_y) = thread
-        style.write(
-            axes,
-            x + 0.26,
-            y,
-            f"thread ({thread_x}, {thread_y})\nof block ({block_x}, {block_y})",
-            linespacing=1.15,
-        )
-        inside = row < shape[0] and column < shape[1]
-        verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
-        lines = (*_arithmetic(thread, block, x_is), verdict)
-        style.write(axes, x, y + 0.28, "\n".join(lines), va="top", linespacing=1.35)
+        _draw_arithmetic(axes, (x, y if is_flat else y + 0.08), is_flat, thread, block, shape, x_is)
+
+
+def _draw_arithmetic(
+    axes: Axes,
+    corner: tuple[float, float],
+    is_flat: bool,
+    thread: tuple[tuple[int, int], tuple[int, int]],
+    block: tuple[int, int],
+    shape: tuple[int, int],
+    x_is: XIs,
+) -> None:
+    """How the marked thread finds its element."""
+    x, y = corner
+    row, column = element_of(thread, block, x_is)
+    style.rectangle(axes, (x, y - 0.08), 0.18, 0.18, facecolor=style.VERMILION, edgecolor=style.INK)
+    (block_x, block_y), (thread_x, thread_y) = thread
+    named = f"thread ({thread_x}, {thread_y})\nof block ({block_x}, {block_y})"
+    style.write(axes, x + 0.26, y, named, linespacing=1.15)
+    inside = row < shape[0] and column < shape[1]
+    verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
+    lines = (*_arithmetic(thread, block, x_is), verdict)
+    place = (x + 1.75, y - 0.09) if is_flat else (x, y + 0.28)
+    style.write(axes, *place, "\n".join(lines), va="top", linespacing=1.35)
 
 
 def _words(

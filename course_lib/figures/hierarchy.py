@@ -241,7 +241,8 @@ def strips_fit(
     figure = style.card(
         1.95 + 0.5 * len(loads),
         "What fits on the bench? (float32)",
-        f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get",
+        f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get; "
+        "arrow: off the scale",
     )
     axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
     _draw_loads(axes, loads, limits)
@@ -252,47 +253,50 @@ def strips_fit(
 def _draw_loads(
     axes: Axes, loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]
 ) -> None:
+    """Bars from zero to scale; what is far beyond every limit runs out of the picture."""
     most = max(limit for _, limit in limits)
     least = min(limit for _, limit in limits)
-    smallest, largest = min(kib for _, kib in loads), max(kib for _, kib in loads)
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(min(smallest, least) / 2, max(largest, most) * 4)
+    end = most * 1.14
+    axes.set_xlim(0, end)
     for place, (_, amount) in enumerate(loads):
         colour = (
             style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
         )
         axes.barh(
             place,
-            amount,
+            min(amount, end),
             0.5,
             color=style.tint(colour, 0.55),
             edgecolor=colour,
             hatch="////" if amount > most else None,
             zorder=2,
         )
+        inside = amount > least  # left of the first limit, so that no dashed line crosses it
+        if amount > end:
+            axes.annotate(
+                "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
+                arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
+            )  # fmt: skip
         style.write(
             axes,
-            amount * 1.06,
+            end * 0.012 if inside else amount + end * 0.012,
             place,
             style.kib(amount),
             fontweight="bold",
-            zorder=4,
-            bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
+            zorder=5,
+            bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
         )
     axes.set_yticks(range(len(loads)), [name for name, _ in loads])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(loads) - 0.4, -0.6)
-    ticks = [2.0**power for power in range(2, 14) if axes.get_xlim()[0] <= 2**power]
-    ticks = [tick for tick in ticks if tick <= axes.get_xlim()[1]]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= end])
     axes.set_xlabel("KiB", loc="right")
 
 
 def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]], count: int) -> None:
     for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
         axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
-        # Neighbours on a logarithmic axis are close, so their names take turns in height.
+        # Neighbours may be close, so their names take turns in height.
         axes.annotate(
             f"{name} {limit:g}",
             (limit, -0.6),

@@ -48,8 +48,8 @@ def roofline_plot(
     _draw_roofs(axes, roofs, low, high)
     labels = _Labels(axes, roofs, points, _name_dram_roof(axes, roofs, points, low))
     _name_ridge(axes, roofs, points, labels)
-    for point in points:
-        _draw_point(axes, point, roofs, labels)
+    for alike in _same_kernels(points):
+        _draw_kernel(axes, alike, roofs, labels)
     _legend(axes, points)
     style.footnote(figure, _sources(roofs, points))
     return Picture(figure, _words(roofs, points))
@@ -133,27 +133,30 @@ def _name_dram_roof(
     return [tuple(middle + along * step) for step in range(-75, 76, 6)]
 
 
-def _draw_point(axes: Axes, point: Point, roofs: Ceilings, labels: _Labels) -> None:
-    hollow = point.gflops is None
-    speed = _height(point, roofs)
-    colour = _COLOUR[point.bytes_kind]
-    axes.plot(
-        [point.intensity],
-        [speed],
-        marker=_MARKER[point.bytes_kind],
-        markersize=8,
-        markerfacecolor=style.PAPER if hollow else colour,
-        markeredgecolor=colour,
-        markeredgewidth=2,
-        linestyle="none",
-        zorder=5,
-        gid=point.label,
-    )
-    text = f"{point.label}\n{'≤ ' if hollow else ''}{style.whole(speed)} GFLOP/s"
-    dx, dy = labels.place(point.intensity, speed, text)
+def _same_kernels(points: Sequence[Point]) -> list[list[Point]]:
+    """Points of one name and speed together: one kernel, whose bytes were counted in two ways."""
+    kernels: dict[tuple[str, float | None, str], list[Point]] = {}
+    for point in points:
+        apart = point.bytes_kind if point.gflops is None else ""  # hollow ones differ in height
+        kernels.setdefault((point.label, point.gflops, apart), []).append(point)
+    return list(kernels.values())
+
+
+def _draw_kernel(axes: Axes, points: Sequence[Point], roofs: Ceilings, labels: _Labels) -> None:
+    """The dots of one kernel, a thin line between them, and its name once."""
+    for point in points:
+        _draw_dot(axes, point, roofs)
+    ends = [_dot(point, roofs) for point in points]
+    if len(points) > 1:
+        across, up = zip(*sorted(ends), strict=True)
+        axes.plot(across, up, color=style.GREY, linewidth=1, linestyle=(0, (1, 2)), zorder=4)
+    hollow = points[0].gflops is None
+    text = f"{points[0].label}\n{'≤ ' if hollow else ''}{style.whole(ends[0][1])} GFLOP/s"
+    where = max(ends)  # the rightmost: farthest from the slanted roof's name
+    dx, dy = labels.place(*where, text)
     axes.annotate(
         text,
-        (point.intensity, speed),
+        where,
         xytext=(dx, dy),
         textcoords="offset points",
         ha="left" if dx > 0 else "right",
@@ -164,8 +167,30 @@ def _draw_point(axes: Axes, point: Point, roofs: Ceilings, labels: _Labels) -> N
     )
 
 
+def _draw_dot(axes: Axes, point: Point, roofs: Ceilings) -> None:
+    colour = _COLOUR[point.bytes_kind]
+    axes.plot(
+        [point.intensity],
+        [_height(point, roofs)],
+        marker=_MARKER[point.bytes_kind],
+        markersize=8,
+        markerfacecolor=style.PAPER if point.gflops is None else colour,
+        markeredgecolor=colour,
+        markeredgewidth=2,
+        linestyle="none",
+        zorder=5,
+        gid=point.label,
+    )
+
+
 def _height(point: Point, roofs: Ceilings) -> float:
     return roof(point.intensity, roofs) if point.gflops is None else point.gflops
+
+
+def _reach(points: Sequence[Point]) -> tuple[float, float]:
+    """From the leftmost to the rightmost of some points."""
+    along = [point.intensity for point in points]
+    return min(along), max(along)
 
 
 class _Labels:
@@ -190,9 +215,17 @@ class _Labels:
         self._window = axes.bbox
         along = np.geomspace(*axes.get_xlim(), 120)
         line = [(x, roof(x, roofs)) for x in along]
-        dots = [(each.intensity, _height(each, roofs)) for each in points]
+        dots = [_dot(each, roofs) for each in points]
+        between = [
+            (x, each.gflops)
+            for alike in _same_kernels(points)
+            for each in alike[:1]
+            if len(alike) > 1 and each.gflops is not None
+            for x in np.geomspace(*(float(end) for end in _reach(alike)), 60)
+        ]
+        ridge = [(roofs.ridge, y) for y in np.geomspace(*axes.get_ylim(), 90)]
         # A dot counts most, and what is written already counts thrice.
-        drawn = self._to_pixels.transform(line + dots * 30)
+        drawn = self._to_pixels.transform(line + between + ridge + dots * 30)
         self._obstacles = np.vstack([drawn, pixels_in_use * 3])
         self._taken: list[tuple[float, float, float, float]] = []
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 # What an answer is compared with: (match, right?, reason). The match is a choice's letter, a
 # line's number, a list of spellings, or the two ends of a range of numbers.
@@ -18,6 +18,15 @@ Row = tuple[Any, bool, str]
 
 EQUAL = 1e-9  # relative: numbers that are meant to be equal
 ROUNDED = 0.01  # how far off a wrong number with a fraction may be written
+
+
+class Drawn(Protocol):
+    """A picture with the words that say the same, such as those of course_lib.figures."""
+
+    @property
+    def alt(self) -> str: ...
+
+    def png(self) -> bytes: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +53,7 @@ class Question:
     reveal: str = ""
     facts: Callable[[], Mapping[str, object]] = dict
     spoilers: tuple[str | re.Pattern[str], ...] = ()
-    figure: Callable[[], object] | None = None
+    figure: Callable[[], Drawn] | None = None
 
     @property
     def is_prediction(self) -> bool:

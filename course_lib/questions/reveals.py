@@ -39,6 +39,13 @@ def revealed(question: Question) -> str:
     return _NAMED.sub(lambda found: _in_words(facts[found[1]]), question.reveal)
 
 
+def answered(question: Question) -> str:
+    """The right answer as a sentence, for somebody who has told no guess."""
+    if isinstance(question, Choose):
+        return "It is {}: {}".format(*_right_choice(question))
+    return f"It is {answer_of(question)}."
+
+
 def answer_of(question: Question) -> str:
     """The right answer as a sentence has it: a number, or the words of the right choice."""
     if isinstance(question, Number):

@@ -13,6 +13,7 @@ from course_lib.building.generated import badge, launch_cell, setup_cell
 from course_lib.building.notebook import BuildError, code, markdown, new, source
 from course_lib.building.project import Project, open_project
 from course_lib.curriculum import LESSONS
+from course_lib.questions.kinds import Choice, Choose, Number
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = open_project(ROOT)
@@ -46,7 +47,7 @@ def test_setup_badge_and_colab_links_are_left_out(project: Project) -> None:
     before = copy.deepcopy(notebook)
     cells = pages.page(notebook)["cells"]
     text = "\n".join(map(source, cells))
-    assert "course_lib.start()" not in text and "colab" not in text.lower()
+    assert "course_lib.start(" not in text and "colab" not in text.lower()
     assert "badge" not in text
     assert text.startswith(f"# {LESSON.number} · {LESSON.title}\n")
     assert "[lesson 02](02_naive_matmul.ipynb)." in text
@@ -62,6 +63,43 @@ def test_a_picture_keeps_its_words() -> None:
     picture = pages.page(lesson_of(PROJECT))["cells"][1]
     assert picture["metadata"]["mystnb"] == {"image": {"alt": "a ladder"}}
     assert picture["metadata"]["tags"] == ["figure"]
+
+
+class Picture:
+    alt = 'four "threads"'
+
+    def png(self) -> bytes:
+        return b"dots"
+
+
+NUMBER = Number(
+    id="00-writers",
+    asks="How many write?",
+    unit="threads",
+    value=lambda: 4,
+    reveal="All {answer} do.",
+    figure=Picture,
+)
+CHOICE = Choose(
+    id="00-which",
+    asks="Which?",
+    choices=(Choice("This.", "No."), Choice("That.", "Yes.", right=True)),
+    reveal="Nothing else is.",
+)
+
+
+def test_a_prediction_s_call_becomes_a_fold_with_the_reveal(monkeypatch) -> None:
+    known = {each.id: each for each in (NUMBER, CHOICE)}
+    monkeypatch.setattr(pages, "find", known.__getitem__)
+    placed = [code(f'course_lib.predict("{name}", ...)', "predict", id=name) for name in known]
+    number, choice = pages.page(new(placed))["cells"]
+    assert (number["cell_type"], number["id"]) == ("markdown", "00-writers")
+    opening = "<details>\n<summary>Your guess first; then open this</summary>\n\n"
+    assert source(choice) == f"{opening}It is b: That.\n\nNothing else is.\n\n</details>"
+    assert source(number) == (
+        f"{opening}It is 4.\n\nAll 4 do.\n\n"
+        '<img src="data:image/png;base64,ZG90cw==" alt="four &quot;threads&quot;">\n\n</details>'
+    )
 
 
 def test_the_front_page_leads_to_every_lesson_and_exercise() -> None:

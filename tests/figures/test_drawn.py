@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
@@ -86,6 +87,18 @@ def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
     assert "both strips, BM = 32, 1 MiB: fit nowhere" in alt
 
 
+def test_bars_of_strips_begin_at_zero_and_their_sizes_stand_clear_of_every_limit():
+    picture = figures.strips_fit()
+    (axes,) = picture.figure.axes
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    assert axes.get_xlim()[0] == 0 and axes.get_xscale() == "linear"
+    limits = [axes.transData.transform((limit, 0))[0] for limit in (48, 64, 99, 163, 227)]
+    sizes = [each for each in axes.texts if each.get_text() in ("8 KiB", "128 KiB", "1 MiB")]
+    assert len(sizes) == 3
+    for box in (each.get_window_extent(renderer) for each in sizes):
+        assert not any(box.x0 < limit < box.x1 for limit in limits)
+
+
 # --- roofline -----------------------------------------------------------------------------------
 
 
@@ -124,6 +137,15 @@ def test_a_dot_above_the_roof_is_explained():
     assert "caches have answered" not in words_of(below)
 
 
+def test_a_kernel_with_two_kinds_of_bytes_has_its_name_once():
+    kinds = ((0.25, "requested"), (18, "DRAM"))
+    both = [Point("tiled", at, 1986.5, kind, "published") for at, kind in kinds]
+    words = words_of(figures.roofline_plot("A6000", both)).splitlines()
+    assert words.count("tiled") == 1
+    hollow = [Point("tiled", at, None, kind) for at, kind in kinds]  # of different heights
+    assert words_of(figures.roofline_plot("A6000", hollow)).splitlines().count("tiled") == 2
+
+
 def test_the_axis_says_which_bytes():
     one_kind = figures.roofline_plot("T4", [Point("a", 1, None, "requested")])
     both = figures.roofline_plot("T4", [Point("a", 1, None, "requested"), Point("b", 2, 9, "DRAM")])
@@ -144,6 +166,27 @@ def test_threads_out_of_range_are_counted():
 def test_a_grid_that_is_too_small_is_seen():
     picture = figures.grid_of_threads((1, 1), (4, 4), (5, 7))
     assert f"{5 * 7 - 16} elements have no thread" in picture.alt
+
+
+def test_the_edge_of_the_matrix_strikes_through_no_name():
+    picture = figures.grid_of_threads((3, 3), (8, 8), (20, 20), first_warp=False)
+    (axes,) = picture.figure.axes
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    (edge,) = [each for each in axes.patches if each.get_zorder() == 5]
+    border = edge.get_window_extent(renderer)
+    names = [each for each in axes.texts if each.get_text().endswith(")")]
+    assert len(names) == 9
+    for name in names:
+        box = name.get_window_extent(renderer)
+        assert not box.x0 < border.x1 < box.x1 and not box.y0 < border.y0 < box.y1
+
+
+def test_a_single_row_of_blocks_fills_the_width():
+    flat = figures.grid_of_threads((3, 1), (4, 1), (1, 12), thread=((1, 0), (2, 0)))
+    (axes,) = flat.figure.axes
+    (edge,) = [each for each in axes.patches if each.get_zorder() == 5]
+    assert edge.get_width() > 0.8 * style.WIDTH
+    assert flat.figure.get_figheight() < 3
 
 
 @pytest.mark.parametrize(("x_is", "expected"), [("column", (6, 9)), ("row", (9, 6))])
@@ -387,6 +430,21 @@ def test_line_counters_are_those_of_the_profile(race):
         longest = max(counted, key=counted.get)
         for number, value in counted.items():
             assert drawn[number] / drawn[longest] == pytest.approx(value / counted[longest])
+
+
+def test_bars_of_one_unit_have_one_scale(race):
+    """So the stores of a matmul do not look as long as its loads."""
+    names = ("global_load_bytes", "global_store_bytes", "flops")
+    bars = bars_of(figures.line_counters(race, names))
+    for name in names[:2]:
+        for label in (each for each in bars if each.startswith(f"{name},")):
+            value = getattr(race.lines[int(label.split("line ")[1])], name)
+            most = max(getattr(each, kind) for each in race.lines.values() for kind in names[:2])
+            assert bars[label] == pytest.approx(bars_of_longest(bars, names[:2]) * value / most)
+
+
+def bars_of_longest(bars, names):
+    return max(width for label, width in bars.items() if label.split(",")[0] in names)
 
 
 def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():

@@ -95,6 +95,15 @@ def test_footprints_are_what_the_emulator_counts():
             assert found.used_bytes <= found.moved_bytes
 
 
+def test_few_lines_are_magnified_within_the_room_of_many(patterns):
+    def scale(name):
+        transform = patterns.state(pattern=NAMES.index(name))["map"]["transform"]
+        return float(transform.split("scale(")[1].rstrip(")"))
+
+    assert scale("neighbours: x[i]") > scale("stride 8: x[8·i]") > 1
+    assert scale("a column, rows of 64: X[i, 0]") == 1
+
+
 def test_a_sector_names_its_lanes(patterns):
     start = patterns.state()
     assert [start[f"who{number}"]["text"] for number in range(4)] == [

@@ -68,7 +68,17 @@ def test_a_wrong_mapping_and_its_wrong_values() -> None:
     assert owned(figure, 0, 8) == "owns C[1, 0]"
     assert "Its value is wrong" in figure.sentence(block=0, thread=8)
     assert "⚠ 32 elements have several writers" in figure.html()
-    assert "32 elements were written by nobody" in figure.still.alt
+    assert "32 by nobody" in figure.still.alt
+
+
+def test_what_is_not_missing_is_not_counted() -> None:
+    whole = who_owns_what((8, 8), (4, 4), kernel=kernel(PLAIN))
+    assert "every thread writes · every element is written" in whole.html()
+    # Another mapping, so that the still is the map of who wrote what.
+    rows = who_owns_what((8, 8), block=16, kernel=kernel(PLAIN, IN_ONE_ROW), grid=(4, 1))
+    assert "no element is left out" in rows.still.alt
+    for figure in (whole, rows):
+        assert "0 element" not in figure.html() and "0 by" not in figure.still.alt
 
 
 def test_a_thread_may_own_several_elements() -> None:

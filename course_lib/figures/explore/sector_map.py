@@ -17,6 +17,7 @@ _OFFSET = 62  # room for the byte offset of a line
 _ROW = 21
 _PER_LINE = CACHE_LINE_BYTES // SECTOR_BYTES
 _FEW, _SOME = 8, 22  # up to so many lines stand in one column, in two
+_LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of many
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,10 @@ class SectorMap:
         """The lanes, the lines, and the sectors and marks that a state puts into place."""
         self._draw_lanes(scene)
         self._draw_key(scene)
+        with scene.group("map"):
+            self._draw_map(scene)
+
+    def _draw_map(self, scene: Scene) -> None:
         for number in range(self.most_lines):
             x, y = self._corner(number)
             with scene.group(f"line{number}"):
@@ -130,7 +135,11 @@ class SectorMap:
 
     def patch(self, touched: Footprint) -> Patch:
         """The map of one request."""
-        patch: dict[str, dict[str, str | float | bool]] = {}
+        scale = self._scale(len(touched.lines))
+        shift = self._first * (1 - scale)
+        patch: dict[str, dict[str, str | float | bool]] = {
+            "map": {"transform": f"translate(0 {shift:.4g}) scale({scale:.4g})"}
+        }
         for number in range(self.most_lines):
             shown = number < len(touched.lines)
             patch[f"line{number}"] = {"hidden": not shown}
@@ -148,6 +157,13 @@ class SectorMap:
             x, y = self._place(touched, address)
             patch[f"mark{lane}"] = {"x": x, "y": y + _ROW - 8}
         return patch
+
+    def _scale(self, lines: int) -> float:
+        """How far so many lines can be magnified within the room of the most."""
+        columns = max(1, -(-lines // self._rows))
+        room = self.height - 76
+        wide, high = self._columns / columns, room / (_ROW * max(1, min(lines, self._rows)))
+        return max(1.0, min(_LARGEST, wide, high))
 
     def width_patch(self, width: int) -> Patch:
         """How wide a lane's bytes are."""

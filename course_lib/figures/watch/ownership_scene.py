@@ -161,14 +161,21 @@ class OwnerStory:
         facts = (
             f"grid {gx} × {gy} = {gx * gy} blocks · {bx} × {by} = {owned.threads} threads per "
             f"block ({warps})",
-            f"{len(owned.deeds)} threads for {rows * columns} elements · {owned.idle} write "
-            f"nothing · {int((owned.writers == 0).sum())} elements are written by nobody",
+            f"{len(owned.deeds)} threads for {rows * columns} elements · {self._left_out()}",
         )
         for line, words in enumerate(facts):
             scene.text(14, y + 20 * line, words, "small muted")
         trouble = self._trouble()
         if trouble:
             scene.text(14, y + 42, f"⚠ {trouble}", "trouble")
+
+    def _left_out(self) -> str:
+        """Threads without an element, and elements without a thread."""
+        owned, missing = self.owned, int((self.owned.writers == 0).sum())
+        idle = f"{owned.idle} write nothing" if owned.idle else "every thread writes"
+        if not missing:
+            return f"{idle} · every element is written"
+        return f"{idle} · {missing} element{'s' * (missing > 1)} nobody writes"
 
     def _trouble(self) -> str:
         owned = self.owned

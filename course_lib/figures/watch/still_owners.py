@@ -56,15 +56,14 @@ def map_of_owners(owned: Ownership) -> Picture:
     several = int((owned.writers > 1).sum())
     lines = [
         f"grid {owned.grid[0]} × {owned.grid[1]}, blocks of {owned.block[0]} × {owned.block[1]}",
-        f"{nobody} by nobody (hatched)",
-        f"{several} by several threads",
-        f"{bad} with a wrong value (crossed)",
+        f"{nobody} by nobody (hatched)" if nobody else "no element is left out",
+        f"{several} by several threads" if several else "none has several writers",
+        f"{bad} with a wrong value (crossed)" if bad else "all values are right",
     ]
     x = left + columns * cell + 0.3
     style.write(axes, x, top, "\n".join(lines), va="top", linespacing=1.6)
     return Picture(
         figure,
-        f"A map of C, {rows} by {columns}, by the block that wrote each element: {lines[0]}; "
-        f"{nobody} elements were written by nobody, {several} by several threads, {bad} hold a "
-        "wrong value.",
+        f"A map of C, {rows} by {columns}, by the block that wrote each element: "
+        f"{'; '.join(lines)}.",
     )
