@@ -1,4 +1,4 @@
-"""A product of one row and one column: judged at its own sizes, and told which steps are missing."""
+"""A product of one row and one column: judged at its own sizes, told which steps are missing."""
 
 from __future__ import annotations
 
