@@ -62,7 +62,11 @@ FUNCTIONS = sorted((ANSWERS / "blocks_per_sm").glob("*.py"))
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if number else [])
+        pytest.param(
+            path,
+            id=path.stem,
+            marks=[pytest.mark.long if number % 4 else pytest.mark.slow] if number else [],
+        )
         for number, path in enumerate(FUNCTIONS)
     ],
 )
