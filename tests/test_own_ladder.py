@@ -62,13 +62,13 @@ def test_the_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up() -> 
 
 
 def test_of_two_answers_on_a_rung_the_newest_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = EXERCISES["matmul_naive"]
+    first = EXERCISES["matmul_tiled"]
     second = replace(first, id="again", position=2)
-    monkeypatch.setattr(ladder, "EXERCISES", {"again": second, "matmul_naive": first})
-    progress.note_passed("matmul_naive", "", {"global_load_sectors": 5}, {"NVIDIA X": 0.25})
+    monkeypatch.setattr(ladder, "EXERCISES", {"again": second, "matmul_tiled": first})
+    progress.note_passed("matmul_tiled", "", {"global_load_sectors": 5}, {"NVIDIA X": 0.25})
     [step] = ladder.own_ladder()
     assert (step.title, step.yours, step.time, step.gpu) == (
-        "matmul_naive", {"global_load_sectors": 5}, "0.25 ms", "X",
+        "matmul_tiled", {"global_load_sectors": 5}, "0.25 ms", "X",
     )  # fmt: skip
     progress.note_passed("again", "")
     [step] = ladder.own_ladder("again")
