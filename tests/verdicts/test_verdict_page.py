@@ -59,7 +59,8 @@ def defined(text: str, name: str, **names: Any) -> Any:
     """What a cell defines."""
     filename = f"<cell {hash(text)}>"
     whole = HEAD + text
-    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    lines = [f"{line}\n" for line in whole.split("\n")]
+    linecache.cache[filename] = (len(whole), None, lines, filename)
     space: dict[str, Any] = {"__name__": "__main__", **names}
     exec(compile(whole, filename, "exec"), space)
     return space[name]
@@ -284,6 +285,27 @@ def test_a_picture_that_fails_costs_nobody_the_verdict(
         "put_seven", defined("@cuda.jit\ndef put_seven(out):\n    out[2] = 7", "put_seven")
     )
     assert len(shown) == 1
+
+
+class Nasty:
+    """An answer that answers no question about itself."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ZeroDivisionError(name)
+
+
+def test_an_answer_that_breaks_what_looks_at_it_has_a_verdict(
+    shown: list[dict[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    course_lib.check("sectors", Nasty())
+    assert "sectors: " in capsys.readouterr().out + "".join(each["text/plain"] for each in shown)
+
+
+def test_lines_are_counted_as_python_counts_them() -> None:
+    text = "def sectors(stride, offset):\n    a = '\u2028\x0c'\n    return stride"
+    seen = Page(page.html_of(verdict("sectors", defined(text, "sectors"))))
+    assert seen.marked("error") == ["return stride"]
+    assert len(seen.lines) == 3
 
 
 def test_checking_needs_neither_numba_nor_matplotlib() -> None:
