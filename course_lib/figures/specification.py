@@ -16,7 +16,14 @@ from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
-from course_lib.figures.origins import Index, origins, touches_of, written_elements
+from course_lib.figures.origins import (
+    Element,
+    Index,
+    Touch,
+    origins,
+    touches_of,
+    written_elements,
+)
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 
@@ -89,11 +96,30 @@ def _rule(ran: SmallLaunch) -> _Rule:
         raise NoPicture(f"There is no picture for {ran.task.id}: nothing is written.")
     element = written[len(written) // 3]
     found = origins(touches, ran.task.output, element)
+    found |= _kept(ran, touches, element, found)
     sources = {
         name: sorted(index for array, index in found if array == name) for name in ran.inputs
     }
     value = float(ran.output[element])
     return _Rule(element, value, {name: each for name, each in sources.items() if each}, written)
+
+
+def _kept(
+    ran: SmallLaunch, touches: list[Touch], element: Index, found: set[Element]
+) -> set[Element]:
+    """What the storing thread had loaded for earlier elements and still kept, as a running total
+    does: if it is changed, so is this element."""
+    store = next(t for t in reversed(touches) if t.index == element and t.array == ran.task.output)
+    earlier = {
+        (each.array, each.index)
+        for each in touches
+        if each.is_load and each.thread == store.thread and each.array in ran.inputs
+    }
+    return {
+        each
+        for each in earlier - found
+        if launch_answer(ran.task, "reading", each).output[element] != ran.output[element]
+    }
 
 
 class _Plan:
