@@ -176,9 +176,14 @@ def _leaves(each: Finding, slot: ast.expr) -> Finding:
 
 
 def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: str) -> bool:
-    """Is an index where a chunk begins, of a loop that runs over another array?"""
+    """Is an index where a chunk begins, of a loop that covers all of another array in chunks?"""
     own = [loop for loop in loops if isinstance(loop, ast.For) and slot.id in loop_names(loop)]
-    return bool(own) and _in_strides(own[-1]) and array not in names_in(own[-1].iter)
+    match own[-1].iter if own else None:
+        case ast.Call(
+            args=[ast.Constant(0), ast.Subscript(ast.Attribute(ast.Name(other), "shape")), chunk]
+        ):
+            return other != array and isinstance(chunk, ast.Constant) and chunk.value != 1
+    return False
 
 
 def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:

@@ -24,9 +24,8 @@ TASK = Task(
     ),
     formula="C[row, column] = the sum of A[row, k] * B[column, k] over all k",
     hints=(
-        "One thread for each element of C: who am I, am I inside, and which sum do I compute?",
-        "B is stored with its rows as long as those of A. Which index of B does your column choose?",
-        "The kernel of lesson 02, in which B gives up a row instead of a column.",
+        "Who am I, am I inside, and which sum is mine?",
+        "Which index of B does your column choose, and which one is k?",
     ),
     given='''\
 @cuda.jit
@@ -46,6 +45,6 @@ def rows_with_rows(A, B, C):
         C[row, column] = total
 ''',
     par=6,
-    meaning="You have written a matrix product from memory. (The lanes walk down a column of B; "
-    "you know by now what that costs.)",
+    meaning="A matrix product, from memory. (Its lanes walk down a column of B; you know what "
+    "that costs.)",
 )

@@ -4,7 +4,6 @@ from typing import Any
 
 from course_lib.exercise import Task, WrongIdea
 
-
 CHUNK = 4
 _WHICH = "Take `start` = 8. Which k belong to this chunk, and which does your loop take?"
 
@@ -84,17 +83,17 @@ TASK = Task(
     ),
     formula="totals[c] = the sum of x[k] * y[k] over the first c + 1 chunks of four",
     hints=(
-        "`start` is 0, 4, 8. Which four numbers belong to the chunk that begins there?",
-        "An inner loop adds up one chunk; after it, `totals[start // 4]` gets what there is so "
-        "far.",
-        "If the total has to survive a chunk, it must begin before the loop over chunks.",
+        "`start` is 0, 4, 8. A loop adds up the four products of the chunk that begins there.",
+        "Where must a total begin that survives a chunk?",
     ),
     given='''\
 @cuda.jit
 def running_totals(x, y, totals):
     """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
     for start in range(0, x.shape[0], 4):
+        total = float32(0)
         ...
+        totals[start // 4] = total
 ''',
     answer='''\
 @cuda.jit
@@ -116,7 +115,6 @@ def running_totals(x, y, totals):
             total += x[start + k] * y[start + k]
         totals[start // 4] = total
 ''',
-    par=4,
-    meaning="The last total is the whole dot product. A sum may stop anywhere and go on later, as "
-    "long as one register keeps the total.",
+    par=3,
+    meaning="A sum may stop anywhere and go on later, as long as somebody keeps the total.",
 )

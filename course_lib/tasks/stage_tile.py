@@ -28,9 +28,9 @@ TASK = Task(
     ),
     formula="tile[row, column] = A[row, 8 + column]",
     hints=(
-        "Give the threads one number each, 0 to 127, `threadIdx.x` first, as the hardware does.",
-        "Threads 0 to 7 should stage row 0 of the tile. Which row and column has thread 10?",
-        "`//` gives the row and `%` the column, once you have the number.",
+        "Number the threads from 0 to 127, x first, as the hardware does.",
+        "Threads 0 to 7 take row 0 of the tile. Which row and column has thread 10? Think of `//` "
+        "and `%`.",
     ),
     given='''\
 @cuda.jit
@@ -55,6 +55,6 @@ def stage_tile(A, tile):
     tile[row, column] = A[row, 8 + column]
 ''',
     par=3,
-    meaning="Number the threads, then share out the elements. So any block can stage any tile, "
-    "and the lanes still read whole sectors.",
+    meaning="Number the threads, then share out the elements: so any block can stage any tile, in "
+    "whole sectors.",
 )

@@ -74,24 +74,19 @@ TASK = Task(
             _PER_BLOCK,
         ),
         WrongIdea(
-            lambda M, N, K, BM, BN, BK: (
-                4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN)
-            ),
+            lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
             "this takes K steps along K",
             "By how many does k grow in one step?",
         ),
         WrongIdea(
-            lambda M, N, K, BM, BN, BK: (
-                4 * (M // BM) * (N // BN) * (K // BK) * BM * BK * BK * BN
-            ),
+            lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * (K // BK) * BM * BK * BK * BN,
             "this multiplies the sizes of the two tiles",
             "How many numbers are in a tile of A and a tile of B together?",
         ),
     ),
     hints=(
-        "In one step a block loads BM · BK numbers of A and BK · BN of B.",
-        "How many steps does a block take, and how many blocks cover C?",
-        "Multiply, and look which of the sizes cancels.",
+        "How many numbers does one block load in one step?",
+        "How many steps does it take, and how many blocks cover C?",
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
@@ -110,6 +105,5 @@ def staged_bytes(M, N, K, BM, BN, BK):
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
     par=2,
-    meaning="Each number of A is loaded N / BN times, each of B M / BM times: once for each block "
-    "that needs it. **BK cancels.**",
+    meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
 )
