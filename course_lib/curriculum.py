@@ -155,7 +155,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="04",
         slug="reuse_by_hand",
         title="Reuse, by hand",
-        minutes=35,
+        minutes=30,
         goals=(
             "Work a tiled product of two 4 x 4 matrices number by number",
             "Explain why the sum over K is cut into steps",

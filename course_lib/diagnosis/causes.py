@@ -157,19 +157,33 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         counted = _counted_to_the_end(slot, loops[-1])
         if counted and not source.differs_between_threads(slot):
             return _too_long(each, source, loops[-1], counted)
-        message = say(
-            "The index {index} leaves the array. {seen}", index=ast.unparse(slot), seen=each.message
-        )
-        hint = say(
-            "Which element belongs to the last step, and which one is {index}?",
-            index=ast.unparse(slot),
-        )
-        return replace(each, code="wrong-index", message=message, hint=hint)
+        return _leaves(each, slot)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
+        if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
+            return _leaves(each, slot)
         return _too_long(each, source, loops[-1], "k")
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
+
+
+def _leaves(each: Finding, slot: ast.expr) -> Finding:
+    """The loop may end where it should, but its index is not the one that was meant."""
+    index = ast.unparse(slot)
+    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
+    hint = say("Which element belongs to the last step, and which one is {index}?", index=index)
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: str) -> bool:
+    """Is an index where a chunk begins, of a loop that covers all of another array in chunks?"""
+    own = [loop for loop in loops if isinstance(loop, ast.For) and slot.id in loop_names(loop)]
+    match own[-1].iter if own else None:
+        case ast.Call(
+            args=[ast.Constant(0), ast.Subscript(ast.Attribute(ast.Name(other), "shape")), chunk]
+        ):
+            return other != array and isinstance(chunk, ast.Constant) and chunk.value != 1
+    return False
 
 
 def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:

@@ -240,7 +240,7 @@ def strips_fit(
     limits += [(each.name, float(each.capability.shared_per_block_kib)) for each in rows]
     figure = style.card(
         1.95 + 0.5 * len(loads),
-        "What fits on the bench? (float32)",
+        "What fits in shared memory? (float32)",
         f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get; "
         "arrow: off the scale",
     )

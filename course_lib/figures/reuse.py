@@ -163,7 +163,7 @@ def block_tiles(
         shape: (M, N, K).
         tile: T for square tiles, or (BM, BN, BK).
         block: (x, y): x counts tile columns of C, y tile rows.
-        step: the pair of tiles that stands on the bench in this step; None lights the whole walk.
+        step: the pair of tiles that is in shared memory in this step; None lights the whole walk.
     """
     rows, columns, depth = shape
     high, wide, deep = (tile, tile, tile) if isinstance(tile, int) else tile
@@ -198,7 +198,7 @@ def block_tiles(
         f"K is walked in {steps} steps of {deep}",
     ]
     if step is not None:
-        words.append(f"now on the bench: pair {step}")
+        words.append(f"now in shared memory: pair {step}")
     style.write(
         axes, right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6
     )

@@ -73,19 +73,27 @@ class SmallLaunch:
                 yield self.name_of(access.array) if is_global else access.array, access
 
 
-def launch_answer(task: Task, purpose: Purpose) -> SmallLaunch:
+def launch_answer(
+    task: Task, purpose: Purpose, changed: tuple[str, tuple[int, ...]] | None = None
+) -> SmallLaunch:
     """Launch the task's own answer."""
     program = load_program(f"from numba import cuda, float32\nimport math\n{task.answer}")
-    return launch_small(task, program.kernel(task.id), purpose)
+    return launch_small(task, program.kernel(task.id), purpose, changed)
 
 
-def launch_small(task: Task, kernel: Kernel, purpose: Purpose) -> SmallLaunch:
+def launch_small(
+    task: Task,
+    kernel: Kernel,
+    purpose: Purpose,
+    changed: tuple[str, tuple[int, ...]] | None = None,
+) -> SmallLaunch:
     """Launch a kernel of a task.
 
     Args:
         kernel: the student's, or the task's own.
         purpose: "reading": so few elements that each has its number; "running": blocks with a
             ragged edge, and full warps where the task is about what a warp asks for.
+        changed: an element of an input, by its array and index, that holds one more than usual.
 
     Raises:
         NoPicture: if the task has no launch, or none that is small.
@@ -95,6 +103,8 @@ def launch_small(task: Task, kernel: Kernel, purpose: Purpose) -> SmallLaunch:
     sizes = _sizes(task, letters, purpose)
     shapes = {name: tuple(sizes[k] for k in axes) for name, axes in letters.items()}
     arrays = _filled(task, letters, shapes)
+    if changed is not None:
+        arrays[changed[0]][changed[1]] += 1
     # The family of transposes covers what it reads; all others what they write.
     covered = task.parameters[0] if task.family == "transpose" else task.output
     launch = task.launch(shapes[covered])

@@ -16,12 +16,20 @@ from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
-from course_lib.figures.origins import Index, origins, touches_of, written_elements
+from course_lib.figures.origins import (
+    Element,
+    Index,
+    Touch,
+    origins,
+    touches_of,
+    written_elements,
+)
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 
 _LARGEST_CELL = 0.36
 _MOST_ROWS, _MOST_COLUMNS = 8, 16
+_MOST_ARROWS = 4  # from one array that do not run straight ahead
 _TOP = 0.72  # where the arrays begin
 _MARGIN = 0.2
 _INPUT_COLOURS = (style.BLUE, style.ORANGE, style.PURPLE)
@@ -89,11 +97,30 @@ def _rule(ran: SmallLaunch) -> _Rule:
         raise NoPicture(f"There is no picture for {ran.task.id}: nothing is written.")
     element = written[len(written) // 3]
     found = origins(touches, ran.task.output, element)
+    found |= _kept(ran, touches, element, found)
     sources = {
         name: sorted(index for array, index in found if array == name) for name in ran.inputs
     }
     value = float(ran.output[element])
     return _Rule(element, value, {name: each for name, each in sources.items() if each}, written)
+
+
+def _kept(
+    ran: SmallLaunch, touches: list[Touch], element: Index, found: set[Element]
+) -> set[Element]:
+    """What the storing thread had loaded for earlier elements and still kept, as a running total
+    does: if it is changed, so is this element."""
+    store = next(t for t in reversed(touches) if t.index == element and t.array == ran.task.output)
+    earlier = {
+        (each.array, each.index)
+        for each in touches
+        if each.is_load and each.thread == store.thread and each.array in ran.inputs
+    }
+    return {
+        each
+        for each in earlier - found
+        if launch_answer(ran.task, "reading", each).output[element] != ran.output[element]
+    }
 
 
 class _Plan:
@@ -300,12 +327,17 @@ class _Plan:
         return paths
 
     def _draw_arrows(self, axes: Axes, name: str) -> None:
-        """One arrow from edge to edge where one looks straight ahead, else from every element."""
+        """One arrow from edge to edge where one looks straight ahead, else from every element.
+
+        None where they would cover numbers: there the colour has to do.
+        """
         sheet, target = self.sheets[name], self.sheets[self.output]
         end_x, end_y = target.middle(*self._aim)
         half = self.cell / 2
         ahead = self._ahead(name)
         if ahead is not None and name in self.left:
+            if name != self.left[-1]:
+                return
             start, end = (sheet.corner[0] + sheet.width, end_y), (target.corner[0], end_y)
             ways = [(start, end)]
         elif ahead is not None:
@@ -314,6 +346,8 @@ class _Plan:
         else:
             end = (end_x - half, end_y) if name in self.left else (end_x, end_y - half)
             starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]
+            if len(starts) > (1 if name in self.left else _MOST_ARROWS):
+                return
             side = (half, 0.0) if name in self.left else (0.0, half)
             ways = [((x + side[0], y + side[1]), end) for x, y in starts]
         for start, end in ways:
@@ -375,6 +409,8 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
         return f"all of {name}"
     if len(indices) <= 4:
         return ", ".join(_element(name, each) for each in indices)
+    if array.ndim == 1 and indices[-1][0] - indices[0][0] == len(indices) - 1:
+        return f"{_element(name, indices[0])} to {_element(name, indices[-1])}"
     return f"{len(indices)} elements of {name}, {_element(name, indices[0])} the first"
 
 

@@ -95,8 +95,8 @@ class _Places:
     small: float  # cells of the whole matrices
     tile: float
     total: float
-    bench: float
-    hands: float
+    shared: float
+    registers: float
     sum: float
 
     @classmethod
@@ -104,9 +104,9 @@ class _Places:
         small = min((width - 0.35) / (a.shape[1] + b.shape[1]), 0.17)
         tile = min((width - 0.3) / (a.shape[1] // 2 + b.shape[1]), 0.21)
         total = min((width - 0.1) / b.shape[1], 0.29)
-        bench = 1.26 + 0.36 + small * max(a.shape[0], b.shape[0])
-        hands = bench + 0.36 + tile * a.shape[0]
-        return cls(small, tile, total, bench, hands, hands + 0.24 + total * a.shape[0])
+        shared = 1.26 + 0.36 + small * max(a.shape[0], b.shape[0])
+        registers = shared + 0.36 + tile * a.shape[0]
+        return cls(small, tile, total, shared, registers, registers + 0.24 + total * a.shape[0])
 
 
 def _draw_header(axes: Axes, left: float, width: float, moment: _Moment) -> None:
@@ -133,23 +133,23 @@ def _draw_moment(
     b: np.ndarray,
     mark: tuple[int, int],
 ) -> None:
-    """Depot, bench and hands of one moment, from top to bottom."""
+    """Global memory, shared memory and registers of one moment, from top to bottom."""
     lit = range(moment.first, moment.last + 1) if moment.loads else range(0)
-    _caption(axes, left, 1.26, "depot" if moment.loads else "depot (not visited)")
+    _caption(axes, left, 1.26, "global memory" if moment.loads else "global (not read)")
     right = left + 0.25 + a.shape[1] * places.small
     _draw_where(axes, (left + 0.05, 1.4), places.small, a, "A", lit, by_column=True)
     _draw_where(axes, (right, 1.4), places.small, b, "B", lit, by_column=False)
 
     state = "same tiles" if not moment.loads else "overwritten" if moment.step else "new tiles"
-    _caption(axes, left, places.bench, f"bench: {state}")
-    top, size = places.bench + 0.14, places.tile
+    _caption(axes, left, places.shared, f"shared: {state}")
+    top, size = places.shared + 0.14, places.tile
     right = left + 0.17 + moment.tile_a.shape[1] * size
     _draw_numbers(axes, (left + 0.05, top), size, moment.tile_a, "A", bold=moment.loads)
     _draw_numbers(axes, (right, top), size, moment.tile_b, "B", bold=moment.loads)
 
     changed = "grow" if not moment.loads else "survive" if moment.step else "start at 0"
-    _caption(axes, left, places.hands, f"hands: totals {changed}")
-    corner = (left + 0.05, places.hands + 0.14)
+    _caption(axes, left, places.registers, f"registers: totals {changed}")
+    corner = (left + 0.05, places.registers + 0.14)
     _draw_numbers(axes, corner, places.total, moment.totals, "C", bold=not moment.loads, mark=mark)
     if not moment.loads:
         words = _sum_text(moment, mark)

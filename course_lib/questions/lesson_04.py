@@ -1,191 +1,117 @@
-"""Quick checks of lesson 04: running totals, how often is often, what BK does and does not."""
+"""Questions of lesson 04: what a block could share, what fits, running totals, what BK does."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from course_lib.questions.kinds import Choice, Choose, FillIn, Misread, Number, Slip
+from course_lib.curriculum import TASKS
+from course_lib.devices import device
+from course_lib.emulator import ArrayTraffic
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
 from course_lib.questions.runs import ones, run
-
-# The lesson's kernel; the diary keeps each total after each step.
-TOY = """\
-@cuda.jit
-def matmul_toy(A, B, C, diary):
-    sA = cuda.shared.array((4, 2), float32)
-    sB = cuda.shared.array((2, 4), float32)
-    col, row = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = float32(0)
-    start = 0
-    while start < A.shape[1]:
-        if tx < 2:
-            sA[ty, tx] = A[row, start + tx]
-        if ty < 2:
-            sB[ty, tx] = B[start + ty, col]
-        cuda.syncthreads()
-        for k in range(2):
-            total += sA[ty, k] * sB[k, tx]
-        diary[start // 2, row, col] = total
-        cuda.syncthreads()
-        start += 2
-    C[row, col] = total
-"""
 
 A = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
 B = np.array([[1, 2, 0, 1], [1, 0, 2, 3], [1, 2, 0, 1], [1, 0, 2, 3]], dtype=np.float32)
 
 
-def total_after(step: int, row: int, column: int) -> float:
-    """A running total of the lesson's toy."""
-    diary = np.zeros((2, 4, 4), dtype=np.float32)
-    run(TOY, 1, (4, 4), A, B, np.zeros((4, 4), np.float32), diary)
-    return float(diary[step, row, column])
+def of_one_block() -> ArrayTraffic:
+    """What one block of 16 × 16 threads loads of A, with K = 64, in the kernel of lesson 03."""
+    matrices = ones(16, 64), ones(64, 16), ones(16, 16)
+    return run(TASKS["matmul_coalesced"].answer, 1, (16, 16), *matrices).arrays["A"]
 
 
-def loads_of_each_element(n: int) -> float:
-    """How often each element of A is loaded from global memory, for n x n matrices."""
-    blocks = (n // 4, n // 4)
-    profile = run(TOY, blocks, (4, 4), ones(n, n), ones(n, n), ones(n, n), ones(n // 2, n, n))
-    return profile.arrays["A"].loaded_elements / n**2
+def different_numbers() -> float:
+    return of_one_block().distinct_elements_loaded
+
+
+def loads_of_each() -> float:
+    return of_one_block().loaded_elements / different_numbers()
 
 
 def strip_kib(rows: int, depth: int) -> float:
     return rows * depth * 4 / 1024
 
 
+def room_facts() -> dict[str, object]:
+    """The most shared memory that a block can have, in KiB."""
+    return {name: device(name).capability.shared_per_block_kib for name in ("T4", "H100")}
+
+
+def room_picture() -> object:
+    from course_lib.figures import strips_fit  # only this needs matplotlib
+
+    return strips_fit()
+
+
+def total_after(step: int, row: int, column: int) -> float:
+    """A running total of the lesson's small product, in steps of two."""
+    totals = np.zeros(2, dtype=np.float32)
+    in_twos = TASKS["running_totals"].answer.replace("4", "2")
+    run(in_twos, 1, 1, A[row].copy(), B[:, column].copy(), totals)
+    return float(totals[step])
+
+
 QUESTIONS = (
     Number(
+        id="04-one-block",
+        asks="In your `matmul_coalesced` the 16 × 16 threads of one block load 16,384 numbers of A "
+        "if K is 64. How many different ones are among them?",
+        value=different_numbers,
+        unit="numbers",
+        slips=(
+            Slip(lambda: 16 * 16 * 64, "So it is if no two threads want the same number."),
+            Slip(lambda: 64, "That is one row of A."),
+        ),
+        reveal="{answer}: 16 rows of 64. Each is loaded {again} times. One thread could load it "
+        "for all, and put it into **shared memory**, of which each block has a piece for itself.",
+        facts=lambda: {"again": loads_of_each()},
+        spoilers=("16 rows of 64",),
+    ),
+    Number(
+        id="04-strip",
+        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do its rows of A "
+        "take? (1 KiB is 1024 bytes.)",
+        value=lambda: strip_kib(32, 4096),
+        unit="KiB",
+        slips=(
+            Slip(lambda: 32 * 4096 * 4, "These are bytes."),
+            Slip(lambda: 32 * 4096 / 1024, "A float32 has 4 bytes."),
+            Slip(lambda: 2 * strip_kib(32, 4096), "That is with the columns of B."),
+        ),
+        reveal="{answer} KiB, and B's columns as much. But a block gets at most {T4} KiB of shared "
+        "memory on a T4, {H100} on an H100. So it goes along K in **steps**: a few columns of A "
+        "and rows of B, then the next ones in their place. Such a piece is a **tile**.",
+        facts=room_facts,
+        figure=room_picture,
+        spoilers=("512 KiB", "the next ones in their place"),
+    ),
+    Number(
         id="04-second-output",
-        asks="Row 1 of A is 5, 6, 7, 8, and column 1 of B is 2, 0, 2, 0. With BK = 2, what is the "
-        "running total of `C[1, 1]` after step 0?",
+        asks="Row 1 of A is 5, 6, 7, 8, column 1 of B is 2, 0, 2, 0, and a step has two k's. What "
+        "is the total of `C[1, 1]` after step 0?",
         value=lambda: total_after(0, 1, 1),
         unit="",
-        why="Step 0 brings 5, 6 and 2, 0: 5 · 2 + 6 · 0 = {answer}.",
         slips=(
             Slip(lambda: total_after(1, 1, 1), "That is the total after both steps."),
             Slip(
                 lambda: total_after(1, 1, 1) - total_after(0, 1, 1),
-                "That is what step 1 adds, from 7, 8 and 2, 0.",
-            ),
-            Slip(
-                lambda: total_after(0, 0, 0),
-                "That is `C[0, 0]`. Here are row 1 and column 1.",
+                "That is what step 1 adds.",
             ),
         ),
-        other="Take the first two numbers of the row and the first two of the column, multiply the "
-        "pairs, add them up.",
-        hint="Step 0 brings k = 0 and k = 1, and nothing else.",
-    ),
-    FillIn(
-        id="04-home",
-        asks="Tiles come and go in shared memory. The running total stays. In what kind of memory "
-        "does each thread keep it? (One word.)",
-        accepts=(
-            "register",
-            "registers",
-            "a register",
-            "in a register",
-            "in registers",
-            "the registers",
-            "its registers",
-            "register file",
-            "hands",
-            "the hands",
-            "hand",
-        ),
-        why="In a register: private to the thread, and the nearest place there is. The tiles are "
-        "for the block, the total is its own.",
-        misread=(
-            Misread(
-                ("shared memory", "shared", "in shared memory", "bench", "the bench"),
-                "There lie the tiles, for all threads of the block, and they are overwritten in "
-                "each step. The total belongs to one thread.",
-            ),
-            Misread(
-                ("global memory", "global", "dram", "depot", "C", "in C"),
-                "C gets the finished sum, once, after the last step. Until then the total is kept "
-                "nearer.",
-            ),
-            Misread(
-                ("cache", "L1", "L2", "L1 cache", "L2 cache"),
-                "A cache keeps copies of global memory. The total has no place there yet.",
-            ),
-            Misread(
-                ("local memory", "local"),
-                "That is where a thread's own values go when there are too many of them. One "
-                "total finds a nearer place.",
-            ),
-        ),
-        other="Lesson 01 named four places. Which one has every thread for itself?",
-        hint="In the warehouse it is what a worker has without reaching out at all.",
-    ),
-    Number(
-        id="04-strip",
-        asks="How large is the strip of A for a block that computes 16 rows, with K = 2048 in "
-        "float32? (In KiB; 1 KiB is 1024 bytes.)",
-        value=lambda: strip_kib(16, 2048),
-        unit="KiB",
-        why="16 · 2048 numbers of 4 bytes are {answer} KiB. An H100 block can have that, one of a "
-        "T4 or an A6000 cannot, and the strip of B is still to come.",
-        slips=(
-            Slip(lambda: 16 * 2048 * 4, "These are bytes. How many KiB?"),
-            Slip(lambda: 16 * 2048 / 1024, "That counts numbers. Each of them has 4 bytes."),
-            Slip(
-                lambda: 2 * strip_kib(16, 2048),
-                "That is A's strip and B's together. The question is about A's alone.",
-            ),
-            Slip(
-                lambda: 16 * 2048 * 4 / 1000,
-                "That is in kB, thousands of bytes. A KiB has 1024 bytes.",
-            ),
-        ),
-        other="Rows times length times the bytes of a number, divided by 1024.",
-        hint="The lesson's strip of 4 rows and K = 4096 takes 64 KiB.",
-    ),
-    Number(
-        id="04-how-often",
-        asks="Now A, B and C are 12 × 12, with blocks of 4 × 4 threads and BK = 2. How often is "
-        "each element of A loaded from global memory?",
-        value=lambda: loads_of_each_element(12),
-        unit="times",
-        why="12 / 4 = {answer} blocks stand side by side over the same rows of A, and each loads "
-        "them for itself.",
-        slips=(
-            Slip(
-                lambda: 1,
-                "Once per block. How many blocks need the same row of A?",
-            ),
-            Slip(lambda: 12, "That is without tiles: once for each output of the row."),
-            Slip(lambda: 12 // 2, "That is the number of steps. Each step loads other elements."),
-            Slip(
-                lambda: (12 // 4) ** 2,
-                "That is the number of all blocks. Do blocks further down need the same rows of A?",
-            ),
-        ),
-        other="Which blocks compute outputs in the same rows? Each of them loads those rows of A.",
-        hint="Draw the blocks over C. Which of them stand side by side?",
+        reveal="5 · 2 + 6 · 0 = {answer}, and after step 1 it is {both}.",
+        facts=lambda: {"both": total_after(1, 1, 1)},
+        spoilers=("5 · 2 + 6 · 0",),
     ),
     Choose(
         id="04-bk",
-        asks="Blocks compute 32 × 32 outputs. You double BK from 8 to 16. What happens?",
+        asks="You double BK from 8 to 16. What happens?",
         choices=(
+            Choice("Each loaded number serves twice as many threads.", "That is up to BM and BN."),
+            Choice("Half the bytes are requested.", "Your function has no BK left in it."),
             Choice(
-                "Each loaded number is used twice as often.",
-                "How often it is used depends on how many outputs share it, and those are BM and "
-                "BN.",
-            ),
-            Choice(
-                "The requested bytes fall by half.",
-                "They stay: M·N·K / BN for A and M·N·K / BM for B, times 4. There is no BK in it.",
-            ),
-            Choice(
-                "Twice the shared memory, half the barriers.",
-                "Larger tiles, fewer steps, so fewer waits. What is loaded stays the same.",
+                "Twice the shared memory, half the steps.",
+                "Larger tiles, and fewer of them.",
                 right=True,
-            ),
-            Choice(
-                "The totals need twice the registers.",
-                "A thread has as many totals as it has outputs: one.",
             ),
         ),
     ),

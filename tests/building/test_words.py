@@ -16,7 +16,18 @@ from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLin
 
 ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
-BUDGETS = {"00": (600, 550), "01": (600, 400), "02": (900, 400), "03": (1000, 500)}
+BUDGETS = {
+    "00": (650, 600),
+    "01": (600, 400),
+    "02": (640, 420),
+    "03": (760, 500),
+    "04": (450, 300),
+    "05": (700, 620),
+    "05b": (560, 420),
+    "06": (900, 500),
+    "07": (780, 500),
+    "08": (1300, 700),
+}
 COUNTS = {each.lesson: each for each in words.counts(ROOT)}
 
 NUMBER = Number(

@@ -1,0 +1,120 @@
+"""A dot product in chunks, with the running total after each: sums may stop and go on."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+CHUNK = 4
+_WHICH = "Take `start` = 8. Which k belong to this chunk, and which does your loop take?"
+
+
+def _of_each_chunk(x: Any, y: Any) -> Any:
+    return (x * y).reshape(-1, CHUNK).sum(axis=1)
+
+
+def _chunk(x: Any) -> Any:
+    """An array with a row for each chunk."""
+    return x.reshape(-1, CHUNK)
+
+
+TASK = Task(
+    id="running_totals",
+    title="A dot product in chunks",
+    lesson="04",
+    position=2,
+    parameters=("x", "y", "totals"),
+    output="totals",
+    grid=(1,),
+    block=(1,),
+    shapes=("12", "12", "3"),
+    reference=lambda x, y: _of_each_chunk(x, y).cumsum(),
+    asks=("bounds", "float32"),
+    wrong_ideas=(
+        WrongIdea(
+            _of_each_chunk,
+            "each total is the sum of its own chunk alone",
+            "What should `total` still know of the chunks before? Where does it begin?",
+        ),
+        WrongIdea(
+            lambda x, y: _of_each_chunk(x, y)[[0, 0, 0]].cumsum(),
+            "the first chunk is added again in every turn",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: _of_each_chunk(x, y)[[0, 0, 0]],
+            "only the first chunk is ever added",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: (x * y)[None].sum(axis=1)[[0, 0, 0]].cumsum(),
+            "every turn adds all of x and y",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: _chunk(x * y)[:, :-1].sum(axis=1).cumsum(),
+            "every chunk lacks its last product",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: _chunk(x * y)[:, 1:].sum(axis=1).cumsum(),
+            "every chunk lacks its first product",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: _chunk(x * y)[:, 0].cumsum(),
+            "only the first product of every chunk is added",
+            _WHICH,
+        ),
+        WrongIdea(
+            lambda x, y: CHUNK * _chunk(x * y)[:, 0].cumsum(),
+            "the first product of every chunk is added four times",
+            "Which index changes from turn to turn of your inner loop?",
+        ),
+        WrongIdea(
+            lambda x, y: _chunk(x * y)[:, -1],
+            "each total is one product, the last of its chunk, and no sum",
+            "What does `=` do to the products that came before?",
+        ),
+        WrongIdea(
+            lambda x, y: (_chunk(x) + _chunk(y)).sum(axis=1).cumsum(),
+            "x and y are added, not multiplied",
+            "What is a dot product made of?",
+        ),
+    ),
+    formula="totals[c] = the sum of x[k] * y[k] over the first c + 1 chunks of four",
+    hints=(
+        "`start` is 0, 4, 8. A loop adds up the four products of the chunk that begins there.",
+        "Where must a total begin that survives a chunk?",
+    ),
+    given='''\
+@cuda.jit
+def running_totals(x, y, totals):
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    for start in range(0, x.shape[0], 4):
+        total = float32(0)
+        ...
+        totals[start // 4] = total
+''',
+    answer='''\
+@cuda.jit
+def running_totals(x, y, totals):
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    total = float32(0)
+    for start in range(0, x.shape[0], 4):
+        for k in range(start, start + 4):
+            total += x[k] * y[k]
+        totals[start // 4] = total
+''',
+    another='''\
+@cuda.jit
+def running_totals(x, y, totals):
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    total = float32(0)
+    for start in range(0, x.shape[0], 4):
+        for k in range(4):
+            total += x[start + k] * y[start + k]
+        totals[start // 4] = total
+''',
+    par=3,
+    meaning="A sum may stop anywhere and go on later, as long as somebody keeps the total.",
+)

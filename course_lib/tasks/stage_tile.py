@@ -1,0 +1,60 @@
+"""Which thread stages which element: a tile that has not the shape of the block."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="stage_tile",
+    title="Who stages what?",
+    lesson="04",
+    position=3,
+    parameters=("A", "tile"),
+    output="tile",
+    grid=(1, 1),
+    block=(16, 8),
+    shapes=("16,24", "16,8"),
+    reference=lambda A: A[:, 8:16],
+    asks=("bounds", "coalesced", "race-free"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A[:, :8],
+            "these are the columns 0 to 7 of A",
+            "Which column of A belongs to column 0 of this tile?",
+        ),
+        WrongIdea(
+            lambda A: A[:, 16:],
+            "these are the last columns of A",
+            "Which column of A belongs to column 0 of this tile?",
+        ),
+    ),
+    formula="tile[row, column] = A[row, 8 + column]",
+    hints=(
+        "Number the threads from 0 to 127, x first, as the hardware does.",
+        "Threads 0 to 7 take row 0 of the tile. Which row and column has thread 10? Think of `//` "
+        "and `%`.",
+    ),
+    given='''\
+@cuda.jit
+def stage_tile(A, tile):
+    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def stage_tile(A, tile):
+    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    number = cuda.threadIdx.y * 16 + cuda.threadIdx.x
+    row, column = number // 8, number % 8
+    tile[row, column] = A[row, 8 + column]
+''',
+    another='''\
+@cuda.jit
+def stage_tile(A, tile):
+    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    column = cuda.threadIdx.x % 8
+    row = 2 * cuda.threadIdx.y + cuda.threadIdx.x // 8
+    tile[row, column] = A[row, 8 + column]
+''',
+    par=3,
+    meaning="Number the threads, then share out the elements: so any block can stage any tile, in "
+    "whole sectors.",
+)

@@ -1,0 +1,109 @@
+"""How many bytes a product asks for whose blocks stage each tile once: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+_PER_BLOCK = "How many blocks need the same rows of A, and how many the same columns of B?"
+
+TASK = Task(
+    id="staged_bytes",
+    title="Once for each block",
+    lesson="04",
+    position=4,
+    kind=FUNCTION,
+    parameters=("M", "N", "K", "BM", "BN", "BK"),
+    reference=lambda M, N, K, BM, BN, BK: 4 * (M * K * (N // BN) + K * N * (M // BM)),
+    arguments=(
+        (4, 4, 4, 4, 4, 2),
+        (8, 8, 8, 4, 4, 2),
+        (8, 12, 4, 4, 4, 4),
+        (64, 96, 32, 16, 16, 8),
+        (64, 96, 32, 32, 16, 8),
+        (128, 64, 48, 64, 32, 16),
+        (96, 64, 32, 16, 32, 4),
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 8 * M * N * K,
+            "this is what the kernel without tiles asks for",
+            "How many numbers does one block load in one step, if it loads each once?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
+            "this is the size of A and B, as if each number were loaded once in all",
+            _PER_BLOCK,
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN),
+            "this is one step of one block",
+            "How many steps does a block take, and how many blocks are there?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (BM * K + K * BN),
+            "this is what one block asks for",
+            "How many blocks does it take to cover C?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN) * (M // BM) * (N // BN),
+            "this is one step of every block",
+            "How many steps does a block take along K?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M * K * (M // BM) + K * N * (N // BN)),
+            "here the blocks of A and of B are exchanged",
+            _PER_BLOCK,
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),
+            "these are numbers, not bytes",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
+            "here every block loads all of A and all of B",
+            "Which rows of A does a block need?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * M * K * (N // BN),
+            "this counts A alone",
+            "And what does B cost?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 8 * M * N * K // (BM * BN),
+            "this divides by the whole tile of C",
+            _PER_BLOCK,
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
+            "this takes K steps along K",
+            "By how many does k grow in one step?",
+        ),
+        WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * (K // BK) * BM * BK * BK * BN,
+            "this multiplies the sizes of the two tiles",
+            "How many numbers are in a tile of A and a tile of B together?",
+        ),
+    ),
+    hints=(
+        "How many numbers does one block load in one step?",
+        "How many steps does it take, and how many blocks cover C?",
+    ),
+    given='''\
+def staged_bytes(M, N, K, BM, BN, BK):
+    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    ...
+''',
+    answer='''\
+def staged_bytes(M, N, K, BM, BN, BK):
+    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    blocks = (M // BM) * (N // BN)
+    return 4 * blocks * (K // BK) * (BM * BK + BK * BN)
+''',
+    another='''\
+def staged_bytes(M, N, K, BM, BN, BK):
+    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    return 4 * (M * K * (N // BN) + K * N * (M // BM))
+''',
+    par=2,
+    meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
+)

@@ -1,0 +1,63 @@
+"""The slips that are usual in the tasks of lesson 04: see test_tasks.py."""
+
+TOTAL = "    total = float32(0)\n    for start in range(0, x.shape[0], 4):\n"
+NUMBER = "cuda.threadIdx.y * 16 + cuda.threadIdx.x"
+ROW, COLUMN = "row, column = number // 8, number % 8", "A[row, 8 + column]"
+RETURN = "4 * blocks * (K // BK) * (BM * BK + BK * BN)"
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "rows_with_rows": [
+        ("B[column, k]", "B[k, column]", "wrong-index", "total +="),
+        ("column, row = cuda", "row, column = cuda", "wrong-index", "row, column ="),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k"),
+        ("A.shape[1]", "B.shape[0]", "wrong-loop-bound", "for k"),
+        ("total += A", "total = A", "wrong-formula", "C[row, column] ="),
+        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
+        (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
+        ("C[row, column] = total", "C[column, row] = total", "wrong-index", "C[column, row]"),
+    ],
+    "running_totals": [
+        (TOTAL, "    for start in range(0, x.shape[0], 4):\n        total = float32(0)\n",
+         "wrong-formula", "totals[start"),
+        ("range(start, start + 4)", "range(4)", "wrong-formula", "totals[start"),
+        ("range(start, start + 4)", "range(start, 4)", "wrong-formula", "totals[start"),
+        ("range(start, start + 4)", "range(start, start + 3)", "wrong-formula",
+         "totals[start"),
+        ("range(start, start + 4)", "range(x.shape[0])", "wrong-formula", "totals[start"),
+        ("totals[start // 4]", "totals[start]", "wrong-index", "totals[start]"),
+        ("totals[start // 4]", "totals[start / 4]", "compile-error", "totals[start"),
+        ("total += x", "total = x", "wrong-formula", "totals[start"),
+        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
+        ("x[k] * y[k]", "x[start] * y[start]", "wrong-formula", "totals[start"),
+        ("x[k] * y[k]", "x[k] + y[k]", "wrong-formula", "totals[start"),
+        ("        totals[start // 4]", "    totals[start // 4]", "incomplete-output",
+         "totals[start"),
+    ],
+    "stage_tile": [
+        (ROW, "row, column = cuda.threadIdx.x, cuda.threadIdx.y", "uncoalesced-load", "tile["),
+        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile["),
+        (ROW, "row, column = number % 16, number // 16", "uncoalesced-load", "tile["),
+        (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile["),
+        (ROW, "row, column = number % 8, number // 8", "out-of-bounds-write", "tile["),
+        (COLUMN, "A[row, column]", "wrong-formula", "tile["),
+        (COLUMN, "A[8 + row, column]", "out-of-bounds-read", "tile["),
+        (NUMBER, "cuda.threadIdx.y * 8 + cuda.threadIdx.x", "race-write-after-write", "tile["),
+        (NUMBER, "cuda.threadIdx.x * 8 + cuda.threadIdx.y", "uncoalesced-load", "tile["),
+        (NUMBER, "cuda.threadIdx.x", "race-write-after-write", "tile["),
+        ("tile[row, column]", "tile[row, 8 + column]", "out-of-bounds-write", "tile["),
+    ],
+    "staged_bytes": [
+        (RETURN, "8 * M * N * K", "wrong-formula", "return"),
+        (RETURN, "4 * (M * K + K * N)", "wrong-formula", "return"),
+        (RETURN, "4 * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "4 * (K // BK) * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "blocks * (K // BK) * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * (M * K + K * N)", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * K * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "4 * (M * K * (M // BM) + K * N * (N // BN))", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * (K // BK) * BM * BK * BK * BN", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * (K / BK) * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (RETURN, "4 * blocks * (K // BK) * (BM * BK)", "wrong-formula", "return"),
+    ],
+}  # fmt: skip
