@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.callers import our_kernel
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.source import Source
-from course_lib.emulator import Budget, Kernel, emulate, load_program
+from course_lib.emulator import Budget, Kernel, emulate
 from course_lib.exercise import Launch, Task
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 Index = tuple[int, ...]
-ABOVE = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 MOST_NAMED = 4  # elements that a sentence lists
 CLOSE = 1e-6  # relative: a sum that is one element, but for rounding
 
@@ -42,7 +42,7 @@ def wrongly_made_of(
         return None
     element = tuple(int(each) for each in np.argwhere(~outcome.right)[0])
     mine = _read_for(element, kernel, launch, outcome)
-    wanted = _read_for(element, _answer(task), launch, outcome)
+    wanted = _read_for(element, our_kernel(task), launch, outcome)
     if not mine or not wanted or len(wanted) < 2:
         return None
     read, needed = ([each.index for each in some] for some in (mine, wanted))
@@ -57,17 +57,15 @@ def wrongly_made_of(
         read=_list(array, read),
         needed=_list(array, needed),
     )
-    hint = say("From which element of {array} to which does a thread step in its loop?", array=array)
+    hint = say(
+        "From which element of {array} to which does a thread step in its loop?", array=array
+    )
     loop = _loop_that_counts(source, mine[-1].line)
     if loop is not None:
         return finding("wrong-loop-bound", message, loop.lineno, hint, "error")
     code = "wrong-index" if len(read) > 1 else "wrong-formula"
     hint = say("Which elements of {array} does this thread need, one after the other?", array=array)
     return finding(code, message, mine[-1].line, hint, "error")
-
-
-def _answer(task: Task) -> Kernel:
-    return load_program(ABOVE + task.answer).kernel(task.id)
 
 
 def _read_for(

@@ -1,0 +1,80 @@
+"""Add each number to its two neighbours, through shared memory: a stencil and its halo."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def sums(x, left=1, right=1):
+    """Each element with some of its neighbours; past the ends there are zeros."""
+    padded = np.pad(x, 1)
+    return left * padded[:-2] + x + right * padded[2:]
+
+
+TASK = Task(
+    id="sum_of_three",
+    title="Add each number to its neighbours",
+    lesson="05",
+    position=3,
+    parameters=("x", "y"),
+    output="y",
+    block=(128,),
+    shapes=("N", "N"),
+    reference=sums,
+    asks=("shared-memory", "race-free", "reuse", "float32"),
+    formula="y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0",
+    hints=(
+        "128 sums need 130 numbers. Let `x[i]` lie in `part[t + 1]`: which cells are left?",
+        "Thread 0 loads one number more, and so does thread 127. Which?",
+        "A cell whose number does not exist gets `float32(0)`. Everyone reaches the barrier; only "
+        "the load and the store have a guard.",
+    ),
+    given='''\
+@cuda.jit
+def sum_of_three(x, y):
+    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    ...
+''',
+    answer='''\
+@cuda.jit
+def sum_of_three(x, y):
+    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    part[t + 1] = x[i] if i < x.shape[0] else float32(0)
+    if t == 0:
+        part[0] = x[i - 1] if i > 0 else float32(0)
+    if t == 127:
+        part[129] = x[i + 1] if i + 1 < x.shape[0] else float32(0)
+    cuda.syncthreads()
+    if i < x.shape[0]:
+        y[i] = part[t] + part[t + 1] + part[t + 2]
+''',
+    par=8,
+    meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
+    "side. Without shared memory it would load 384.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: sums(x, left=np.arange(x.size) % 128 > 0),
+            "the first sum of each block lacks its left neighbour",
+            "Who writes `part[0]`, and which number belongs there?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, right=np.arange(x.size) % 128 < 127),
+            "the last sum of each block lacks its right neighbour",
+            "Who writes `part[129]`, and which number belongs there?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, left=0),
+            "the left neighbour is missing",
+            "Which cell of `part` has the number before `x[i]`?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, right=0),
+            "the right neighbour is missing",
+            "Which cell of `part` has the number after `x[i]`?",
+        ),
+    ),
+)
