@@ -27,8 +27,7 @@ TASK = Task(
     "is 0",
     hints=(
         "Which part of A do the 256 threads of a block need between them?",
-        "20 × 20 elements are more than 256. Let each thread load every 256th of them, as in a "
-        "grid-stride loop.",
+        "They are 20 × 20. Each thread loads every 256th of them, as in a grid-stride loop.",
         "Number n of the tile lies in row n // 20 and column n % 20 of it. Wait, then add up 25 "
         "products.",
     ),

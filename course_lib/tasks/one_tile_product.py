@@ -31,8 +31,7 @@ TASK = Task(
     uses=("load_tile",),
     formula="C = A @ B",
     hints=(
-        "A block's rows of C need the same rows of A; its columns need the same columns of B. "
-        "Where do the two tiles begin?",
+        "Which rows of A does a block need, and which columns of B? Where do its tiles begin?",
         "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
         "Load twice, wait, add up 16 products from the tiles. Only the store needs a guard.",
     ),

@@ -16,7 +16,7 @@ TASK = Task(
     asks=("race-free",),
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
-        "Between which two lines does one thread need what another one wrote?",
+        "Where does one thread need what another one wrote?",
         "The next turn writes into the buffer again. Has everybody read it by then?",
     ),
     given='''\
