@@ -111,7 +111,7 @@ QUESTIONS = (
         value=lambda: threads_that_load(5, 3),
         unit="threads",
         slips=(
-            Slip(lambda: 1, "One owns `C[5, 3]`. But `A[5, 3]` is needed for all of row 5."),
+            Slip(lambda: 1, "`A[5, 3]` is needed for all of row 5 of C."),
             Slip(lambda: 256, "Only the threads of one row of C need it."),
         ),
         reveal="{answer}: the whole row of threads with y = 5. One of them could load it for all, "
@@ -150,8 +150,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The kernel never ends.",
-                "So it was on old GPUs. Since Volta, a barrier waits only for threads that have "
-                "not returned.",
+                "On old GPUs, perhaps. Since Volta a barrier waits only for threads that have not "
+                "returned.",
             ),
         ),
         reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, and had "
@@ -199,12 +199,10 @@ QUESTIONS = (
         "64. With one block y is right; with two, a thread leaves an array. Which line is wrong?",
         code=TIMES_X,
         line="part[t] = x",
-        why="`row` counts through all blocks, but every block needs all of x. The cell at its own "
-        "place is `x[start + t]`.",
+        why="`row` counts through all blocks, but every block needs all of x: `x[start + t]`.",
         innocent="This line is as it should be. Which number does a thread load for its block?",
         suspects=(
             Suspect("total += A", "Each thread sums along its own row, and all use the same x."),
-            Suspect("for start", "A piece has 64 numbers, so steps of 64 are right."),
         ),
         hint="Which numbers of x does block 1 need?",
         proof=line_that_leaves_x,

@@ -23,8 +23,7 @@ TASK = Task(
     shapes=("M,N", "5,5", "M,N"),
     reference=weighted,
     asks=("shared-memory", "race-free", "float32"),
-    formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j; past the edges A "
-    "is 0",
+    formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
         "Which part of A do the 256 threads of a block need between them?",
         "They are 20 × 20. Each thread loads every 256th of them, as in a grid-stride loop.",

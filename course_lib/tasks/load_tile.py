@@ -7,7 +7,7 @@ from course_lib.exercise import Task, WrongIdea
 
 def with_zeros(m):
     """The matrix and zeros to its right and below, so that tiles of 4 x 4 cover it."""
-    return np.pad(m, ((0, 2), (0, 1)))
+    return np.pad(m, ((0, 2), (0, 3)))
 
 
 TASK = Task(
@@ -19,7 +19,7 @@ TASK = Task(
     output="out",
     grid=(2, 2),
     block=(4, 4),
-    shapes=("6,7", "8,8"),
+    shapes=("6,5", "8,8"),
     reference=with_zeros,
     before=-1,
     asks=("shared-memory",),
@@ -61,7 +61,7 @@ def caller(M, out):
     "barrier is the caller's business.",
     wrong_ideas=(
         WrongIdea(
-            lambda m: with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :7]),
+            lambda m: with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :5]),
             "each tile holds the first elements of M",
             "Where in M is the corner of this tile?",
         ),
