@@ -176,7 +176,7 @@ QUESTIONS = (
         reveal="One warp after the other, {wrong} of 64 sums are wrong, and {nan} of these are "
         "NaN: nothing looks broken. And a test with a single turn would pass.",
         facts=next_turn_facts,
-        spoilers=("of the next turn", "plausible"),
+        spoilers=("nothing looks broken", "of the next turn"),
     ),
     Number(
         id="05-loads",

@@ -1,16 +1,23 @@
 """A two-dimensional convolution through shared memory, with nothing given."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 
 def weighted(a, w, before=2):
     """The sum over 5 x 5 elements, of which `before` rows and columns lie before each element; past
     the edges there are zeros."""
+    import numpy as np  # the registry is read without it, too
+
     rows, columns = a.shape
     padded = np.pad(a, (before, 4 - before))
     return sum(w[i, j] * padded[i : i + rows, j : j + columns] for i in range(5) for j in range(5))
+
+
+def one_neighbour(a, w):
+    """The same if all weights met the first of the 5 x 5 elements."""
+    import numpy as np
+
+    return w.sum() * np.pad(a, ((2, 0), (2, 0)))[: len(a), : a.shape[1]]
 
 
 TASK = Task(
@@ -66,7 +73,7 @@ def convolve(A, W, C):
             reads="A",
         ),
         WrongIdea(
-            lambda a, w: w.sum() * np.pad(a, ((2, 0), (2, 0)))[: len(a), : a.shape[1]],
+            one_neighbour,
             "all 25 weights meet one and the same element",
             "Which cell of the tile belongs to `W[i, j]`?",
         ),

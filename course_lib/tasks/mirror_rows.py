@@ -14,7 +14,6 @@ TASK = Task(
     asks=("coalesced",),
     formula="B[row, column] = A[row, N - 1 - column]",
     hints=(
-        "Three lines: who am I, am I inside, what do I write?",
         "`cuda.grid(2)` gives x first. Which index has to follow x, so that lanes are neighbours?",
         "The last column is `A.shape[1] - 1`; count back from there.",
     ),

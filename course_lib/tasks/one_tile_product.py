@@ -1,20 +1,22 @@
 """The product of matrices that share one tile along K: load twice, wait, multiply."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 
 def rows_twice_as_far(m):
     """What a block of rows holds if the tile begins at the thread's own row, which then counts
     twice; zeros where there is no such row."""
+    import numpy as np  # the registry is read without it, too
+
     row = np.arange(len(m))
     return np.pad(m, ((0, len(m)), (0, 0)))[np.minimum(row + row % 16, 2 * len(m) - 1)]
 
 
 def first_sixteen_rows(m):
     """The first 16 rows, and zeros below them."""
-    return np.where(np.arange(len(m))[:, None] < 16, m, 0)
+    first = m.copy()
+    first[16:] = 0
+    return first
 
 
 TASK = Task(

@@ -1,7 +1,5 @@
 """Reverse 16 numbers through shared memory: the first barrier."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
@@ -45,7 +43,7 @@ def reverse_sixteen(x, y):
     "barrier is its price.",
     wrong_ideas=(
         WrongIdea(
-            lambda x: np.roll(x[::-1], 1),
+            lambda x: x[[0, *range(15, 0, -1)]],
             "each thread reads the cell after its own one",
             "The indices end at 15. Which cell does thread 0 read?",
         ),

@@ -1,14 +1,22 @@
 """Add each number to its two neighbours, through shared memory: a stencil and its halo."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 
-def sums(x, left=1, right=1):
-    """Each element with some of its neighbours; past the ends there are zeros."""
+def sums(x, left=True, right=True, only_within=0):
+    """Each element with some of its neighbours; past the ends there are zeros.
+
+    With `only_within`, a neighbour that is left out is left out at the ends of so many elements
+    alone.
+    """
+    import numpy as np  # the registry is read without it, too
+
     padded = np.pad(x, 1)
-    return left * padded[:-2] + x + right * padded[2:]
+    before, after = padded[:-2].copy(), padded[2:].copy()
+    each = only_within or 1
+    before[::each] *= left
+    after[each - 1 :: each] *= right
+    return before + x + after
 
 
 TASK = Task(
@@ -57,22 +65,22 @@ def sum_of_three(x, y):
     "side. Without shared memory it would load 384.",
     wrong_ideas=(
         WrongIdea(
-            lambda x: sums(x, left=np.arange(x.size) % 128 > 0),
+            lambda x: sums(x, left=False, only_within=128),
             "the first sum of each block lacks its left neighbour",
             "Who writes `part[0]`, and which number belongs there?",
         ),
         WrongIdea(
-            lambda x: sums(x, right=np.arange(x.size) % 128 < 127),
+            lambda x: sums(x, right=False, only_within=128),
             "the last sum of each block lacks its right neighbour",
             "Who writes `part[129]`, and which number belongs there?",
         ),
         WrongIdea(
-            lambda x: sums(x, left=0),
+            lambda x: sums(x, left=False),
             "the left neighbour is missing",
             "Which cell of `part` has the number before `x[i]`?",
         ),
         WrongIdea(
-            lambda x: sums(x, right=0),
+            lambda x: sums(x, right=False),
             "the right neighbour is missing",
             "Which cell of `part` has the number after `x[i]`?",
         ),
