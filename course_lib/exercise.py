@@ -180,14 +180,14 @@ class WrongIdea:
         computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
-        reads: the parameter that is read wrongly, if the line that reads it is to blame and not
-            the one that stores.
+        place: where to look for the line to blame, as diagnosis/locate.py has it: ("store",),
+            ("sum",), or ("load", "A") for the line that reads A.
     """
 
     computes: Callable[..., Any]
     says: str
     hint: str
-    reads: str = ""
+    place: tuple[str, ...] = ("store",)
 
 
 @dataclass(frozen=True)

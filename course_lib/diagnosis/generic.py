@@ -451,8 +451,7 @@ def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
     for idea in task.wrong_ideas:
         if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
-            place = ("load", idea.reads) if idea.reads else ("store",)
-            return Slip("wrong-formula", message, idea.hint, place)
+            return Slip("wrong-formula", message, idea.hint, idea.place)
     return None
 
 

@@ -70,7 +70,7 @@ def convolve(A, W, C):
             lambda a, w: weighted(a, w, before=0),
             "the neighbourhood begins at the element itself, not two rows and columns before it",
             "Which element of A lies in the first cell of the tile?",
-            reads="A",
+            place=("load", "A"),
         ),
         WrongIdea(
             one_neighbour,

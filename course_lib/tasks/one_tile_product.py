@@ -19,6 +19,23 @@ def first_sixteen_rows(m):
     return first
 
 
+def each_tile_turned(m):
+    """A matrix of 16 rows whose tiles of 16 columns are each transposed."""
+    import numpy as np
+
+    columns = m.shape[1]
+    tiles = np.pad(m, ((0, 0), (0, -columns % 16))).reshape(16, -1, 16)
+    return tiles.transpose(2, 1, 0).reshape(16, -1)[:, :columns]
+
+
+def first_tile_of(a, columns):
+    """What is left of a second tile that is loaded from A: its first 16 columns."""
+    import numpy as np
+
+    tile = np.pad(a[:16], ((0, max(0, 16 - len(a))), (0, max(0, columns - 16))))
+    return tile[:, :columns]
+
+
 TASK = Task(
     id="one_tile_product",
     title="Multiply one tile by another",
@@ -67,28 +84,46 @@ def one_tile_product(A, B, C):
     "for any K: the next pair of tiles.",
     wrong_ideas=(
         WrongIdea(
+            lambda a, b: a @ each_tile_turned(b),
+            "the tile of B is read with its row and column exchanged",
+            "k runs down a column of B. Which index of `sB` is the row?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda a, b: each_tile_turned(a.T).T @ b,
+            "the tile of A is read with its row and column exchanged",
+            "k runs along a row of A. Which index of `sA` is the column?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda a, b: a @ first_tile_of(a, b.shape[1]),
+            "both tiles come from A, and none from B",
+            "From which matrix is the second tile loaded?",
+            place=("load", "A", "last"),
+        ),
+        WrongIdea(
             lambda a, b: first_sixteen_rows(a) @ b,
             "below the first 16 rows the tile of A holds zeros, for it begins right of A",
             "`load_tile` takes the first row of the tile, and then its first column.",
-            reads="A",
+            place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ first_sixteen_rows(b.T).T,
             "right of the first 16 columns the tile of B holds zeros, for it begins below B",
             "`load_tile` takes the first row of the tile, and then its first column.",
-            reads="B",
+            place=("load", "B"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ b,
             "the row within the block counts twice in A",
             "`load_tile` adds `threadIdx.y` itself. In which row does the tile begin?",
-            reads="A",
+            place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ rows_twice_as_far(b.T).T,
             "the column within the block counts twice in B",
             "`load_tile` adds `threadIdx.x` itself. In which column does the tile begin?",
-            reads="B",
+            place=("load", "B"),
         ),
     ),
 )
