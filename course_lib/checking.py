@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
-from course_lib import runtime
+from course_lib import callers, runtime
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis import asked_constants, called_function, plain_function, tile_choice
 from course_lib.diagnosis.examination import Answer, examine_kernel
@@ -101,7 +101,8 @@ def examine_source(
     """
 
     def judge(exercise: Exercise) -> Report:
-        program = load_program(text, surroundings=names_around(context))
+        around = names_around("\n".join(filter(None, (callers.used_by(exercise), context))))
+        program = load_program(text, surroundings=around)
         return JUDGES[exercise.kind].of_text(exercise, program, block, seed)
 
     return _shielded(exercise_id, judge, debug)
@@ -122,11 +123,20 @@ def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) 
     answer = _answer_of_object(kernel)
     _refuse_decorators(exercise, answer.kernel, is_object=True)
     _refuse_given(exercise, answer.kernel)
-    return examine_kernel(exercise, answer, block, seed)
+    return _examined(exercise, answer, block, seed)
 
 
 def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
-    return examine_kernel(exercise, Answer(_function_in(exercise, program)), block, seed)
+    return _examined(exercise, Answer(_function_in(exercise, program)), block, seed)
+
+
+def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Report:
+    kernel = callers.as_launched(exercise, answer.kernel)
+    if not isinstance(exercise, Task) or not exercise.caller:
+        return examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
+    report = examine_kernel(exercise, Answer(kernel), block, seed)
+    found = tuple(callers.within_answer(answer.kernel, each) for each in report.findings)
+    return replace(report, findings=found)
 
 
 def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:

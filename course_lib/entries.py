@@ -113,6 +113,10 @@ def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
         yield "grid", "grid and block need one size for each direction"
     if not task.kind.is_launched and task.reference is None:
         yield "reference", "a task without a kernel needs a `reference`"
+    for name in set(task.uses) & {task.id}:
+        yield "uses", f"{name} cannot use itself"
+    if task.caller and "def caller(" not in task.caller:
+        yield "caller", "`caller` has to define a kernel of this name"
     if task.replaced_by and not task.replaced_by.isidentifier():
         yield "replaced_by", f"{task.replaced_by!r} is no name in Python"
 

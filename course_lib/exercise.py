@@ -180,11 +180,14 @@ class WrongIdea:
         computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
+        place: where to look for the line to blame, as diagnosis/locate.py has it: ("store",),
+            ("sum",), or ("load", "A") for the line that reads A.
     """
 
     computes: Callable[..., Any]
     says: str
     hint: str
+    place: tuple[str, ...] = ("store",)
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,9 @@ class Task(Exercise):
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
+        uses: earlier tasks whose functions an answer may call.
+        caller: for a device function: the kernel named `caller` that is launched and calls it, as
+            a whole cell; `parameters`, `shapes` and `reference` are those of this kernel.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)
@@ -223,6 +229,8 @@ class Task(Exercise):
     replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
     wrong_ideas: tuple[WrongIdea, ...] = ()
+    uses: tuple[str, ...] = ()
+    caller: str = ""
     is_graded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "exercises": {"exercise", "kinds"},
     "tasks": {"exercise", "kinds"},
     "curriculum": {"entries", "exercise", "exercises", "tasks"},
+    "callers": {"curriculum", "emulator", "findings", "sentences"},
     "errors": {"findings"},
     "sentences": set(),
     "front_end": set(),
@@ -44,11 +45,12 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "curriculum", "devices", "emulator", "entries", "errors", "findings", "measurements",
+        "callers", "curriculum", "devices", "emulator", "entries", "errors", "findings",
+        "measurements",
         "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },
     "diagnosis": {
-        "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
+        "callers", "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
         "occupancy", "sentences",
     },
     "own_ladder": {
@@ -59,8 +61,8 @@ ALLOWED: dict[str, set[str]] = {
         "progress", "sentences", "web",
     },
     "checking": {
-        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
-        "kinds", "runtime", "sentences", "verdicts",
+        "callers", "curriculum", "diagnosis", "emulator", "entries", "errors", "findings",
+        "front_end", "kinds", "runtime", "sentences", "verdicts",
     },
     "helping": {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",

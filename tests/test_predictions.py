@@ -130,7 +130,7 @@ def test_a_reveal_names_the_right_choice_and_nothing_unknown():
         ("00-writers", "many", "'many' is not a number that I can read"),
         ("00-faster", "e", "There is no choice 'e' here. There are: a, b, c."),
         ("00-nothing", 1, "There is no question '00-nothing'."),
-        ("05-one-barrier", 1, "'05-one-barrier' is a quick check: course_lib.quiz.ask"),
+        ("05-padding", 1, "'05-padding' is a quick check: course_lib.quiz.ask"),
     ],
 )
 def test_what_is_no_guess_is_told_in_a_line_and_reveals_nothing(capsys, shown, name, guess, said):

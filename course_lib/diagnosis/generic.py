@@ -7,7 +7,7 @@ in the wrong place. Bounds, races, cost and float64 are the emulator's business,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil, lcm, prod
@@ -205,11 +205,21 @@ class TaskProblem(DescribedProblem):
         """Where no size is free, the one problem in every order of the warps."""
         before = self.exercise.before
         if self.sizes_vary:
-            return [replace(each, poison=before) for each in super().cases(first, seed)]
+            return [
+                replace(each, poison=before, shape=self._pinned(each.shape))
+                for each in super().cases(first, seed)
+            ]
         return [
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(("lockstep", "warps", "shuffled", "shuffled"))
         ]
+
+    def _pinned(self, shape: Shape) -> Shape:
+        """A drawn shape, in which the axes whose size is a number have it again."""
+        return tuple(
+            size if entries.is_free(each) else int(each)
+            for each, size in zip(self.sizes, shape, strict=True)
+        )
 
 
 def check_reference(exercise: Exercise) -> None:
@@ -255,7 +265,10 @@ def problem_of(exercise: Exercise) -> Problem:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])
         if not all(map(entries.is_free, sizes)):
-            return NarrowProduct(problem, sizes)
+            problem = NarrowProduct(problem, sizes)
+    if isinstance(exercise, Task) and exercise.wrong_ideas:
+        known = partial(_idea_or, exercise, problem.diagnose)
+        object.__setattr__(problem, "diagnose", known)  # the class is frozen
     return problem
 
 
@@ -424,12 +437,21 @@ def _overwritten(outcome: Outcome) -> Slip | None:
     return Slip("wrong-index", message, hint, place)
 
 
+def _idea_or(
+    task: Task, diagnose: Callable[[Outcome], Slip | None], outcome: Outcome
+) -> Slip | None:
+    """What the task itself says that wrong answers compute, or else what is known of its family."""
+    with np.errstate(all="ignore"):
+        idea = None if outcome.right.all() else _wrong_idea(task, outcome)
+    return idea or diagnose(outcome)
+
+
 def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
     """What the task itself says that wrong answers compute."""
     for idea in task.wrong_ideas:
         if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
-            return Slip("wrong-formula", message, idea.hint, ("store",))
+            return Slip("wrong-formula", message, idea.hint, idea.place)
     return None
 
 

@@ -140,7 +140,7 @@ def _load(
         return Place(access.lineno)
     handed = source.handed_over(array)
     if handed:
-        return Place(handed[0].lineno)
+        return Place(handed[-1 if "last" in details else 0].lineno)
     lines = trail.load_lines.get(array, ()) or trail.store_lines.get(array, ())
     return Place(lines[0] if lines else None)
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.callers import our_kernel
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.source import Source
-from course_lib.emulator import Budget, Kernel, emulate, load_program
+from course_lib.emulator import Budget, Kernel, emulate
 from course_lib.exercise import Launch, Task
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 Index = tuple[int, ...]
-ABOVE = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 MOST_NAMED = 4  # elements that a sentence lists
 CLOSE = 1e-6  # relative: a sum that is one element, but for rounding
 
@@ -38,7 +38,7 @@ def wrongly_made_of(
     task: Task, kernel: Kernel, source: Source, launch: Launch, outcome: Outcome
 ) -> Finding | None:
     """What the first wrong element is made of and what not, if that can be told."""
-    answer = load_program(ABOVE + task.answer).kernel(task.id)
+    answer = our_kernel(task)
     if len(answer.parameters) != 2 or len(kernel.parameters) != 2 or outcome.right.all():
         return None
     element = tuple(int(each) for each in np.argwhere(~outcome.right)[0])

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib import entries
+from course_lib import callers, entries
 from course_lib.curriculum import Launch, Task
-from course_lib.emulator import Kernel, Profile, TracedAccess, emulate, load_program
+from course_lib.emulator import Kernel, Profile, TracedAccess, emulate
 from course_lib.errors import PlainError
 
 Purpose = Literal["reading", "running"]
@@ -77,8 +77,7 @@ def launch_answer(
     task: Task, purpose: Purpose, changed: tuple[str, tuple[int, ...]] | None = None
 ) -> SmallLaunch:
     """Launch the task's own answer."""
-    program = load_program(f"from numba import cuda, float32\nimport math\n{task.answer}")
-    return launch_small(task, program.kernel(task.id), purpose, changed)
+    return launch_small(task, callers.our_kernel(task), purpose, changed)
 
 
 def launch_small(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 
+from course_lib.callers import as_launched
 from course_lib.curriculum import TASKS
 from course_lib.emulator import KernelRejected, kernel_from
 from course_lib.figures import style
@@ -68,7 +69,7 @@ def _launched(task_id: str, kernel: object) -> SmallLaunch:
     if task is None or not task.kind.is_launched:
         raise NoPicture(f"There is no picture of a run of {task_id!r}.")
     try:
-        ran = launch_small(task, kernel_from(kernel), "running")
+        ran = launch_small(task, as_launched(task, kernel_from(kernel)), "running")
     except KernelRejected as rejected:
         raise NoPicture(f"{task_id} does not run: {rejected}") from None
     if max(ran.profile.threads, ran.output.size) > _MOST_CELLS:

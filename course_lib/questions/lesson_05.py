@@ -1,7 +1,11 @@
-"""Quick checks of lesson 05: who loads what, why two barriers, what falls by T."""
+"""Predictions and quick checks of lesson 05: who loads what, who waits, and for whom."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from course_lib.curriculum import TASKS
+from course_lib.emulator import emulate, load_program
 from course_lib.questions.kinds import (
     Choice,
     Choose,
@@ -14,127 +18,199 @@ from course_lib.questions.kinds import (
 )
 from course_lib.questions.runs import line_of, ones, run
 
-TILED = """\
+REVERSE = """\
 @cuda.jit
-def matmul_tiled(A, B, C):
-    sA = cuda.shared.array((16, 16), float32)
-    sB = cuda.shared.array((16, 16), float32)
-    col, row = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-
-    total = float32(0)
-    start = 0
-    while start < A.shape[1]:
-        sA[ty, tx] = A[row, start + tx]
-        sB[ty, tx] = B[start + ty, col]
-        cuda.syncthreads()
-        for k in range(16):
-            total += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-        start += 16
-    C[row, col] = total
+def reverse(x, y):
+    buffer = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    buffer[i] = x[i]
+    y[i] = buffer[63 - i]
 """
 
-# Its first barrier holds only for the lanes of a warp, as if a warp's own tile row were enough.
-WARP_BARRIER = TILED.replace("cuda.syncthreads()", "cuda.syncwarp()", 1)
+TIMES_X = """\
+@cuda.jit
+def times_x(A, x, y):
+    part = cuda.shared.array(64, float32)
+    t, row = cuda.threadIdx.x, cuda.grid(1)
+    total = float32(0)
+    for start in range(0, x.shape[0], 64):
+        part[t] = x[start + row]
+        cuda.syncthreads()
+        for k in range(64):
+            total += A[row, start + k] * part[k]
+        cuda.syncthreads()
+    y[row] = total
+"""
 
-WRONG_LINE = TILED.replace("B[start + ty, col]", "B[start + ty, row]")
+COALESCED = TASKS["matmul_coalesced"].answer
+ONE_TILE = f"{TASKS['load_tile'].answer}\n\n{TASKS['one_tile_product'].answer}"
+SUM_OF_THREE = TASKS["sum_of_three"].answer
+GONE_HOME = SUM_OF_THREE.replace(
+    "    part[t + 1] =", "    if i >= x.shape[0]:\n        return\n    part[t + 1] =", 1
+)
+BARRIERS = TASKS["place_the_barriers"].answer
+ONE_BARRIER = "".join(BARRIERS.rsplit("        cuda.syncthreads()\n", 1))
+HEAD = "from numba import cuda, float32\n"
 
 
-def loads_of_one_thread(n: int, tile: int) -> int:
-    """How many numbers one thread loads from global memory, counted by the emulator."""
-    kernel = TILED.replace("16", str(tile))
-    profile = run(kernel, (n // tile, n // tile), (tile, tile), ones(n, n), ones(n, n), ones(n, n))
-    return profile.global_load_bytes // 4 // n**2
+def wrong(text: str, schedule: str) -> dict[str, int]:
+    """How many of 64 numbers a kernel gets wrong with its warps in this order, and how many of
+    these are NaN; it reverses each 64 numbers of x, and adds up."""
+    turns = 1 if text is REVERSE else 4
+    x, y = np.arange(64 * turns, dtype=np.float32), ones(64)
+    kernel = next(iter(load_program(HEAD + text).functions.values()))
+    emulate(kernel, schedule=schedule)[1, 64](x, y)  # type: ignore[arg-type]
+    right = x.reshape(turns, 64)[:, ::-1].sum(axis=0)
+    return {"wrong": int((y != right).sum()), "nan": int(np.isnan(y).sum())}
 
 
-def line_that_leaves_b() -> int:
-    """The line that the emulator names where C has more rows than columns."""
-    profile = run(WRONG_LINE, (2, 4), (16, 16), ones(64, 32), ones(32, 32), ones(64, 32))
+def luck_facts() -> dict[str, object]:
+    return {
+        "in_step": wrong(REVERSE, "lockstep")["wrong"],
+        "in_turn": wrong(REVERSE, "warps")["wrong"],
+    }
+
+
+def next_turn_facts() -> dict[str, object]:
+    return wrong(ONE_BARRIER, "warps")
+
+
+def gone_home_facts() -> dict[str, object]:
+    """What comes out wrong for 100 numbers when the threads past the end have returned."""
+    x, y = ones(100), ones(100)
+    run(GONE_HOME, 1, 128, x, y)
+    padded = np.pad(x, 1)
+    lost = np.flatnonzero(y != padded[:-2] + x + padded[2:])
+    return {"lost": ", ".join(f"`y[{i}]`" for i in lost)}
+
+
+def threads_that_load(row: int, column: int) -> int:
+    """How many threads of one block of `matmul_coalesced` load this element of A."""
+    profile = run(COALESCED, 1, (16, 16), *(ones(16, 16) for _ in range(3)), trace=True)
+    loads = [each for each in profile.trace if each.array == "A"]
+    return sum(int((each.indices == (row, column)).all(axis=1).sum()) for each in loads)
+
+
+def loaded(text: str) -> int:
+    """Numbers that the last kernel of a text loads from global memory for 64 x 16 by 16 x 64."""
+    profile = run(text, (4, 4), (16, 16), ones(64, 16), ones(16, 64), ones(64, 64))
+    return profile.global_load_bytes // 4
+
+
+def line_that_leaves_x() -> int:
+    """The line that the emulator names where there are two blocks."""
+    profile = run(TIMES_X, 2, 64, ones(128, 128), ones(128), ones(128))
     return line_of(profile, "out-of-bounds-read")
 
 
 QUESTIONS = (
     Number(
-        id="05-loads-of-a-thread",
-        asks="Take matrices of 96 × 96 and tiles of 32 × 32. How many numbers does one thread "
-        "load from global memory, from A and B together?",
-        value=lambda: loads_of_one_thread(96, 32),
-        unit="numbers",
-        why="96 / 32 = 3 steps, and in each the thread brings one element of A and one of B: "
-        "{answer}. The other numbers that it needs are brought by its neighbours.",
+        id="05-who-asks",
+        asks="In block (0, 0) of `matmul_coalesced`, with 16 × 16 threads: how many threads load "
+        "the number `A[5, 3]`?",
+        value=lambda: threads_that_load(5, 3),
+        unit="threads",
         slips=(
-            Slip(
-                lambda: 2 * 96,
-                "That is what its output needs: a row of A and a column of B, "
-                "96 numbers each. Most of them are brought by other threads of the block.",
-            ),
-            Slip(
-                lambda: 96 // 32,
-                "That is the number of steps. In each step a thread loads for two tiles.",
-            ),
+            Slip(lambda: 1, "`A[5, 3]` is needed for all of row 5 of C."),
+            Slip(lambda: 256, "Only the threads of one row of C need it."),
         ),
-        other="Count the steps along k first: K divided by T. Then ask how many cells one thread "
-        "fills in one step, in both tiles.",
-        hint="A tile has as many cells as the block has threads.",
+        reveal="{answer}: the whole row of threads with y = 5. One of them could load it for all, "
+        "if only there were a place to put it.",
+        spoilers=("16 threads load", "whole row of threads"),
     ),
     Choose(
-        id="05-which-barrier",
-        asks="The block is 32 × 32, so a warp is one row of threads. Only `cuda.syncwarp()` stands "
-        "after the loads. Which read is still a race?",
+        id="05-luck",
+        asks="64 threads reverse 64 numbers, and nobody waits. Which numbers come out?",
+        code=REVERSE,
         choices=(
+            Choice("The right ones.", "They do, if both warps happen to run in step."),
+            Choice("Wrong ones.", "They do, if one warp runs ahead of the other."),
             Choice(
-                "Thread (0, 0) reads `sA[0, 5]`.",
-                "Thread (5, 0) filled it, a lane of the same warp: `syncwarp` orders the two. A "
-                "row of `sA` is written and read by one warp.",
+                "It depends on the order of the warps.",
+                "And that order is nobody's promise.",
+                right=True,
             ),
+        ),
+        reveal="The emulator tried two orders. All warps in step: {in_step} of 64 are wrong. One "
+        "warp after the other: {in_turn}, for the first warp reads what the second has yet to "
+        "write. This is a **race**: the result depends on who comes first.",
+        facts=luck_facts,
+        spoilers=("depends on who comes first", "right by luck"),
+    ),
+    Choose(
+        id="05-go-home",
+        asks="Someone begins `sum_of_three` with `if i >= x.shape[0]: return`, since threads past "
+        "the end have nothing to store. x has 100 numbers. What happens?",
+        choices=(
+            Choice("The same sums, a little sooner.", "They own no sum. Have they no other job?"),
             Choice(
-                "Thread (0, 0) reads `sB[0, 0]`.",
-                "It filled that cell itself. Nobody needs to wait for oneself.",
-            ),
-            Choice(
-                "Thread (0, 0) reads `sB[5, 0]`.",
-                "Thread (0, 5) fills it, in warp 5. Nothing makes warp 5 come first, but a barrier "
-                "of the whole block does.",
+                "A cell of `part` stays empty.",
+                "A thread without a sum of its own still loads for its neighbours.",
                 right=True,
             ),
             Choice(
-                "Thread (0, 0) reads `A[0, 5]`.",
-                "Nobody writes A in this launch. Reads alone never race.",
+                "The kernel never ends.",
+                "On old GPUs, perhaps. Since Volta a barrier waits only for threads that have not "
+                "returned.",
             ),
         ),
+        reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, and had "
+        "gone home. And a barrier that some threads of a block never reach promises nothing. So "
+        "guard the loads and guard the store, but never the barrier.",
+        facts=gone_home_facts,
+        spoilers=("never the barrier", "gone home"),
     ),
     Choose(
-        id="05-one-barrier",
-        asks="A friend keeps the first barrier only: one is enough, since every tile is complete "
-        "before it is used. The test with one tile of 16 × 16 passes. What do you say?",
+        id="05-next-turn",
+        asks="Only the first of your two barriers stands. A fast warp runs ahead into the next "
+        "turn of the loop. What does the slow warp read?",
         choices=(
+            Choice("Zeros.", "Nobody clears the buffer."),
+            Choice("NaN, or rubbish.", "Every cell was written, so every cell holds a number."),
             Choice(
-                "One is enough, the test shows it.",
-                "With a single tile nothing is ever overwritten, so this test cannot fail. A race "
-                "may also pass by luck.",
-            ),
-            Choice(
-                "With more tiles, a slow warp may read numbers of the next tile.",
-                "A fast warp goes on and overwrites cells that the slow one still needs. The "
-                "numbers look plausible, and the sum is wrong.",
+                "Good numbers, of the next turn.",
+                "The fast warp has loaded them where the slow one still reads.",
                 right=True,
             ),
-            Choice(
-                "With more tiles, NaN will show up, so we would notice.",
-                "Every cell holds a proper number at any time; it may belong to the wrong step.",
-            ),
-            Choice(
-                "With more tiles, the kernel hangs.",
-                "All threads reach the same barrier equally often. Nobody waits for ever.",
-            ),
         ),
+        reveal="One warp after the other, {wrong} of 64 sums are wrong, and {nan} of these are "
+        "NaN: nothing looks broken. And a test with a single turn would pass.",
+        facts=next_turn_facts,
+        spoilers=("nothing looks broken", "of the next turn"),
+    ),
+    Number(
+        id="05-loads",
+        asks="Multiply 64 × 16 by 16 × 64. `matmul_coalesced` loads 131,072 numbers from global "
+        "memory. How many does your `one_tile_product` load?",
+        value=lambda: loaded(ONE_TILE),
+        unit="numbers",
+        slips=(
+            Slip(lambda: 2048, "So many are in A and B. But each block loads its own tiles."),
+            Slip(lambda: 512, "That is one block. How many blocks cover C?"),
+        ),
+        reveal="{answer}: 16 blocks, and two tiles of 256 numbers for each. That is {times} times "
+        "fewer, for every number loaded serves as many threads as a tile is wide.",
+        facts=lambda: {"times": loaded(COALESCED) // loaded(ONE_TILE)},
+        spoilers=("8,192", "16 times fewer"),
+    ),
+    WhichLine(
+        id="05-wrong-line",
+        asks="y = A @ x in blocks of 64 threads, each with a row of A; all sizes are multiples of "
+        "64. With one block y is right; with two, a thread leaves an array. Which line is wrong?",
+        code=TIMES_X,
+        line="part[t] = x",
+        why="`row` counts through all blocks, but every block needs all of x: `x[start + t]`.",
+        innocent="This line is as it should be. Which number does a thread load for its block?",
+        suspects=(
+            Suspect("total += A", "Each thread sums along its own row, and all use the same x."),
+        ),
+        hint="Which numbers of x does block 1 need?",
+        proof=line_that_leaves_x,
     ),
     FillIn(
         id="05-padding",
-        asks="Suppose a kernel keeps the largest product, not the sum: `total = max(total, ...)`. "
-        "Zero is no good as padding then. Which number, in the place of a product that does not "
-        "exist, leaves every maximum as it is?",
+        asks="Suppose a kernel keeps the largest number it meets, not a sum: `most = max(most, "
+        "tile[k])`. What should a cell without an element hold then?",
         accepts=(
             "-inf",
             "-infinity",
@@ -150,106 +226,18 @@ QUESTIONS = (
             "−inf",
             "−∞",
         ),
-        why="Nothing is smaller, so it never wins a maximum, as zero never changes a sum. Each "
-        "operation has its own neutral number.",
+        why="It never wins a maximum, as zero never changes a sum.",
         misread=(
             Misread(
                 ("0", "zero", "0.0"),
-                "If all products of a row are negative, zero would win, and it is no product.",
-            ),
-            Misread(
-                ("1", "one", "1.0"),
-                "One changes no product of factors. Here a maximum is taken.",
+                "If all numbers are negative, zero would win, and it is none of them.",
             ),
             Misread(
                 ("inf", "infinity", "+inf", "np.inf", "math.inf", "∞"),
                 "That would win every time. Look to the other end.",
             ),
-            Misread(
-                ("nan", "np.nan"),
-                "A NaN spoils what it touches, or is passed over, depending on the operation.",
-            ),
-            Misread(
-                ("-1", "minus one", "-1.0"),
-                "All products may be smaller than that.",
-            ),
         ),
         other="It must lose against every number there is, however small.",
         hint="float32 has a value below all others.",
-    ),
-    WhichLine(
-        id="05-wrong-line",
-        asks="This kernel is wrong. With square matrices it runs without a word, and C is wrong; "
-        "if C has more rows than columns, a thread leaves an array. Which line is it?",
-        code=WRONG_LINE,
-        line="sB[ty, tx] = B",
-        why="`B[start + ty, row]` takes its column from the row of C. A thread that loads for the "
-        "block brings the cell at its own place of the tile: `B[start + ty, col]`.",
-        innocent="This line is as it should be. Look at the loads: which element of the tile does "
-        "each thread bring?",
-        suspects=(
-            Suspect(
-                "sA[ty, tx] = A",
-                "This one is right: the row is that of the thread's output, "
-                "the column moves along k with the tile.",
-            ),
-            Suspect(
-                "for k in range", "A tile is 16 wide, however long K is, so 16 steps are right."
-            ),
-        ),
-        hint="Which row and which column of B does the output `C[row, col]` need?",
-        proof=line_that_leaves_b,
-    ),
-    Choose(
-        id="05-what-falls",
-        asks="Tiles of 32 × 32 instead of none, at 4096 on an A6000. What falls by a factor of 32?",
-        choices=(
-            Choice(
-                "the bytes that the threads request",
-                "Each number that is fetched serves 32 threads. It is the only one of the four "
-                "that falls by T.",
-                right=True,
-            ),
-            Choice(
-                "the time",
-                "Published: 1.5 times faster, not 32. The kernel was not waiting for those bytes.",
-            ),
-            Choice(
-                "the bytes that come from DRAM",
-                "They were 1.4 % of the requested ones before: the caches had done that reuse.",
-            ),
-            Choice(
-                "the loads per multiply-add",
-                "There are still two for each, or 1.25 in compiled code. They go to shared memory "
-                "now.",
-            ),
-        ),
-    ),
-    Choose(
-        id="05-compute-bound",
-        asks="Somebody writes: with T = 32 the float32 kernel is compute-bound on an H100, since "
-        "its ridge is 20. What do you answer?",
-        choices=(
-            Choice(
-                "True: 32 is more than 20.",
-                "This compares an edge with an intensity. How many FLOP per requested byte does a "
-                "tile of 32 give?",
-            ),
-            Choice(
-                "False: T = 32 gives 8, and 8 is less than 20.",
-                "Intensity is T / 4. To pass 20 a tile would need an edge of 80, and a block has "
-                "not that many threads.",
-                right=True,
-            ),
-            Choice(
-                "False: the ridge of an H100 is 148.",
-                "148 is for TF32 on the tensor cores. A plain float32 kernel has 20.",
-            ),
-            Choice(
-                "True: shared memory makes any kernel compute-bound.",
-                "It brings the operands from nearer. The 12.8 % of cuBLAS, published for an A6000, "
-                "do not look compute-bound.",
-            ),
-        ),
     ),
 )

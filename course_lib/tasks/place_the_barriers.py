@@ -6,7 +6,7 @@ TASK = Task(
     id="place_the_barriers",
     title="Place the two barriers",
     lesson="05",
-    position=2,
+    position=4,
     parameters=("x", "y"),
     output="y",
     grid=(1,),
@@ -16,34 +16,36 @@ TASK = Task(
     asks=("race-free",),
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
-        "Between which two lines does one thread need what another one wrote?",
-        "The shelf is filled again in the next turn: is everybody done with it by then?",
+        "Where does one thread need what another one wrote?",
+        "The next turn writes into the buffer again. Has everybody read it by then?",
     ),
     given='''\
 @cuda.jit
 def place_the_barriers(x, y):
-    """Each thread adds up four numbers that others have put on the shelf."""
-    shelf = cuda.shared.array(64, float32)
+    """Each thread adds up four numbers that others have loaded."""
+    buffer = cuda.shared.array(64, float32)
     i = cuda.threadIdx.x
     total = float32(0)
     for t in range(4):
-        shelf[i] = x[64 * t + i]
-        total += shelf[63 - i]
+        buffer[i] = x[64 * t + i]
+        total += buffer[63 - i]
     y[i] = total
 ''',
     answer='''\
 @cuda.jit
 def place_the_barriers(x, y):
-    """Each thread adds up four numbers that others have put on the shelf."""
-    shelf = cuda.shared.array(64, float32)
+    """Each thread adds up four numbers that others have loaded."""
+    buffer = cuda.shared.array(64, float32)
     i = cuda.threadIdx.x
     total = float32(0)
     for t in range(4):
-        shelf[i] = x[64 * t + i]
+        buffer[i] = x[64 * t + i]
         cuda.syncthreads()
-        total += shelf[63 - i]
+        total += buffer[63 - i]
         cuda.syncthreads()
     y[i] = total
 ''',
     par=2,
+    meaning="The first barrier says: complete before anyone reads. The second says: read by all "
+    "before anyone overwrites.",
 )

@@ -1,11 +1,12 @@
 """Reverse 16 numbers through shared memory: the first barrier."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="reverse_sixteen",
-    title="Reverse 16 numbers on the shelf",
+    title="Reverse 16 numbers through shared memory",
     lesson="05",
+    position=2,
     parameters=("x", "y"),
     output="y",
     grid=(1,),
@@ -15,15 +16,15 @@ TASK = Task(
     asks=("shared-memory", "race-free"),
     formula="y[i] = x[15 - i]",
     hints=(
-        "Thread i puts x[i] on the shelf, and takes what another thread has put there.",
-        "Whose number does thread 0 take, and has that thread put it there yet?",
-        "Between putting and taking, all threads have to wait for each other.",
+        "Thread i writes `x[i]` into `buffer[i]`, and then reads what another thread has written.",
+        "Whose number does thread 0 read, and has that thread written it yet?",
+        "`cuda.syncthreads()` stands between the write and the read.",
     ),
     given='''\
 @cuda.jit
 def reverse_sixteen(x, y):
     """y = x from its end, through shared memory."""
-    shelf = cuda.shared.array(16, float32)
+    buffer = cuda.shared.array(16, float32)
     i = cuda.threadIdx.x
     ...
 ''',
@@ -31,11 +32,20 @@ def reverse_sixteen(x, y):
 @cuda.jit
 def reverse_sixteen(x, y):
     """y = x from its end, through shared memory."""
-    shelf = cuda.shared.array(16, float32)
+    buffer = cuda.shared.array(16, float32)
     i = cuda.threadIdx.x
-    shelf[i] = x[i]
+    buffer[i] = x[i]
     cuda.syncthreads()
-    y[i] = shelf[15 - i]
+    y[i] = buffer[15 - i]
 ''',
     par=3,
+    meaning="A thread has used a number that another one loaded. That is all that tiling is; the "
+    "barrier is its price.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: x[[0, *range(15, 0, -1)]],
+            "each thread reads the cell after its own one",
+            "The indices end at 15. Which cell does thread 0 read?",
+        ),
+    ),
 )

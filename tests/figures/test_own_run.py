@@ -67,10 +67,10 @@ def test_which_block_wrote_an_element_follows_the_kernel() -> None:
 def test_shared_memory_and_its_barrier_stand_between() -> None:
     picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
     assert "16 shared cells · 1 barrier" in picture.alt
-    assert "with what thread 5 had put into shelf[5]" in picture.alt
+    assert "with what thread 5 had put into buffer[5]" in picture.alt
     written = {each.get_text() for each in picture.figure.axes[0].texts}
-    assert {"thread", "shelf", "barrier", "y"} <= written
-    # From 16 threads to the shelf, from the shelf to 16 elements, and the barrier.
+    assert {"thread", "buffer", "barrier", "y"} <= written
+    # From 16 threads to the buffer, from the buffer to 16 elements, and the barrier.
     assert len(picture.figure.axes[0].lines) == 33
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, flat, kernel
 
+from course_lib.curriculum import TASKS
 from course_lib.figures import watch_race
 from course_lib.figures.interactive import Interactive
 from course_lib.figures.watch import NothingToDraw
@@ -104,3 +105,18 @@ def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
 def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:
     with pytest.raises(NothingToDraw, match=words):
         watch_race(**given)
+
+
+def test_a_task_of_one_block_can_be_watched_as_it_stands():
+    """Both barriers of the answer can be taken out; the given kernel has none, and races."""
+    task = TASKS["place_the_barriers"]
+    solved = watch_race(kernel(task.answer), task=task.id)
+    assert "without the first" in solved.still.alt and "32 of 64 elements are wrong" in (
+        solved.still.alt
+    )
+    assert "u use" in solved.html() and "y in the end" in solved.html()
+    given = watch_race(kernel(task.given), task=task.id)
+    assert "as it is" in given.still.alt
+    with pytest.raises(NothingToDraw, match="has another mistake than a race"):
+        wrong = task.answer.replace("63 - i", "i")
+        watch_race(kernel(wrong), task=task.id)

@@ -13,9 +13,8 @@ import pytest
 from course_lib.questions import lessons, of_lesson
 from course_lib.questions.judging import judge
 from course_lib.questions.kinds import Choose, FillIn, Number, WhichLine, shown
-from course_lib.questions.lesson_05 import WARP_BARRIER
+from course_lib.questions.lesson_05 import gone_home_facts, luck_facts, next_turn_facts
 from course_lib.questions.reveals import revealed, right_guess
-from course_lib.questions.runs import ones, run
 
 EVERY = {name: question for number in lessons() for name, question in of_lesson(number).items()}
 _LOWER_WORD = re.compile(r"(?!float|gcd|int)[a-z]{2}")  # a sentence may begin with x or float32
@@ -58,7 +57,6 @@ WORKED_OUT = {
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
-    "05-loads-of-a-thread": 2 * 96 / 32,
 }
 
 
@@ -164,9 +162,8 @@ def test_words_are_told_apart(name):
     assert judge(question, "something else").why == question.other
 
 
-def test_with_a_warp_barrier_only_the_tile_of_b_is_in_danger():
-    """What 05-which-barrier claims: with whole rows as warps, sA is safe and sB is not."""
-    kernel = WARP_BARRIER.replace("16", "32")
-    profile = run(kernel, (2, 2), (32, 32), ones(64, 64), ones(64, 64), ones(64, 64))
-    read_too_early = {f.cell[:2] for f in profile.findings if f.code == "race-read-after-write"}
-    assert read_too_early == {"sB"}
+def test_what_lesson_05_says_of_missing_waits():
+    """In step all is right, in turn half of it is not; who goes home early costs one sum."""
+    assert luck_facts() == {"in_step": 0, "in_turn": 32}
+    assert next_turn_facts() == {"wrong": 32, "nan": 0}
+    assert gone_home_facts() == {"lost": "`y[99]`"}  # and the kernel ended

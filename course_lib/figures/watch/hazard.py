@@ -12,7 +12,7 @@ from course_lib.emulator.film import Arrival, Film, Passing, Touch
 from course_lib.emulator.lanes import WARP_SIZE
 from course_lib.findings import Finding
 
-Kind = Literal["load", "multiply", "store"]
+Kind = Literal["load", "multiply", "use", "store"]
 Place = tuple[str, tuple[int, ...]]  # a shared array and a cell of it
 
 
@@ -57,7 +57,7 @@ class WrongRead:
 
 @dataclass(eq=False)
 class Beat:
-    """A stretch in which some warps do one thing: load, multiply or store."""
+    """A stretch in which some warps do one thing: load, multiply (or use) or store."""
 
     kind: Kind
     warps: frozenset[int]
@@ -99,7 +99,9 @@ class Showing:
     findings: list[Finding]
 
 
-def showing(run: Film, output: str, c: np.ndarray, product: np.ndarray) -> Showing:
+def showing(
+    run: Film, output: str, c: np.ndarray, product: np.ndarray, reading: Kind = "multiply"
+) -> Showing:
     """The beats of a film of one block.
 
     Args:
@@ -107,8 +109,9 @@ def showing(run: Film, output: str, c: np.ndarray, product: np.ndarray) -> Showi
         output: the kernel's name for C.
         c: C after the run.
         product: what it should be.
+        reading: what a kernel does with what it reads from shared memory.
     """
-    telling = _Telling(output)
+    telling = _Telling(output, reading)
     for moment in run.moments:
         if isinstance(moment, Touch):
             telling.touch(moment)
@@ -134,8 +137,8 @@ def showing(run: Film, output: str, c: np.ndarray, product: np.ndarray) -> Showi
 class _Telling:
     """Goes through the moments of a film and makes beats of them."""
 
-    def __init__(self, output: str) -> None:
-        self.output = output
+    def __init__(self, output: str, reading: Kind) -> None:
+        self.output, self.reading = output, reading
         self.beats: list[Beat] = []
         self.waits: list[Wait] = []
         self.openings: list[tuple[int, int]] = []
@@ -145,7 +148,7 @@ class _Telling:
         self._passed: dict[int, int] = {}
 
     def touch(self, touch: Touch) -> None:
-        kind = _kind(touch, self.output)
+        kind = _kind(touch, self.output, self.reading)
         if kind is None or not touch.lanes.size:
             return
         warps = frozenset(int(lane) // WARP_SIZE for lane in touch.lanes)
@@ -185,9 +188,9 @@ def _warps(lanes: np.ndarray) -> list[int]:
     return sorted({int(lane) // WARP_SIZE for lane in lanes})
 
 
-def _kind(touch: Touch, output: str) -> Kind | None:
+def _kind(touch: Touch, output: str, reading: Kind) -> Kind | None:
     if touch.space == "shared":
-        return "multiply" if touch.kind == "load" else "load"
+        return reading if touch.kind == "load" else "load"
     if touch.array == output and touch.kind != "load":
         return "store"
     return "load" if touch.space == "global" and touch.kind == "load" else None

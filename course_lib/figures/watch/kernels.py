@@ -94,17 +94,18 @@ def our_kernel(text: str, constants: Mapping[str, int] | None = None) -> Kernel:
     return replace(kernel, namespace=names)
 
 
-def read_kernel(kernel: object) -> Kernel:
+def read_kernel(kernel: object, fewest: int = 3) -> Kernel:
     """The student's kernel as a syntax tree.
 
     Raises:
-        NothingToDraw: if it has no source, or not the three arrays of a product.
+        NothingToDraw: if it has no source, or not the three arrays of a product, or as many
+            arguments as a figure needs at the fewest.
     """
     try:
         read = kernel_from(kernel)
     except KernelRejected as rejected:
         raise NothingToDraw(_sentence(rejected)) from None
-    if len(read.parameters) < 3:
+    if len(read.parameters) < fewest:
         raise NothingToDraw(
             f"{read.name} takes {len(read.parameters)} arguments. This figure needs a kernel that "
             "begins (A, B, C)."

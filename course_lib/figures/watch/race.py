@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from course_lib import entries
+from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel
 from course_lib.emulator.lanes import WARP_SIZE
 from course_lib.figures.grids import warps_of_block
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
-from course_lib.figures.watch.hazard import Showing, find_wrong_reads, main_race, showing
+from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
 from course_lib.figures.watch.kernels import (
     SIMPLE_TILED,
     Launch,
@@ -46,19 +49,40 @@ _NUMBERS = ("first", "second", "third")
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What is filmed: the kernel and how it is launched, one block on two tiles along K."""
+    """What is filmed: one block of a kernel.
+
+    Attributes:
+        kernel: with all its barriers.
+        tile: side of the square that the output is drawn as.
+        launch: grid and block.
+        arguments: as they are before the launch.
+        place: which of them is the output.
+        expected: what it should hold in the end.
+        reading: what the kernel does with what it reads from shared memory.
+    """
 
     kernel: Kernel
     tile: int
     launch: Launch
-    more: tuple[Any, ...]
+    arguments: tuple[Any, ...]
+    place: int
+    expected: np.ndarray
+    reading: Kind = "multiply"
+
+    @property
+    def output(self) -> str:
+        """The kernel's name for what it writes."""
+        return self.kernel.parameters[self.place]
 
     def run(self, kernel: Kernel, schedule: str, seed: int) -> Showing:
         """A showing of the kernel, or of the kernel without a barrier."""
-        a, b, c = small_matrices(self.tile, self.tile, 2 * self.tile, self.tile)
-        copies = (each.copy() if isinstance(each, np.ndarray) else each for each in self.more)
-        film = filmed(kernel, self.launch, (a, b, c, *copies), schedule, seed)
-        return showing(film, kernel.parameters[2], c, a @ b)
+        copies = tuple(
+            each.copy() if isinstance(each, np.ndarray) else each for each in self.arguments
+        )
+        film = filmed(kernel, self.launch, copies, schedule, seed)
+        run = showing(film, self.output, copies[self.place], self.expected, self.reading)
+        run.wrong = run.wrong.reshape(self.tile, -1)
+        return run
 
 
 def watch_race(
@@ -67,11 +91,12 @@ def watch_race(
     tile: int = 8,
     more: tuple[Any, ...] = (),
     launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+    task: str = "",
 ) -> Interactive:
-    """Take a barrier out of a tiled product, and watch its warps in time.
+    """Take a barrier out of a kernel, and watch its warps in time.
 
     The lanes show runs of the emulator: which warp did what when, and which reads got a value that
-    did not belong there. One block works on two tiles along K.
+    did not belong there. One block works on two tiles along K, or on what a task asks for.
 
     Args:
         kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C), with tiles in shared memory;
@@ -79,11 +104,13 @@ def watch_race(
         tile: T; a kernel whose tile size has a name is run with it. With 8, a block has two warps.
         more: what the kernel takes after A, B and C.
         launch: (grid, block), for a kernel that is not launched with one thread per output.
+        task: the id of a task that the kernel answers; all its sizes are numbers, and its one block
+            writes a square number of elements. Nothing else is needed then.
 
     Raises:
         NothingToDraw: in a sentence, if the kernel does not fit the figure.
     """
-    setup = _setup(kernel, tile, more, launch)
+    setup = _setup_of_task(kernel, task) if task else _setup(kernel, tile, more, launch)
     in_order = setup.run(setup.kernel, "lockstep", 0)
     _check(setup, in_order)
     variants = _variants(setup.kernel)
@@ -96,7 +123,9 @@ def watch_race(
         find_wrong_reads(each, in_order)
     races = [main_race(shown[v, 0].findings, setup.launch.block) for v in range(len(variants))]
     removed = [lines for _, lines, _ in variants]
-    story = RaceStory(setup.kernel, setup.launch.block, setup.tile, shown, removed, races)
+    story = RaceStory(
+        setup.kernel, setup.output, setup.launch.block, setup.tile, shown, removed, races
+    )
     controls = [
         Control("barriers", "barriers", [name for name, _, _ in variants], _worth(races), "choice"),
         Control("order", "order of the warps", [name for name, _, _ in _SCHEDULES], 1, "choice"),
@@ -113,10 +142,10 @@ def watch_race(
         ],
         [Layer(["barriers", "order", "at"], story.words)],
         still=_still(setup, variants, races, shown, story.warps),
-        alt="A lane of time for each warp with what it does: load, multiply, store. Barriers are "
+        alt="A lane of time for each warp with what it does: load, use, store. Barriers are "
         "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
         "write that came too late or too early. Below stand the kernel's lines and the elements "
-        "of C that are wrong in the end.",
+        f"of {setup.output} that are wrong in the end.",
     )
 
 
@@ -145,7 +174,25 @@ def _setup(
     chosen = Launch((1, 1), one_thread_per_output(read, int(tile), int(tile)))
     if launch is not None:
         chosen = given_launch(launch)
-    return Setup(read, int(tile), chosen, more)
+    a, b, c = small_matrices(int(tile), int(tile), 2 * int(tile), int(tile))
+    return Setup(read, int(tile), chosen, (a, b, c, *more), 2, a @ b)
+
+
+def _setup_of_task(kernel: object, name: str) -> Setup:
+    task = TASKS[name]
+    read = read_kernel(kernel, len(task.parameters))
+    if len(read.parameters) != len(task.parameters):
+        raise NothingToDraw(f"{name} takes {len(task.parameters)} arguments.")
+    shapes = [tuple(map(int, entries.axes(each))) for each in task.shapes]
+    numbers = [np.arange(np.prod(each), dtype=np.float32) % 10 for each in shapes[:-1]]
+    inputs = [each.reshape(shape) for each, shape in zip(numbers, shapes, strict=False)]
+    assert task.reference is not None
+    expected = task.reference(*inputs)
+    output = np.full(shapes[-1], task.before, np.float32)
+    side = math.isqrt(expected.size)
+    launched = task.launch(shapes[-1])
+    chosen = Launch(launched.grid, launched.block)
+    return Setup(read, side, chosen, (*inputs, output), len(inputs), expected, "use")
 
 
 def _check(setup: Setup, in_order: Showing) -> None:
@@ -157,14 +204,14 @@ def _check(setup: Setup, in_order: Showing) -> None:
             f"This figure shows one block of two to {MOST_WARPS} warps; a launch of "
             f"{setup.launch.grid} blocks of {threads} threads is not that."
         )
-    if not any(beat.kind == "multiply" for beat in in_order.beats):
+    if not any(beat.kind == setup.reading for beat in in_order.beats):
         raise NothingToDraw(f"In this run {name} reads nothing from shared memory.")
     wrong = int(in_order.wrong.sum())
     if wrong:
         raise NothingToDraw(
-            f"Even with all warps in step, {wrong} of {in_order.wrong.size} elements are not those "
-            f"of A @ B, so {name} has another mistake than a race. Let course_lib.check find it "
-            "first; then come back."
+            f"Even with all warps in step, {wrong} of {in_order.wrong.size} elements are not what "
+            f"they should be, so {name} has another mistake than a race. Let course_lib.check find "
+            "it first; then come back."
         )
     if len(barrier_lines(setup.kernel)) > MOST_BARRIERS:
         raise NothingToDraw(f"{name} has more than {MOST_BARRIERS} barriers, too many to choose.")
@@ -200,7 +247,7 @@ def _still(
 ) -> Picture:
     """The runs without one barrier each, one under the other; the warps where nothing races."""
     runs = [
-        (f"{name}: C in the end {_result(shown[v, 1])}", shown[v, 1])
+        (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])
         for v, (name, removed, _) in enumerate(variants)
         if races[v] and (len(removed) == 1 or v == 0)
     ]

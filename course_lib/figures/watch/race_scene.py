@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ _TOP, _PITCH, _HIGH = 44.0, 70.0, 34.0
 _LINE = 17.0
 _MOST_LINES = 14
 _CHARACTER = 7.3  # width of a small monospaced one
-_CSS = {"load": "a-soft", "multiply": "c-soft", "store": "d-soft"}
-_DOES = {"load": "loads", "multiply": "multiplies", "store": "stores"}
+_CSS = {"load": "a-soft", "multiply": "c-soft", "use": "c-soft", "store": "d-soft"}
+_DOES = {"load": "loads", "multiply": "multiplies", "use": "uses", "store": "stores"}
 _MAP = 520.0
 
 
@@ -29,6 +29,7 @@ class RaceStory:
 
     Args:
         kernel: the kernel with all its barriers.
+        output: its name for what it writes.
         block: threads of the block.
         tile: edge of C.
         shown: a run for each choice of barriers and order.
@@ -39,13 +40,14 @@ class RaceStory:
     def __init__(
         self,
         kernel: Kernel,
+        output: str,
         block: Sequence[int],
         tile: int,
         shown: Mapping[tuple[int, int], Showing],
         removed: Sequence[tuple[int, ...]],
         races: Sequence[Finding | None],
     ) -> None:
-        self.kernel, self.block, self.tile = kernel, block, tile
+        self.kernel, self.output, self.block, self.tile = kernel, output, block, tile
         self.shown, self.removed, self.races = shown, removed, races
         self.warps = -(-int(np.prod(block)) // WARP_SIZE)
         self.longest = max(len(each.beats) for each in shown.values())
@@ -91,7 +93,7 @@ class RaceStory:
         scene.text(0, 0, "", "trouble small halo", name="whytext")
         scene.path(f"M0 {low} l-6 11 h12 z", "ink", "now")
         letters = min(self._column(run) for run in self.shown.values()) < 54
-        key = "; l load, m multiply, s store" if letters else ""
+        key = key_of(self.shown.values()) if letters else ""
         scene.text(_LEFT, low + 30, f"time →{key}", "small muted")
 
     def _draw_code(self, scene: Scene) -> None:
@@ -115,7 +117,7 @@ class RaceStory:
         return [number for number, (line, _) in enumerate(self.code) if line in lines]
 
     def _draw_result(self, scene: Scene) -> None:
-        scene.text(_MAP, self.below, f"{self.kernel.parameters[2]} in the end", "bold c")
+        scene.text(_MAP, self.below, f"{self.output} in the end", "bold c")
         size = 136 / self.tile
         y = self.below + 12
         scene.rect(_MAP, y, 136, 136, "c-soft", "map")
@@ -347,7 +349,7 @@ class RaceStory:
         return f"thread ({lane % wide}, {lane // wide}) of warp {lane // WARP_SIZE}"
 
     def _say_end(self, barriers: int, run: Showing) -> str:
-        wrong, name = int(run.wrong.sum()), self.kernel.parameters[2]
+        wrong, name = int(run.wrong.sum()), self.output
         race = self.races[barriers]
         if wrong:
             told = f"In the end {wrong} of {run.wrong.size} elements of {name} are wrong"
@@ -358,6 +360,12 @@ class RaceStory:
             return told + " In no order can it be otherwise: the emulator finds no race."
         lucky = "" if wrong else "But only this time. "
         return f"{told} {lucky}In every order the emulator reports: {race}"
+
+
+def key_of(runs: Iterable[Showing]) -> str:
+    """What the letters in narrow boxes stand for."""
+    kinds = dict.fromkeys(beat.kind for run in runs for beat in run.beats)
+    return "".join(f"{', ' if number else '; '}{k[0]} {k}" for number, k in enumerate(kinds))
 
 
 def _middle(warp: int) -> float:
@@ -375,7 +383,7 @@ def _went_wrong(beat: Beat, warp: int) -> bool:
 
 def _kinds_of_wrong(wrong: int, nan: int) -> str:
     if not wrong:
-        return "as A @ B"
+        return "as they should be"
     if nan == wrong:
         return "all of them NaN"
     return f"{nan} NaN, {wrong - nan} plausible numbers" if nan else "all plausible numbers"

@@ -10,11 +10,12 @@ from course_lib.emulator.lanes import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Showing, WrongRead
+from course_lib.figures.watch.race_scene import key_of
 
 _LEFT, _RIGHT = 0.95, 7.4
 _LANE = 0.52
 _WORD = 0.62  # how wide a box is that holds a word
-_COLOUR = {"load": style.BLUE, "multiply": style.GREEN, "store": style.PURPLE}
+_COLOUR = {"load": style.BLUE, "multiply": style.GREEN, "use": style.GREEN, "store": style.PURPLE}
 
 
 @style.drawn
@@ -27,11 +28,11 @@ def races_in_time(runs: Sequence[tuple[str, Showing]], warps: int) -> Picture:
     """
     panel = 0.75 + warps * _LANE
     narrow = any((_RIGHT - _LEFT) / len(run.beats) <= _WORD for _, run in runs)
-    key = "; l load, m multiply, s store" if narrow else ""
+    key = key_of(run for _, run in runs) if narrow else ""
     figure = style.card(
         0.75 + panel * len(runs),
         "What a missing barrier does",
-        f"One block, one warp after the other, two tiles along K; time runs to the right{key}",
+        f"One block, one warp after the other; time runs to the right{key}",
     )
     axes = style.canvas(figure)
     for number, (title, run) in enumerate(runs):
@@ -98,4 +99,4 @@ def _words(title: str, run: Showing) -> str:
         name = f"{array}[{', '.join(map(str, cell))}]"
         what = "before it is written" if first.late else "after it was overwritten"
         told += f" warp {first.lane // WARP_SIZE} reads {name} {what} by another warp;"
-    return f"{told} {wrong} of {run.wrong.size} elements of C are wrong, {run.nan} of them NaN."
+    return f"{told} {wrong} of {run.wrong.size} elements are wrong, {run.nan} of them NaN."

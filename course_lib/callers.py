@@ -1,0 +1,67 @@
+"""What stands around the answer to a task: what it may call, and the kernel that calls it.
+
+A task may call what an earlier task has defined (`Task.uses`), and a device function is judged in a
+kernel that calls it (`Task.caller`). Neither is the student's text: their lines have no numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import ChainMap
+from dataclasses import replace
+
+from course_lib.curriculum import TASKS, Exercise, Task
+from course_lib.emulator import Kernel, kernel_from, load_program, names_around
+from course_lib.findings import Finding
+from course_lib.sentences import Line
+
+HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+CALLER = "caller"  # the name of a kernel that calls
+
+
+def used_by(exercise: Exercise) -> str:
+    """The course's answers to the tasks whose functions an answer may call, as one text."""
+    uses = exercise.uses if isinstance(exercise, Task) else ()
+    return "\n".join([HEAD, *(TASKS[name].answer for name in uses)]) if uses else ""
+
+
+def our_kernel(task: Task) -> Kernel:
+    """The course's answer to a task, as a kernel that can be launched."""
+    around = names_around(used_by(task))
+    return as_launched(task, load_program(HEAD + task.answer, surroundings=around).kernel(task.id))
+
+
+def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
+    """The kernel to launch for an answer: itself, or the one that calls the device function."""
+    if not isinstance(exercise, Task):
+        return answer
+    if exercise.caller:
+        names = names_around(HEAD + exercise.caller)
+        names[exercise.id] = answer
+        caller: Kernel = names[CALLER]
+        return caller
+    found = {name: answer.namespace[name] for name in exercise.uses if name in answer.namespace}
+    moved = {name: _elsewhere(kernel_from(each)) for name, each in found.items()}
+    return replace(answer, namespace=ChainMap(moved, answer.namespace)) if moved else answer
+
+
+def within_answer(answer: Kernel, found: Finding) -> Finding:
+    """A finding with a line of the device function: what its caller meets was stored there."""
+    if found.line is not None and found.line < Line.FIRST_AROUND:
+        return found
+    stores = (
+        node.lineno
+        for node in ast.walk(answer.tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    )
+    return replace(found, line=min(stores, default=answer.tree.lineno))
+
+
+def _elsewhere(function: Kernel) -> Kernel:
+    """A function of another cell, whose lines must not be taken for lines of the answer."""
+    if function.tree.lineno >= Line.FIRST_AROUND:
+        return function
+    tree = copy.deepcopy(function.tree)
+    ast.increment_lineno(tree, Line.FIRST_AROUND)
+    return replace(function, tree=tree)

@@ -1,0 +1,86 @@
+"""A two-dimensional convolution through shared memory, with nothing given."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def weighted(a, w, before=2):
+    """The sum over 5 x 5 elements, of which `before` rows and columns lie before each element; past
+    the edges there are zeros."""
+    import numpy as np  # the registry is read without it, too
+
+    rows, columns = a.shape
+    padded = np.pad(a, (before, 4 - before))
+    return sum(w[i, j] * padded[i : i + rows, j : j + columns] for i in range(5) for j in range(5))
+
+
+def one_neighbour(a, w):
+    """The same if all weights met the first of the 5 x 5 elements."""
+    import numpy as np
+
+    return w.sum() * np.pad(a, ((2, 0), (2, 0)))[: len(a), : a.shape[1]]
+
+
+TASK = Task(
+    id="convolve",
+    title="Weigh each element's neighbourhood",
+    lesson="05",
+    position=7,
+    parameters=("A", "W", "C"),
+    block=(16, 16),
+    shapes=("M,N", "5,5", "M,N"),
+    reference=weighted,
+    asks=("shared-memory", "race-free", "float32"),
+    formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
+    hints=(
+        "Which part of A do the 256 threads of a block need between them?",
+        "They are 20 × 20. Each thread loads every 256th of them, as in a grid-stride loop.",
+        "Number n of the tile lies in row n // 20 and column n % 20 of it. Wait, then add up 25 "
+        "products.",
+    ),
+    given='''\
+@cuda.jit
+def convolve(A, W, C):
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def convolve(A, W, C):
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4."""
+    tile = cuda.shared.array((20, 20), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    for n in range(16 * ty + tx, 400, 256):
+        r, c = row - ty + n // 20 - 2, column - tx + n % 20 - 2
+        inside = 0 <= r < A.shape[0] and 0 <= c < A.shape[1]
+        tile[n // 20, n % 20] = A[r, c] if inside else float32(0)
+    cuda.syncthreads()
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        for i in range(5):
+            for j in range(5):
+                total += W[i, j] * tile[ty + i, tx + j]
+        C[row, column] = total
+''',
+    par=14,
+    meaning="Nobody told you how. A block loads 400 numbers of A; without shared memory it would "
+    "load 6,400.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, w: weighted(a, w, before=0),
+            "the neighbourhood begins at the element itself, not two rows and columns before it",
+            "Which element of A lies in the first cell of the tile?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            one_neighbour,
+            "all 25 weights meet one and the same element",
+            "Which cell of the tile belongs to `W[i, j]`?",
+        ),
+        WrongIdea(
+            lambda a, w: weighted(a, w[::-1, ::-1]),
+            "W is turned by half a turn",
+            "`W[0, 0]` belongs to the neighbour two rows above and two columns to the left.",
+        ),
+    ),
+)

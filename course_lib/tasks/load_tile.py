@@ -1,0 +1,76 @@
+"""Load one element of a tile, or zero where the matrix has none: a device function."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def with_zeros(m):
+    """The matrix and zeros to its right and below, so that tiles of 4 x 4 cover it."""
+    import numpy as np  # the registry is read without it, too
+
+    return np.pad(m, ((0, 2), (0, 3)))
+
+
+def first_tile_everywhere(m):
+    """The same if each tile held what belongs into the first one."""
+    import numpy as np
+
+    return with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :5])
+
+
+TASK = Task(
+    id="load_tile",
+    title="Load a tile that may stick out",
+    lesson="05",
+    position=5,
+    parameters=("M", "out"),
+    output="out",
+    grid=(2, 2),
+    block=(4, 4),
+    shapes=("6,5", "8,8"),
+    reference=with_zeros,
+    before=-1,
+    asks=("shared-memory",),
+    formula="out[row, column] = M[row, column], and 0 past the edge",
+    hints=(
+        "A thread fills the cell `tile[ty, tx]`. Which element of M belongs there?",
+        "It is `M[top + ty, left + tx]`. When does M have no such element?",
+        "An `if` for the element and an `else` for the zero: every cell is filled.",
+    ),
+    given='''\
+@cuda.jit(device=True)
+def load_tile(tile, M, top, left):
+    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    ...
+''',
+    answer='''\
+@cuda.jit(device=True)
+def load_tile(tile, M, top, left):
+    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    if top + ty < M.shape[0] and left + tx < M.shape[1]:
+        tile[ty, tx] = M[top + ty, left + tx]
+    else:
+        tile[ty, tx] = 0
+''',
+    caller='''\
+@cuda.jit
+def caller(M, out):
+    """Blocks run down the rows in x, so a thread's place in the grid is not its element."""
+    tile = cuda.shared.array((4, 4), float32)
+    top, left = 4 * cuda.blockIdx.x, 4 * cuda.blockIdx.y
+    load_tile(tile, M, top, left)
+    cuda.syncthreads()
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    out[top + ty, left + tx] = tile[ty, tx]
+''',
+    par=5,
+    meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
+    "barrier is the caller's business.",
+    wrong_ideas=(
+        WrongIdea(
+            first_tile_everywhere,
+            "each tile holds the first elements of M",
+            "Where in M is the corner of this tile?",
+        ),
+    ),
+)

@@ -1,0 +1,44 @@
+"""Mirror a matrix left to right: lesson 03 once more, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="mirror_rows",
+    title="Mirror a matrix from left to right",
+    lesson="05",
+    parameters=("A", "B"),
+    output="B",
+    block=(16, 16),
+    shapes=("M,N", "M,N"),
+    reference=lambda a: a[:, ::-1],
+    asks=("coalesced",),
+    formula="B[row, column] = A[row, N - 1 - column]",
+    hints=(
+        "`cuda.grid(2)` gives x first. Which index has to follow x, so that lanes are neighbours?",
+        "The last column is `A.shape[1] - 1`; count back from there.",
+    ),
+    given='''\
+@cuda.jit
+def mirror_rows(A, B):
+    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def mirror_rows(A, B):
+    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    column, row = cuda.grid(2)
+    if row < A.shape[0] and column < A.shape[1]:
+        B[row, column] = A[row, A.shape[1] - 1 - column]
+''',
+    par=3,
+    meaning="The lanes read from right to left, and still share their sectors: the order within a "
+    "request costs nothing.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda a: a[::-1],
+            "the rows are mirrored, from top to bottom",
+            "Left and right are columns. Which of the two indices counts them?",
+        ),
+    ),
+)

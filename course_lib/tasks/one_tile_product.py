@@ -1,0 +1,129 @@
+"""The product of matrices that share one tile along K: load twice, wait, multiply."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def rows_twice_as_far(m):
+    """What a block of rows holds if the tile begins at the thread's own row, which then counts
+    twice; zeros where there is no such row."""
+    import numpy as np  # the registry is read without it, too
+
+    row = np.arange(len(m))
+    return np.pad(m, ((0, len(m)), (0, 0)))[np.minimum(row + row % 16, 2 * len(m) - 1)]
+
+
+def first_sixteen_rows(m):
+    """The first 16 rows, and zeros below them."""
+    first = m.copy()
+    first[16:] = 0
+    return first
+
+
+def each_tile_turned(m):
+    """A matrix of 16 rows whose tiles of 16 columns are each transposed."""
+    import numpy as np
+
+    columns = m.shape[1]
+    tiles = np.pad(m, ((0, 0), (0, -columns % 16))).reshape(16, -1, 16)
+    return tiles.transpose(2, 1, 0).reshape(16, -1)[:, :columns]
+
+
+def first_tile_of(a, columns):
+    """What is left of a second tile that is loaded from A: its first 16 columns."""
+    import numpy as np
+
+    tile = np.pad(a[:16], ((0, max(0, 16 - len(a))), (0, max(0, columns - 16))))
+    return tile[:, :columns]
+
+
+TASK = Task(
+    id="one_tile_product",
+    title="Multiply one tile by another",
+    lesson="05",
+    position=6,
+    parameters=("A", "B", "C"),
+    block=(16, 16),
+    shapes=("M,16", "16,N", "M,N"),
+    family="product",
+    sizes=((33, 19, 16), (31, 33, 16), (1, 33, 16), (16, 16, 16), (40, 5, 16)),
+    asks=("shared-memory", "race-free", "reuse", "float32"),
+    uses=("load_tile",),
+    formula="C = A @ B",
+    hints=(
+        "Which rows of A does a block need, and which columns of B? Where do its tiles begin?",
+        "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
+        "Load twice, wait, add up 16 products from the tiles. Only the store needs a guard.",
+    ),
+    given='''\
+@cuda.jit
+def one_tile_product(A, B, C):
+    """C = A @ B, where A has 16 columns and B 16 rows; blocks of 16 × 16, x is the column."""
+    sA = cuda.shared.array((16, 16), float32)
+    sB = cuda.shared.array((16, 16), float32)
+    ...
+''',
+    answer='''\
+@cuda.jit
+def one_tile_product(A, B, C):
+    """C = A @ B, where A has 16 columns and B 16 rows; blocks of 16 × 16, x is the column."""
+    sA = cuda.shared.array((16, 16), float32)
+    sB = cuda.shared.array((16, 16), float32)
+    column, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    load_tile(sA, A, row - ty, 0)
+    load_tile(sB, B, 0, column - tx)
+    cuda.syncthreads()
+    total = float32(0)
+    for k in range(16):
+        total += sA[ty, k] * sB[k, tx]
+    if row < C.shape[0] and column < C.shape[1]:
+        C[row, column] = total
+''',
+    par=10,
+    meaning="Each thread has loaded 2 numbers and used 32: the block shares. One thing is missing "
+    "for any K: the next pair of tiles.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, b: a @ each_tile_turned(b),
+            "the tile of B is read with its row and column exchanged",
+            "k runs down a column of B. Which index of `sB` is the row?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda a, b: each_tile_turned(a.T).T @ b,
+            "the tile of A is read with its row and column exchanged",
+            "k runs along a row of A. Which index of `sA` is the column?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda a, b: a @ first_tile_of(a, b.shape[1]),
+            "both tiles come from A, and none from B",
+            "From which matrix is the second tile loaded?",
+            place=("load", "A", "last"),
+        ),
+        WrongIdea(
+            lambda a, b: first_sixteen_rows(a) @ b,
+            "below the first 16 rows the tile of A holds zeros, for it begins right of A",
+            "`load_tile` takes the first row of the tile, and then its first column.",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda a, b: a @ first_sixteen_rows(b.T).T,
+            "right of the first 16 columns the tile of B holds zeros, for it begins below B",
+            "`load_tile` takes the first row of the tile, and then its first column.",
+            place=("load", "B"),
+        ),
+        WrongIdea(
+            lambda a, b: rows_twice_as_far(a) @ b,
+            "the row within the block counts twice in A",
+            "`load_tile` adds `threadIdx.y` itself. In which row does the tile begin?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda a, b: a @ rows_twice_as_far(b.T).T,
+            "the column within the block counts twice in B",
+            "`load_tile` adds `threadIdx.x` itself. In which column does the tile begin?",
+            place=("load", "B"),
+        ),
+    ),
+)

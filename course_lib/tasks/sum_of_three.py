@@ -1,0 +1,88 @@
+"""Add each number to its two neighbours, through shared memory: a stencil and its halo."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def sums(x, left=True, right=True, only_within=0):
+    """Each element with some of its neighbours; past the ends there are zeros.
+
+    With `only_within`, a neighbour that is left out is left out at the ends of so many elements
+    alone.
+    """
+    import numpy as np  # the registry is read without it, too
+
+    padded = np.pad(x, 1)
+    before, after = padded[:-2].copy(), padded[2:].copy()
+    each = only_within or 1
+    before[::each] *= left
+    after[each - 1 :: each] *= right
+    return before + x + after
+
+
+TASK = Task(
+    id="sum_of_three",
+    title="Add each number to its neighbours",
+    lesson="05",
+    position=3,
+    parameters=("x", "y"),
+    output="y",
+    block=(128,),
+    shapes=("N", "N"),
+    reference=sums,
+    asks=("shared-memory", "race-free", "reuse", "float32"),
+    formula="y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0",
+    hints=(
+        "128 sums need 130 numbers. Let `x[i]` lie in `part[t + 1]`: which cells are left?",
+        "Thread 0 loads one number more, and so does thread 127. Which?",
+        "A cell whose number does not exist gets `float32(0)`. Everyone reaches the barrier; only "
+        "the load and the store have a guard.",
+    ),
+    given='''\
+@cuda.jit
+def sum_of_three(x, y):
+    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    ...
+''',
+    answer='''\
+@cuda.jit
+def sum_of_three(x, y):
+    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    part[t + 1] = x[i] if i < x.shape[0] else float32(0)
+    if t == 0:
+        part[0] = x[i - 1] if i > 0 else float32(0)
+    if t == 127:
+        part[129] = x[i + 1] if i + 1 < x.shape[0] else float32(0)
+    cuda.syncthreads()
+    if i < x.shape[0]:
+        y[i] = part[t] + part[t + 1] + part[t + 2]
+''',
+    par=8,
+    meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
+    "side. Without shared memory it would load 384.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: sums(x, left=False, only_within=128),
+            "the first sum of each block lacks its left neighbour",
+            "Who writes `part[0]`, and which number belongs there?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, right=False, only_within=128),
+            "the last sum of each block lacks its right neighbour",
+            "Who writes `part[129]`, and which number belongs there?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, left=False),
+            "the left neighbour is missing",
+            "Which cell of `part` has the number before `x[i]`?",
+        ),
+        WrongIdea(
+            lambda x: sums(x, right=False),
+            "the right neighbour is missing",
+            "Which cell of `part` has the number after `x[i]`?",
+        ),
+    ),
+)
