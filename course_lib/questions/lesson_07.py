@@ -73,6 +73,7 @@ def padded_facts() -> dict[str, object]:
     plain, padded = tiled(32, padded=False), tiled(32, padded=True)
     return {
         "device": plain.label,
+        "size": plain.size,
         "more": f"{padded.ms / plain.ms - 1:.0%}".replace("%", " %"),
         "before": f"{plain.ms:.1f}",
         "after": f"{padded.ms:.1f}",
@@ -110,8 +111,7 @@ QUESTIONS = (
             Slip(lambda: 1, "That is the walk along a row."),
             Slip(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
-        reveal="{answer}, one for each lane; along the row it is {row}. Your kernel is right, "
-        "coalesced, and queues.",
+        reveal="{answer}, one for each lane; along the row it is {row}.",
         facts=lambda: {"row": passes_of_turn(along_a_row=True)},
         spoilers=(re.compile(r"\b32 (passes|wavefronts|turns)\b"), "one for each lane; along"),
     ),
@@ -126,8 +126,8 @@ QUESTIONS = (
             Slip(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
             Slip(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
         ),
-        reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all five "
-        "bits to tell them apart: {all_bits} pass.",
+        reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all "
+        "five bits to tell them apart: {all_bits} pass.",
         facts=lambda: {"all_bits": passes_with_bits(31)},
         spoilers=("32 rows share", "XOR row & 7: 4 pass"),
     ),
@@ -142,7 +142,7 @@ QUESTIONS = (
         "These passes are normal; conflicts count within a phase. A row of 32 words has eight such "
         "chunks, so there three bits are enough: this is where `r & 7` comes from.",
         facts=lambda: {"most": BANKS * BANK_BYTES},
-        spoilers=("16 bytes, neighbours", "lanes are served in phases"),
+        spoilers=("conflicts count within a phase", "chunk ^ (row & 7)"),
     ),
     Choose(
         id="07-pad-matmul",
@@ -153,11 +153,11 @@ QUESTIONS = (
             Choice("Nothing.", "So say the conflict counters: none before, none after."),
             Choice("It gets slower.", "And no conflict counter says why.", right=True),
         ),
-        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, 4096 × 4096). "
+        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × {size}). "
         "Where rows begin at multiples of 16 bytes, the compiler loads four steps of `sA` at once. "
         "Rows of 33 words don't: {loads} shared loads for each multiply–add became {padded_loads}.",
         facts=padded_facts,
-        spoilers=("padding harms", "padding only harms"),
+        spoilers=("padding harms", "padding only harms", "padding without conflicts costs"),
     ),
     Number(
         id="07-seconds",
@@ -169,15 +169,14 @@ QUESTIONS = (
         slips=(Slip(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
         reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
         "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
-        "wait for DRAM anyway, and four passes hide behind it almost entirely. Count first, then "
-        "ask whether the queue is what the kernel waits for.",
+        "wait for DRAM anyway, and four passes hide behind it almost entirely.",
         facts=cured_facts,
         spoilers=("1.6 times more", re.compile(r"\b1\.7\d? times")),
     ),
     Number(
         id="07-neighbours",
-        asks="A colleague adds neighbours first. In the round that makes 32 sums, 32 threads are at "
-        "work, and thread t reads `sums[32 * t]`. How many passes does that load take?",
+        asks="A colleague adds neighbours first. In the round that makes 32 sums, 32 threads are "
+        "at work, and thread t reads `sums[32 * t]`. How many passes does that load take?",
         value=passes_of_last_warp,
         unit="passes",
         slips=(

@@ -13,7 +13,7 @@ TASK = Task(
     reference=lambda row, column, width: (row * width + column) % 32,
     arguments=tuple(
         (row, column, width)
-        for row, column in ((0, 5), (1, 0), (1, 5), (31, 0), (7, 30))
+        for column, row in ((5, 1), (5, 0), (0, 31), (30, 7), (9, 4))
         for width in (32, 33, 40)
     ),
     wrong_ideas=(
@@ -78,6 +78,5 @@ def bank_of(row, column, width):
     return (row * width + column) % 32
 ''',
     par=1,
-    meaning="Down a column, the bank moves on by `width` mod 32. At a width of 32 it does not move "
-    "at all.",
+    meaning="Down a column, the bank moves on by `width` mod 32. At 32 it does not move at all.",
 )

@@ -103,6 +103,6 @@ def sums_of_four(x, y):
     y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
 ''',
     par=6,
-    meaning="The second answer writes into another array than it reads from: that is called "
-    "**double buffering**, and saves half of the barriers.",
+    meaning="Another way is **double buffering**: read from one array, write into a second one. It "
+    "saves half of the barriers.",
 )

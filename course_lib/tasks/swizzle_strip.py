@@ -39,7 +39,7 @@ TASK = Task(
     ),
     hints=(
         "If row 0 keeps its order, how can row 1 begin in another bank?",
-        "Lanes down a column differ in their row, so let the row change where an element lies.",
+        "The lanes differ in their row, so let the row say where an element lies.",
         "In row r store column c at `c ^ r`. Who reads it has to look there, too.",
     ),
     given='''\
@@ -79,5 +79,6 @@ def swizzle_strip(A, B):
         B[top + y, x] = tile[x, top + (y + x) % 32]
 ''',
     par=2,
-    meaning="This is a **swizzle**. It costs no space, only an instruction or two.",
+    meaning="This is a **swizzle**. It costs no space. On Hopper the copy engine (TMA) can do it "
+    "by itself; ordinary loads and stores need your XOR.",
 )

@@ -84,6 +84,6 @@ def tree_sum(x, y):
     if t == 0:
         y[0] = sums[0]
 ''',
-    par=10,
-    meaning="Ten rounds instead of 1023 additions one after the other. This is a **reduction**.",
+    par=11,
+    meaning="This is a **reduction**: ten rounds instead of 1023 additions in a row.",
 )

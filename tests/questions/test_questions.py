@@ -29,6 +29,7 @@ ROW_1, COLUMN_1 = (5, 6, 7, 8), (2, 0, 2, 0)
 MEASUREMENTS = Path(__file__).resolve().parents[2] / "course_lib" / "measurements"
 BENCH = json.loads((MEASUREMENTS / "H200.json").read_text())
 MEMORY = json.loads((MEASUREMENTS / "memory" / "H200.json").read_text())
+BANKS = json.loads((MEASUREMENTS / "banks" / "H200.json").read_text())
 
 
 def median_ms(kernel):
@@ -59,6 +60,11 @@ WORKED_OUT = {
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
     "05-loads-of-a-thread": 2 * 96 / 32,
+    "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
+    "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
+    "07-wide": 32 * 16 / 128,
+    "07-seconds": BANKS["transpose"]["ms"]["tile"] / BANKS["transpose"]["ms"]["padded"],
+    "07-neighbours": sum(32 * thread % 32 == 0 for thread in range(32)),
 }
 
 
