@@ -929,7 +929,9 @@ def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
     """Does the place where blocks write explain more than the numbers they write?"""
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
-    return mapping.place[-1] == "both" and slip.place != ("store",)
+    # If the numbers are wrong on square problems too, an exchanged index explains both.
+    exchanged = slip.place == ("store",) or (slip.place[0] == "load" and not exact.right)
+    return mapping.place[-1] == "both" and not exchanged
 
 
 def examine_kernel(

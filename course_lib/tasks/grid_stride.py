@@ -46,7 +46,7 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    par=2,
+    par=1,
     meaning="This is a **grid-stride loop**. The same kernel is right for any number of threads, "
     "so now you can choose how many work, and see what that does.",
 )

@@ -17,8 +17,8 @@ from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLin
 ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
 BUDGETS = {
-    "00": (1000, 400),
-    "01": (900, 400),
+    "00": (600, 550),
+    "01": (600, 400),
     "02": (900, 400),
     "03": (1000, 500),
     "07": (780, 500),

@@ -148,8 +148,8 @@ def test_a_number_is_what_it_should_be(name):
     assert EVERY[name].value() == pytest.approx(WORKED_OUT[name])
 
 
-def test_no_number_of_the_first_lessons_is_left_out():
-    assert {name for name in NUMBERS if name < "06"} == set(WORKED_OUT)
+def test_no_number_of_a_do_first_lesson_is_left_out():
+    assert {name for name in NUMBERS if name < "06" or name.startswith("07")} == set(WORKED_OUT)
 
 
 @pytest.mark.parametrize("name", [n for n, q in EVERY.items() if isinstance(q, WhichLine)])

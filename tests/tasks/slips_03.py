@@ -54,6 +54,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (BOTH, "    row = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n"
          "    column = cuda.blockIdx.y * 16 + cuda.threadIdx.x", "wrong-index", "row = cuda"),
         ("= A[row, column]", "= A[column, row]", "wrong-index", "B[row, column] ="),
+        ("B[row, column]", "B[column, row]", "wrong-index", "B[column, row] ="),
         (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
         ("row < A.shape[0] and column < A.shape[1]", "row < A.shape[1] and column < A.shape[0]",
          "wrong-bounds-check", "if row"),
