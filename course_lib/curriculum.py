@@ -193,7 +193,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         goals=(
             "Predict how many passes one shared-memory access of a warp takes",
             "Cure a column access by padding, or by an XOR with enough bits",
-            "Show with two counters where padding does harm",
+            "Add up a thousand numbers in ten rounds, without races and without conflicts",
         ),
     ),
     Lesson(

@@ -174,6 +174,11 @@ class Sheet:
 
 
 def texts_of(array: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Each number as short as it can be written: 4, 2.5."""
+    """Each number as short as it can be written: 4, 2.5, 2120."""
     numbers = np.atleast_2d(np.asarray(array, float))
-    return np.array([[f"{each:.3g}" for each in row] for row in numbers], dtype=object)
+    return np.array([[_short(each) for each in row] for row in numbers], dtype=object)
+
+
+def _short(number: float) -> str:
+    whole_in_a_cell = float(number).is_integer() and abs(number) < 10_000
+    return f"{number:.0f}" if whole_in_a_cell else f"{number:.3g}"

@@ -22,7 +22,7 @@ from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
 
 _NO_BREAK = "\u00a0"
 _MOST_LETTERS = 106  # in a line of counts
-_MOST_CELLS = 4096  # threads, or elements of the output
+_MOST_CELLS = 12_288  # threads, or elements of the output
 
 
 @style.drawn

@@ -1,149 +1,192 @@
-"""Ask about banks, strides, and the one line that queues."""
+"""Predictions of lesson 07: how many passes an access takes, and what fewer of them gain."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from course_lib.emulator.cost import BANKS
-from course_lib.questions.kinds import Choice, Choose, Number, Question, Slip, Suspect, WhichLine
+from course_lib.curriculum import TASKS
+from course_lib.emulator.cost import BANK_BYTES, BANKS, shared_cost
+from course_lib.measurements.banks import tiled, transpose
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
 from course_lib.questions.runs import ones, run
 
-_COLUMN = """\
+NEIGHBOURS_FIRST = """\
 @cuda.jit
-def down_a_column(y):
-    tile = cuda.shared.array((32, 40), float32)
-    lane = cuda.threadIdx.x
-    tile[lane, 5] = lane
-    y[lane] = tile[lane, 5]
-"""
-
-_TRANSPOSE = """\
-@cuda.jit
-def transpose(A, B):
-    tile = cuda.shared.array((32, 32), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y
-    tile[tx, ty] = A[top + ty, left + tx]
-    cuda.syncthreads()
-    B[left + ty, top + tx] = tile[ty, tx]
+def neighbours_first(x, y):
+    sums = cuda.shared.array(1024, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    apart = 1
+    while apart < 1024:
+        cuda.syncthreads()
+        i = 2 * apart * t
+        if i < 1024:
+            sums[i] += sums[i + apart]
+        apart *= 2
+    if t == 0:
+        y[0] = sums[0]
 """
 
 
-def _passes_at_width_40() -> int:
-    return run(_COLUMN, 1, 32, np.zeros(32, np.float32)).shared_load_wavefronts
+def passes_of_turn(along_a_row: bool) -> int:
+    """Of one access to the tile in the transpose of lesson 07: along a row, or down a column."""
+    profile = run(TASKS["turn_tile"].answer, 1, (32, 32), ones(32, 32), ones(32, 32))
+    of_both = (
+        profile.shared_store_wavefronts // profile.shared_store_requests,
+        profile.shared_load_wavefronts // profile.shared_load_requests,
+    )
+    return min(of_both) if along_a_row else max(of_both)
 
 
-def _line_that_queues() -> int:
-    profile = run(_TRANSPOSE, (2, 2), (32, 32), ones(64, 64), ones(64, 64))
-    conflicts = {
-        line: counted.shared_store_bank_conflicts + counted.shared_load_bank_conflicts
-        for line, counted in profile.lines.items()
+def passes_with_bits(bits: int) -> int:
+    """Down a column of the strip, if the XOR takes only these bits of the row."""
+    text = TASKS["swizzle_strip"].answer.replace("^ y", f"^ (y & {bits})")
+    profile = run(text.replace("^ x", f"^ (x & {bits})"), 1, (32, 32), ones(32, 384), ones(384, 32))
+    return profile.shared_load_wavefronts // profile.shared_load_requests
+
+
+def passes_of_wide() -> int:
+    """For 16 bytes a lane, one lane after the other."""
+    at = 16 * np.arange(32)[None]
+    return int(shared_cost(at, at >= 0, 16).wavefronts)
+
+
+def passes_of_last_warp() -> int:
+    """Of a load of `sums` in the round in which 32 sums are made, neighbours first."""
+    words = np.arange(32) * (1024 // 32)
+    return int(shared_cost(4 * words[None], words[None] >= 0, 4).wavefronts)
+
+
+def conflicts_of_trees() -> dict[str, object]:
+    def conflicts(text: str) -> int:
+        return run(text, 1, 1024, ones(1024), ones(1)).shared_load_bank_conflicts
+
+    return {
+        "theirs": f"{conflicts(NEIGHBOURS_FIRST):,}",
+        "yours": conflicts(TASKS["tree_sum"].answer),
     }
-    return max(conflicts, key=conflicts.__getitem__) - 1
 
 
-QUESTIONS: tuple[Question, ...] = (
+def padded_facts() -> dict[str, object]:
+    plain, padded = tiled(32, padded=False), tiled(32, padded=True)
+    return {
+        "device": plain.label,
+        "size": plain.size,
+        "more": f"{padded.ms / plain.ms - 1:.0%}".replace("%", " %"),
+        "before": f"{plain.ms:.1f}",
+        "after": f"{padded.ms:.1f}",
+        "loads": plain.loads_per_fma,
+        "padded_loads": padded.loads_per_fma,
+    }
+
+
+def cured() -> float:
+    ms = transpose().ms
+    return ms["tile"] / ms["padded"]
+
+
+def cured_facts() -> dict[str, object]:
+    seen = transpose()
+    times = {name.replace(" ", "_"): f"{ms:.2f}" for name, ms in seen.ms.items()}
+    return {
+        "device": seen.label,
+        "no_tile": times["no_tile"],
+        "tile": times["tile"],
+        "padded": times["padded"],
+        "three_bits": times["row_&_7"],
+        "copy": times["copy"],
+    }
+
+
+QUESTIONS = (
     Number(
-        id="07-banks",
-        asks="Fill in: the shared memory of every GPU in this course has … banks, "
-        "one for each lane of a warp.",
-        value=lambda: BANKS,
-        unit="banks",
-        why="{answer} banks, each 4 bytes wide. Together they hand out 128 bytes in one pass: "
-        "one float for each lane, if every lane wants another bank.",
-        other="There is one for each lane of a warp. How many lanes does a warp have?",
-        hint="In one pass every lane of a warp can have a word, if each wants another bank.",
-        slips=(
-            Slip(lambda: 4, "4 is the width of a bank, in bytes."),
-            Slip(lambda: 4 * BANKS, "128 is what all banks hand out in one pass, in bytes."),
-            Slip(lambda: 8, "A sector of global memory holds 8 floats. Banks are counted apart."),
-        ),
-    ),
-    Number(
-        id="07-width-40",
-        asks="A tile of float32 is 40 columns wide. The 32 lanes of a warp read 32 rows of one "
-        "column. How many passes does that take?",
-        value=_passes_at_width_40,
+        id="07-turn-passes",
+        asks="Your kernel touches the tile twice: once along a row, once down a column. How many "
+        "passes does a warp need down the column?",
+        value=lambda: passes_of_turn(along_a_row=False),
         unit="passes",
-        why="{answer}: the greatest common divisor of 40 and 32. The lanes land on only four "
-        "different banks, eight lanes on each.",
-        other="Neighbouring lanes are 40 words apart. Write down the banks of the first few: "
-        "0, 40 mod 32, 80 mod 32, … When does bank 0 come again?",
-        hint="Which number divides both 40 and 32, and is the largest that does?",
         slips=(
-            Slip(
-                lambda: 1,
-                "40 is no multiple of 32, but it shares the divisor 8 with it. Only "
-                "odd widths are free of conflicts.",
-            ),
-            Slip(
-                lambda: BANKS,
-                "That would be a width of 32, 64, 96, … At 40 the lanes do "
-                "move on to other banks, 8 further each time.",
-            ),
-            Slip(
-                lambda: 4,
-                "4 is the number of banks that are used. How many of the 32 lanes "
-                "does each of them have to serve?",
-            ),
+            Slip(lambda: 1, "That is the walk along a row."),
+            Slip(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
+        reveal="{answer}, one for each lane; along the row it is {row}.",
+        facts=lambda: {"row": passes_of_turn(along_a_row=True)},
+        spoilers=(re.compile(r"\b32 (passes|wavefronts|turns)\b"), "one for each lane; along"),
     ),
-    WhichLine(
-        id="07-which-line",
-        asks="This transpose is right, and both sides of global memory are coalesced. Yet one "
-        "line takes 32 passes where one would do. Which?",
-        code=_TRANSPOSE,
-        line="tile[tx, ty] = A",
-        why="Neighbouring lanes have neighbouring tx, and tx is the row here: 32 rows of one "
-        "column, all in one bank. A conflict can sit in a store just as well as in a load.",
-        hint="Only two lines touch the tile. In which of them is tx the row?",
-        innocent="Nothing queues in this line. Look for an access to `tile` whose first index "
-        "changes from lane to lane.",
-        proof=_line_that_queues,
-        suspects=(
-            Suspect(
-                "tile[ty, tx]",
-                "Here tx is the column: 32 neighbouring words, 32 banks, one "
-                "pass. The transposing has been done before.",
-            ),
-            Suspect(
-                "cuda.shared.array",
-                "A width of 32 alone does no harm. It takes a line that "
-                "walks down a column of it. (The cure may well be put here.)",
-            ),
-            Suspect(
-                "syncthreads",
-                "Without this barrier the result would depend on timing. It "
-                "waits for warps, not for banks.",
-            ),
+    Number(
+        id="07-three-bits",
+        asks="Many texts print `c ^ (r & 7)`, which uses three bits of the row. How many passes "
+        "would the walk down a column of your strip take?",
+        value=lambda: passes_with_bits(7),
+        unit="passes",
+        slips=(
+            Slip(lambda: 1, "How many different values has `r & 7`, for 32 rows?"),
+            Slip(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
+            Slip(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
         ),
+        reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all "
+        "five bits to tell them apart: {all_bits} pass.",
+        facts=lambda: {"all_bits": passes_with_bits(31)},
+        spoilers=("32 rows share", "XOR row & 7: 4 pass"),
+    ),
+    Number(
+        id="07-wide",
+        asks="Now each lane loads **16 bytes**, four neighbouring float32, and lane k + 1 begins "
+        "where lane k ends. How many passes?",
+        value=passes_of_wide,
+        unit="passes",
+        slips=(Slip(lambda: 1, "No bank can hand out more than one word in a pass."),),
+        reveal="{answer}, served in **phases** of eight lanes: a pass moves {most} bytes at most. "
+        "These passes are normal; conflicts count within a phase. A row of 32 words has eight such "
+        "chunks, so there three bits are enough: this is where `r & 7` comes from.",
+        facts=lambda: {"most": BANKS * BANK_BYTES},
+        spoilers=("conflicts count within a phase", "chunk ^ (row & 7)"),
     ),
     Choose(
-        id="07-transpose-fix",
-        asks="A colleague's transpose stages tiles in `cuda.shared.array((32, 32), float32)` and "
-        "waits for shared memory most of the time. Which one-line change helps?",
+        id="07-pad-matmul",
+        asks="In the tiled matmul a warp reads `sA[ty, k]` and `sB[k, tx]`. Somebody pads both "
+        "tiles from 32 × 32 to 32 × 33, to be on the safe side. What happens?",
         choices=(
-            Choice(
-                "`cuda.shared.array((33, 32), float32)`",
-                "One row more, but the rows are as wide as before: the cells of a column are "
-                "still 32 words apart, all in one bank.",
-            ),
-            Choice(
-                "`cuda.shared.array((32, 33), float32)`",
-                "The cells of a column are 33 words apart now, so each lies one bank further: "
-                "32 banks, one pass. It costs 3.1 % more shared memory.",
-                right=True,
-            ),
-            Choice(
-                "`cuda.shared.array((32, 34), float32)`",
-                "34 and 32 share the divisor 2, so every access down a column takes two passes. "
-                "Far better than 32, and not yet the best. An odd width does it.",
-            ),
-            Choice(
-                "a second `cuda.syncthreads()`",
-                "A barrier orders the warps of a block. The queue is within one access of one "
-                "warp, and no barrier shortens it.",
-            ),
+            Choice("It gets faster.", "Which of the two accesses walks down a column?"),
+            Choice("Nothing.", "So say the conflict counters: none before, none after."),
+            Choice("It gets slower.", "And no conflict counter says why.", right=True),
         ),
+        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × {size}). "
+        "Where rows begin at multiples of 16 bytes, the compiler loads four steps of `sA` at once. "
+        "Rows of 33 words don't: {loads} shared loads for each multiply–add became {padded_loads}.",
+        facts=padded_facts,
+        spoilers=("padding harms", "padding only harms", "padding without conflicts costs"),
+    ),
+    Number(
+        id="07-seconds",
+        asks="The transpose of 16384 × 16384, tile by tile, on an H200. How many times faster does "
+        "it get when the padding takes its 32-way conflict away?",
+        value=cured,
+        unit="times",
+        within=0.15,
+        slips=(Slip(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
+        reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
+        "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
+        "wait for DRAM anyway, and four passes hide behind it almost entirely.",
+        facts=cured_facts,
+        spoilers=("1.6 times more", re.compile(r"\b1\.7\d? times")),
+    ),
+    Number(
+        id="07-neighbours",
+        asks="A colleague adds neighbours first. In the round that makes 32 sums, 32 threads are "
+        "at work, and thread t reads `sums[32 * t]`. How many passes does that load take?",
+        value=passes_of_last_warp,
+        unit="passes",
+        slips=(
+            Slip(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
+            Slip(lambda: 16, "So it is a round earlier and a round later."),
+        ),
+        reveal="{answer}: the stride doubles with every round, and so do the passes. All loads of "
+        "that kernel have {theirs} conflicts, those of yours {yours}: its lanes always read "
+        "neighbours.",
+        facts=conflicts_of_trees,
+        spoilers=("the stride doubles with every round",),
     ),
 )

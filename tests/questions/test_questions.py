@@ -28,6 +28,7 @@ ROW_1, COLUMN_1 = (5, 6, 7, 8), (2, 0, 2, 0)
 MEASUREMENTS = Path(__file__).resolve().parents[2] / "course_lib" / "measurements"
 BENCH = json.loads((MEASUREMENTS / "H200.json").read_text())
 MEMORY = json.loads((MEASUREMENTS / "memory" / "H200.json").read_text())
+BANKS = json.loads((MEASUREMENTS / "banks" / "H200.json").read_text())
 
 
 def median_ms(kernel):
@@ -57,6 +58,12 @@ WORKED_OUT = {
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
+    "05-loads-of-a-thread": 2 * 96 / 32,
+    "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
+    "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
+    "07-wide": 32 * 16 / 128,
+    "07-seconds": BANKS["transpose"]["ms"]["tile"] / BANKS["transpose"]["ms"]["padded"],
+    "07-neighbours": sum(32 * thread % 32 == 0 for thread in range(32)),
 }
 
 
@@ -140,8 +147,8 @@ def test_a_number_is_what_it_should_be(name):
     assert EVERY[name].value() == pytest.approx(WORKED_OUT[name])
 
 
-def test_no_number_of_the_first_lessons_is_left_out():
-    assert {name for name in NUMBERS if name < "06"} == set(WORKED_OUT)
+def test_no_number_of_a_do_first_lesson_is_left_out():
+    assert {name for name in NUMBERS if name < "06" or name.startswith("07")} == set(WORKED_OUT)
 
 
 @pytest.mark.parametrize("name", [n for n, q in EVERY.items() if isinstance(q, WhichLine)])

@@ -1,0 +1,82 @@
+"""The bank in which an element of a tile lies: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="bank_of",
+    title="The bank of an element",
+    lesson="07",
+    position=2,
+    kind=FUNCTION,
+    parameters=("row", "column", "width"),
+    reference=lambda row, column, width: (row * width + column) % 32,
+    arguments=tuple(
+        (row, column, width)
+        for column, row in ((5, 1), (5, 0), (0, 31), (30, 7), (9, 4))
+        for width in (32, 33, 40)
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda row, column, width: (row * width + column) // 32,
+            "this is which row of 32 words it lies in, not which of the 32 banks",
+            "Word 32 lies in bank 0 again. Which operation gives 0 for 32?",
+        ),
+        WrongIdea(
+            lambda row, column, width: row * width + column,
+            "this is the number of its word, which may be beyond 31",
+            "There are 32 banks, and word 32 lies in bank 0 again.",
+        ),
+        WrongIdea(
+            lambda row, column, width: (column * width + row) % 32,
+            "row and column are exchanged",
+            "How many elements lie before the first one of row 1?",
+        ),
+        WrongIdea(
+            lambda row, column, width: column,
+            "this is its column, wherever its row begins",
+            "With rows of 33 words, row 1 begins with word 33. In which bank does that lie?",
+        ),
+        WrongIdea(
+            lambda row, column, width: (row + column) % 32,
+            "a row is taken for one word further",
+            "How many words does each row before it take?",
+        ),
+        WrongIdea(
+            lambda row, column, width: 4 * (row * width + column) % 32,
+            "this counts in bytes, but a bank takes whole words of 4 bytes",
+            "Word 1 lies in bank 1.",
+        ),
+        WrongIdea(
+            lambda row, column, width: 4 * (row * width + column) % 128,
+            "this counts in bytes, but a bank takes whole words of 4 bytes",
+            "Word 1 lies in bank 1.",
+        ),
+        WrongIdea(
+            lambda row, column, width: (row * width + column) / 32,
+            "this divides; a bank is what remains",
+            "Word 33 lies in bank 1. Which operation gives 1 for 33 and 32?",
+        ),
+        WrongIdea(
+            lambda row, column, width: row * width + column % 32,
+            "only the column is taken mod 32: `%` binds as tightly as `*`, and tighter than `+`",
+            "Where do brackets belong?",
+        ),
+    ),
+    hints=(
+        "How many words lie before the first one of row 1? And before row 2?",
+        "It is word `row * width + column`. Its bank is what remains after a division by 32.",
+    ),
+    given='''\
+def bank_of(row, column, width):
+    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    ...
+''',
+    answer='''\
+def bank_of(row, column, width):
+    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    return (row * width + column) % 32
+''',
+    par=1,
+    meaning="Down a column, the bank moves on by `width` mod 32. At 32 it does not move at all.",
+)

@@ -1,0 +1,54 @@
+"""The transpose of one tile, to be freed of its conflicts by a column that nobody uses."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="pad_tile",
+    title="One column more",
+    lesson="07",
+    position=4,
+    parameters=("A", "B"),
+    output="B",
+    grid=(1, 1),
+    block=(32, 32),
+    shapes=("32,32", "32,32"),
+    reference=lambda A: A.T,
+    asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
+    formula="B[row, column] = A[column, row]",
+    hints=(
+        "Which width makes the bank move on by one from row to row?",
+        "The second size of the array is how long a row is. Nobody has to use all of it.",
+    ),
+    given='''\
+@cuda.jit
+def pad_tile(A, B):
+    """B = A.T, as before: right, and slow."""
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = A[y, x]
+    cuda.syncthreads()
+    B[y, x] = tile[x, y]
+''',
+    answer='''\
+@cuda.jit
+def pad_tile(A, B):
+    """B = A.T, as before: right, and slow."""
+    tile = cuda.shared.array((32, 33), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = A[y, x]
+    cuda.syncthreads()
+    B[y, x] = tile[x, y]
+''',
+    another='''\
+@cuda.jit
+def pad_tile(A, B):
+    """B = A.T, as before: right, and slow."""
+    tile = cuda.shared.array((32, 35), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = A[y, x]
+    cuda.syncthreads()
+    B[y, x] = tile[x, y]
+''',
+    par=1,
+    meaning="This is **padding**. The column that nobody uses takes 3.1 % more space.",
+)

@@ -1,0 +1,100 @@
+"""How many passes one access takes whose lanes lie equally far apart: a plain function."""
+
+from collections import Counter
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+LANES = range(32)
+
+
+def _most(words: list[int]) -> int:
+    """How often the bank is asked that is asked most."""
+    return max(Counter(word % 32 for word in words).values())
+
+
+TASK = Task(
+    id="passes",
+    title="Count the passes of one access",
+    lesson="07",
+    position=3,
+    kind=FUNCTION,
+    parameters=("stride",),
+    reference=lambda stride: _most(list({lane * stride for lane in LANES})),
+    arguments=tuple((stride,) for stride in (1, 2, 32, 3, 0, 8, 12, 16, 24, 31, 33, 40, 64, 96)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda stride: len({lane * stride % 32 for lane in LANES}),
+            "this is how many banks are asked, not how often the busiest one is",
+            "All 32 lanes ask bank 0: how many passes, and how many banks?",
+        ),
+        WrongIdea(
+            lambda stride: len({lane * stride for lane in LANES}),
+            "this is how many words are asked for; different banks serve them in one pass",
+            "In which banks do words 0, 2 and 32 lie, and which of them can share a pass?",
+        ),
+        WrongIdea(
+            lambda stride: _most([lane * stride for lane in LANES]),
+            "lanes that ask for the same word are counted apart",
+            "At stride 0 all lanes want one word. How many passes does that take?",
+        ),
+        WrongIdea(
+            lambda stride: [lane * stride % 32 for lane in LANES].count(0),
+            "lanes that ask for the same word are counted apart",
+            "At stride 0 all lanes want one word. How many passes does that take?",
+        ),
+        WrongIdea(
+            lambda stride: 32 if stride % 32 == 0 else 1,
+            "there is something between the best and the worst",
+            "At stride 2, which banks do lanes 0 and 16 ask?",
+        ),
+        WrongIdea(
+            lambda stride: 32 if stride == 32 else 1,
+            "there is something between the best and the worst",
+            "At stride 2, which banks do lanes 0 and 16 ask?",
+        ),
+        WrongIdea(
+            lambda stride: _most(list({lane * stride for lane in LANES[1:]})),
+            "only 31 lanes are counted",
+            "Which lanes has a warp? `range(32)` has them all.",
+        ),
+        WrongIdea(
+            lambda stride: stride % 32 or 32,
+            "at stride 3 no two lanes meet in a bank",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one comes again.",
+        ),
+        WrongIdea(
+            lambda stride: stride,
+            "at stride 3 no two lanes meet in a bank",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one comes again.",
+        ),
+    ),
+    hints=(
+        "Lane 5 reads word 5 * stride. In which bank does that lie?",
+        "A set drops words that are asked for twice. Then count how many of them each bank has.",
+        "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
+    ),
+    given='''\
+def passes(stride):
+    """How many passes an access takes in which lane k reads word k * stride."""
+    ...
+''',
+    answer='''\
+def passes(stride):
+    """How many passes an access takes in which lane k reads word k * stride."""
+    asked = [0] * 32
+    for word in {lane * stride for lane in range(32)}:
+        asked[word % 32] += 1
+    return max(asked)
+''',
+    another='''\
+import math
+
+
+def passes(stride):
+    """How many passes an access takes in which lane k reads word k * stride."""
+    return math.gcd(stride, 32) if stride else 1
+''',
+    par=4,
+    meaning="A pass serves each bank once, so the busiest bank decides.",
+)

@@ -1,0 +1,108 @@
+"""Two rounds of a scan in place: reads and writes of one round need a barrier between them."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _sums_of_four(x: np.ndarray) -> np.ndarray:
+    return sum(_moved(x, places) for places in range(4))
+
+
+def _moved(x: np.ndarray, places: int) -> np.ndarray:
+    """x, so many places further on."""
+    return np.concatenate([np.zeros(places), x])[: len(x)]
+
+
+def _pairs(x: np.ndarray) -> np.ndarray:
+    return x + _moved(x, 1)
+
+
+TASK = Task(
+    id="sums_of_four",
+    title="Mend two rounds of a scan",
+    lesson="07",
+    position=7,
+    parameters=("x", "y"),
+    output="y",
+    grid=(1,),
+    block=(64,),
+    shapes=("64", "64"),
+    reference=_sums_of_four,
+    asks=("shared-memory", "race-free"),
+    formula="y[i] = x[i - 3] + x[i - 2] + x[i - 1] + x[i]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: _moved(x, 2) + _moved(x, 3),
+            "the sum of the first round is replaced in the second, where it should grow",
+            "What does a thread hold after the first round, and what does it add to that?",
+        ),
+        WrongIdea(
+            lambda x: _sums_of_four(x) + _moved(x, 2) + _moved(x, 3),
+            "the second round is added twice",
+            "What does sums[t] hold already, where y is written?",
+        ),
+        WrongIdea(
+            _pairs,
+            "these are sums of two: the second round is missing",
+            "Which thread's sum of two is needed to make a sum of four?",
+        ),
+        WrongIdea(
+            lambda x: np.where(np.arange(len(x)) < 2, _pairs(x), _pairs(x) + _moved(_pairs(x), 1)),
+            "the second round adds the sum one place to the left, and x[i - 1] is added twice",
+            "After the first round, which two elements are in the sum one place to the left?",
+        ),
+    ),
+    hints=(
+        "`+=` reads a neighbour's sum and overwrites a sum that another neighbour reads.",
+        "Read into a variable of the thread's own, and write only when all have read.",
+        "Threads that add nothing have to meet the barrier as well.",
+    ),
+    given='''\
+@cuda.jit
+def sums_of_four(x, y):
+    """Each thread adds up its own number and the (at most three) numbers before it."""
+    sums = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    cuda.syncthreads()
+    if t >= 1:
+        sums[t] += sums[t - 1]
+    cuda.syncthreads()
+    if t >= 2:
+        sums[t] += sums[t - 2]
+    y[t] = sums[t]
+''',
+    answer='''\
+@cuda.jit
+def sums_of_four(x, y):
+    """Each thread adds up its own number and the (at most three) numbers before it."""
+    sums = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    cuda.syncthreads()
+    before = sums[t - 1] if t >= 1 else float32(0)
+    cuda.syncthreads()
+    sums[t] += before
+    cuda.syncthreads()
+    before = sums[t - 2] if t >= 2 else float32(0)
+    cuda.syncthreads()
+    sums[t] += before
+    y[t] = sums[t]
+''',
+    another='''\
+@cuda.jit
+def sums_of_four(x, y):
+    """Each thread adds up its own number and the (at most three) numbers before it."""
+    sums, pairs = cuda.shared.array(64, float32), cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    cuda.syncthreads()
+    pairs[t] = sums[t] + sums[t - 1] if t >= 1 else sums[t]
+    cuda.syncthreads()
+    y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
+''',
+    par=6,
+    meaning="Another way is **double buffering**: read from one array, write into a second one. It "
+    "saves half of the barriers.",
+)

@@ -1,0 +1,84 @@
+"""A transpose whose tile fills shared memory, so that only a swizzle can free it of conflicts."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+COLUMN, ROW = np.ogrid[:384, :32]  # of A; in B it is the other way round
+NOT_FOUND = "Where is A[1, 0] stored, and where does its reader look for it?"
+
+TASK = Task(
+    id="swizzle_strip",
+    title="Swizzle, where there is no room to pad",
+    lesson="07",
+    position=5,
+    parameters=("A", "B"),
+    output="B",
+    grid=(1, 1),
+    block=(32, 32),
+    shapes=("32,384", "384,32"),
+    reference=lambda A: A.T,
+    asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
+    formula="B[row, column] = A[column, row]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A[ROW, COLUMN ^ ROW],
+            "one of the two accesses uses the XOR, and the other one does not",
+            NOT_FOUND,
+        ),
+        WrongIdea(
+            lambda A: A[ROW, COLUMN ^ COLUMN % 32 ^ ROW],
+            "reader and writer don't mix in the same number: both need the row of the tile",
+            NOT_FOUND,
+        ),
+        WrongIdea(
+            lambda A: A[ROW, COLUMN ^ ROW ^ (ROW + 1)],
+            "reader and writer don't mix in the same number: both need the row of the tile",
+            NOT_FOUND,
+        ),
+    ),
+    hints=(
+        "If row 0 keeps its order, how can row 1 begin in another bank?",
+        "The lanes differ in their row, so let the row say where an element lies.",
+        "In row r store column c at `c ^ r`. Who reads it has to look there, too.",
+    ),
+    given='''\
+@cuda.jit
+def swizzle_strip(A, B):
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    tile = cuda.shared.array((32, 384), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for left in range(0, 384, 32):
+        tile[y, left + x] = A[y, left + x]
+    cuda.syncthreads()
+    for top in range(0, 384, 32):
+        B[top + y, x] = tile[x, top + y]
+''',
+    answer='''\
+@cuda.jit
+def swizzle_strip(A, B):
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    tile = cuda.shared.array((32, 384), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for left in range(0, 384, 32):
+        tile[y, (left + x) ^ y] = A[y, left + x]
+    cuda.syncthreads()
+    for top in range(0, 384, 32):
+        B[top + y, x] = tile[x, (top + y) ^ x]
+''',
+    another='''\
+@cuda.jit
+def swizzle_strip(A, B):
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    tile = cuda.shared.array((32, 384), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for left in range(0, 384, 32):
+        tile[y, left + (x + y) % 32] = A[y, left + x]
+    cuda.syncthreads()
+    for top in range(0, 384, 32):
+        B[top + y, x] = tile[x, top + (y + x) % 32]
+''',
+    par=2,
+    meaning="This is a **swizzle**. It costs no space. On Hopper the copy engine (TMA) can do it "
+    "by itself; ordinary loads and stores need your XOR.",
+)

@@ -1,0 +1,89 @@
+"""A sum by a tree: in every round half as many threads add, and no bank is asked twice."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="tree_sum",
+    title="One sum, by a tree",
+    lesson="07",
+    position=6,
+    parameters=("x", "y"),
+    output="y",
+    grid=(1,),
+    block=(1024,),
+    shapes=("1024", "1"),
+    reference=lambda x: x.sum(keepdims=True),
+    asks=("shared-memory", "race-free", "conflict-free", "float32"),
+    formula="y[0] = x[0] + x[1] + … + x[1023]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: x[:1],
+            "the other sums never reach place 0",
+            "Who adds what to place 0 in the last round?",
+        ),
+        WrongIdea(
+            lambda x: x[:1024:2].sum(keepdims=True),
+            "only every second number is in the sum: the last round is missing",
+            "How many sums are left when your loop ends?",
+        ),
+        WrongIdea(
+            lambda x: x[1:].sum(keepdims=True),
+            "x[0] is missing",
+            "What does thread 0 put there before the first round?",
+        ),
+        WrongIdea(
+            lambda x: x[:512].sum(keepdims=True),
+            "the upper half is missing: the first round is",
+            "How many threads have to add in the first round?",
+        ),
+        WrongIdea(
+            lambda x: x[-1:],
+            "only x[1023] is left: a sum is replaced where it should grow",
+            "What does `=` do with the number that was there?",
+        ),
+    ),
+    hints=(
+        "With 1024 numbers, what can 512 threads add at once, so that 512 sums are left?",
+        "Each thread below `half` adds what lies `half` places further on. Then half of `half`.",
+        "The barrier is for all threads: it stands in the loop, but not in the `if`.",
+    ),
+    given='''\
+@cuda.jit
+def tree_sum(x, y):
+    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def tree_sum(x, y):
+    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    sums = cuda.shared.array(1024, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    half = 512
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            sums[t] += sums[t + half]
+        half //= 2
+    if t == 0:
+        y[0] = sums[0]
+''',
+    another='''\
+@cuda.jit
+def tree_sum(x, y):
+    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    sums = cuda.shared.array(1024, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    cuda.syncthreads()
+    for k in range(9, -1, -1):
+        if t < 2**k:
+            sums[t] += sums[t + 2**k]
+        cuda.syncthreads()
+    if t == 0:
+        y[0] = sums[0]
+''',
+    par=11,
+    meaning="This is a **reduction**: ten rounds instead of 1023 additions in a row.",
+)

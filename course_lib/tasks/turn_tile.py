@@ -1,0 +1,50 @@
+"""A matrix of 32 × 32 is turned in shared memory, so that global memory sees rows alone."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="turn_tile",
+    title="Turn a tile in shared memory",
+    lesson="07",
+    parameters=("A", "B"),
+    output="B",
+    grid=(1, 1),
+    block=(32, 32),
+    shapes=("32,32", "32,32"),
+    reference=lambda A: A.T,
+    asks=("coalesced", "shared-memory", "race-free"),
+    formula="B[row, column] = A[column, row]",
+    hints=(
+        "Each thread brings one element of A and stores one of B. They are not the same element.",
+        "Both times threadIdx.x has to be the column, so the turn takes place between them.",
+        "Fill `tile[y, x]`, wait for all threads, and take what stands at `tile[x, y]`.",
+    ),
+    given='''\
+@cuda.jit
+def turn_tile(A, B):
+    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def turn_tile(A, B):
+    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = A[y, x]
+    cuda.syncthreads()
+    B[y, x] = tile[x, y]
+''',
+    another='''\
+@cuda.jit
+def turn_tile(A, B):
+    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    tile = cuda.shared.array((32, 32), float32)
+    column, row = cuda.grid(2)
+    tile[column, row] = A[row, column]
+    cuda.syncthreads()
+    B[row, column] = tile[row, column]
+''',
+    par=5,
+    meaning="Both sides of global memory now run along rows: 4 sectors for each request.",
+)
