@@ -208,6 +208,11 @@ class Task(Exercise):
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
+        loads: how many numbers a thread may load for each multiply-add, from global and shared
+            memory together; 0 where that is not judged.
+        instructions: how many machine instructions a multiply-add may take on sm_75, over a whole
+            trip of the loop over tiles; looked at where there is a compiler. 0: not judged.
+        multiply_adds: how many of them a thread has in such a trip.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)
@@ -223,6 +228,9 @@ class Task(Exercise):
     replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
     wrong_ideas: tuple[WrongIdea, ...] = ()
+    loads: float = 0
+    instructions: float = 0
+    multiply_adds: int = 0
     is_graded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

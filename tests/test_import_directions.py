@@ -58,8 +58,11 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "emulator", "figures", "findings", "front_end", "own_ladder",
         "progress", "sentences", "web",
     },
+    "compiled_answer": {
+        "curriculum", "diagnosis", "entries", "findings", "machine_code", "sentences",
+    },
     "checking": {
-        "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
+        "compiled_answer", "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
         "kinds", "runtime", "sentences", "verdicts",
     },
     "helping": {
