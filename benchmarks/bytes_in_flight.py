@@ -1,6 +1,6 @@
 """Measure what a waiting GPU moves: GB/s by number of threads, and how long one load takes.
 
-    python3 benchmarks/bytes_in_flight.py [FILE]        needs a GPU; writes JSON
+    python3 benchmarks/bytes_in_flight.py [course_lib/measurements/memory/GPU.json]    needs a GPU
 
 The kernel is the task `grid_stride` of lesson 01, on an array that no cache holds, with more and
 more threads; a thread has one load under way at a time. The latency is that of a chain of loads,
@@ -13,6 +13,7 @@ import json
 import statistics
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 from numba import cuda
@@ -59,7 +60,7 @@ def speeds(most_threads: int) -> list[dict[str, float]]:
     found = []
     for blocks, block in [(1, 1), (1, 32), (1, 128), *((b, 256) for b in doubling(most_threads))]:
         ms = milliseconds(grid_stride, blocks, block, x, y)
-        found.append({"threads": blocks * block, "gb_per_s": 2 * x.nbytes / ms / 1e6})
+        found.append({"threads": blocks * block, "gb_per_s": rounded(2 * x.nbytes / ms / 1e6)})
     return found
 
 
@@ -80,22 +81,27 @@ def latency_ns(kib: int) -> float:
     return milliseconds(follow, 1, 1, cuda.to_device(chain), steps, last) * 1e6 / steps
 
 
+def rounded(value: float) -> float:
+    """Four figures are more than a clock gives."""
+    return float(f"{value:.4g}")
+
+
 def main(path: str | None) -> None:
-    """Measure, print, and write the file."""
+    """Measure, print, and write the file; what Nsight Compute counted there stays."""
     gpu = cuda.get_current_device()
     most = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
     measured = {
         "device": gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "bytes_of_x": 4 * COUNT,
+        "timed": datetime.now(UTC).date().isoformat(),
+        "timed_with": f"the task grid_stride on {4 * COUNT} bytes of x, CUDA events",
         "speeds": speeds(most),
-        "latency_ns": {place: latency_ns(kib) for place, kib in CHAINS_KIB.items()},
+        "latency_ns": {place: rounded(latency_ns(kib)) for place, kib in CHAINS_KIB.items()},
     }
-    text = json.dumps(measured, indent=1)
-    print(text)
+    print(json.dumps(measured, indent=1))
     if path:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        file = Path(path)
+        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        file.write_text(json.dumps(before | measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

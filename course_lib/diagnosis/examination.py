@@ -578,7 +578,9 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
-                if not self.problem.sizes_vary and _all_have_work(trial):
+                size = math.prod(shapes.get(causes.array_of(each.cell), ()))
+                has_one_each = size == outcome.expected.size and each.code in causes.OUTSIDE
+                if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
                     each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
@@ -927,7 +929,9 @@ def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
     """Does the place where blocks write explain more than the numbers they write?"""
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
-    return mapping.place[-1] == "both" and slip.place != ("store",)
+    # If the numbers are wrong on square problems too, an exchanged index explains both.
+    exchanged = slip.place == ("store",) or (slip.place[0] == "load" and not exact.right)
+    return mapping.place[-1] == "both" and not exchanged
 
 
 def examine_kernel(

@@ -1,7 +1,7 @@
 """A product with sizes that are always the same, such as one row times one column.
 
 With so few elements, the steps of k that are missing can't be solved for as elsewhere. They are
-looked for among the runs: the sum of which neighbouring steps is the number that came out?
+looked for at both ends: the sum of which first or last steps is the number that came out?
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def diagnose(outcome: Outcome) -> Slip | None:
 
 
 def _run_of_steps(outcome: Outcome) -> slice | None:
-    """The longest run of steps of k, not all of them, whose sum came out."""
+    """The first or the last steps of k whose sum came out, the nearest where several may have."""
     A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
     K = outcome.sizes.steps
-    for length in range(K - 1, 0, -1):
-        for first in range(K - length + 1):
-            run = slice(first, first + length)
-            if outcome.matches(A[:, run] @ B[run]):
-                return run
-    return None
+    runs = [slice(0, end) for end in range(1, K)] + [slice(first, K) for first in range(1, K)]
+    sums = [A[:, run] @ B[run] for run in runs]
+    if not sums or not outcome.known.all():
+        return None
+    nearest = int(np.argmin([np.abs(each - outcome.values).max() for each in sums]))
+    return runs[nearest] if outcome.matches(sums[nearest]) else None

@@ -9,11 +9,11 @@ TASK = Task(
     position=2,
     parameters=("x", "y"),
     output="y",
-    block=(32,),
-    tile=(256,),
+    block=(4,),
+    tile=(16,),
     shapes=("N", "N"),
     reference=lambda x: 2 * x,
-    asks=("bounds", "coalesced"),
+    asks=("bounds",),
     wrong_ideas=(WrongIdea(lambda x: x + 2, "2 is added", "What should become of `x[i]`?"),),
     formula="y[i] = 2 * x[i]",
     hints=(
@@ -46,7 +46,7 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    par=2,
+    par=1,
     meaning="This is a **grid-stride loop**. The same kernel is right for any number of threads, "
     "so now you can choose how many work, and see what that does.",
 )

@@ -11,6 +11,7 @@ TASK = Task(
     grid=("M", "N"),
     block=(16, 16),
     shapes=("M,K", "K,N", "M,N"),
+    rung="naive",
     family="product",
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5)),
     asks=("bounds", "float32"),

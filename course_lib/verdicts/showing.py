@@ -13,11 +13,21 @@ from course_lib.verdicts.typed import cell_of, is_ours
 
 
 def show(report: Report, answer: object, block: Sequence[int] | None = None) -> None:
-    """Show the verdict on an answer, and keep it in the student's progress."""
+    """Show the verdict on an answer, and keep it in the student's progress.
+
+    Whatever goes wrong with the showing costs nobody the verdict: then it is printed.
+    """
     exercise = TASKS.get(report.exercise) or EXERCISES.get(report.exercise)
     if exercise is None:
         print(report)
         return
+    try:
+        _show(report, exercise, answer, block)
+    except Exception:
+        print(report)
+
+
+def _show(report: Report, exercise: Exercise, answer: object, block: Sequence[int] | None) -> None:
     if not is_ours(answer):
         _note(report, exercise, answer, block)
     verdict = verdict_of(report, exercise, answer)

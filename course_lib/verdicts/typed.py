@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 import linecache
+import os
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from course_lib.diagnosis.examination import source_of
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.parse import plain_from
 
@@ -38,11 +38,9 @@ def listings(answer: object) -> list[Listing]:
     """The functions of an answer, the one that was asked for first; none where no text is found."""
     try:
         kernel = _read(answer)
-        functions = source_of(kernel).functions
+        return [_listing(each) for each in (kernel, *_called(kernel))]
     except (KernelRejected, RecursionError):
         return []
-    names = {tree: each for each in (kernel, *_called(kernel)) if (tree := each.tree) is not None}
-    return [_listing(names[each]) for each in functions if each in names]
 
 
 def is_ours(answer: object) -> bool:
@@ -57,8 +55,9 @@ def cell_of(answer: object) -> str:
     """
     if isinstance(answer, dict):
         return "\n".join(f"{name} = {value!r}" for name, value in answer.items())
-    held = linecache.cache.get(_filename(answer))
-    if held and len(held) == 4 and held[1] is None:  # a cell: no file of the disk
+    filename = _filename(answer)
+    held = linecache.cache.get(filename)
+    if held and len(held) == 4 and not os.path.exists(filename):  # a cell, and no file
         return "".join(held[2])
     found = listings(answer)
     return "\n".join(found[0].lines) if found else ""
@@ -87,8 +86,8 @@ def _read(answer: object) -> Kernel:
 
 
 def _called(kernel: Kernel) -> Iterator[Kernel]:
-    """The device functions that a kernel calls, and those that they call."""
-    waiting, seen = [kernel], set()
+    """The functions that a function calls, and those that they call."""
+    waiting, seen = [kernel], {kernel.tree}
     while waiting:
         each = waiting.pop()
         for node in ast.walk(each.tree):
@@ -100,7 +99,8 @@ def _called(kernel: Kernel) -> Iterator[Kernel]:
 
 
 def _listing(kernel: Kernel) -> Listing:
-    return Listing(kernel.name, tuple(kernel.source.rstrip().splitlines()), kernel.first_line)
+    # Python's own count of lines knows no other ends than these.
+    return Listing(kernel.name, tuple(kernel.source.rstrip().split("\n")), kernel.first_line)
 
 
 def _lines_of_code(text: str) -> Iterator[str]:

@@ -59,7 +59,8 @@ def defined(text: str, name: str, **names: Any) -> Any:
     """What a cell defines."""
     filename = f"<cell {hash(text)}>"
     whole = HEAD + text
-    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    lines = [f"{line}\n" for line in whole.split("\n")]
+    linecache.cache[filename] = (len(whole), None, lines, filename)
     space: dict[str, Any] = {"__name__": "__main__", **names}
     exec(compile(whole, filename, "exec"), space)
     return space[name]
@@ -76,7 +77,7 @@ class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.lines: list[list[str]] = []
+        self.lines: list[str] = []
         self.marks: list[str | None] = []
         self.words = ""
         self.open: list[str] = []
@@ -86,11 +87,10 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag != "br":
             self.open.append(tag)
-        if tag == "tr":
-            self.lines.append([])
+        kind = dict(attrs).get("class")
+        if kind == "line":
+            self.lines.append("")
             self.marks.append(dict(attrs).get("data-is"))
-        if tag == "td" and self.lines:
-            self.lines[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag, f"{tag} is closed within {self.open[-1:]}"
@@ -98,15 +98,13 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "style" not in self.open:
             self.words += data
-        if "td" in self.open:
-            self.lines[-1][-1] += data
+        if self.open[-2:] == ["span", "code"]:
+            self.lines[-1] += data
 
     def marked(self, kind: str) -> list[str]:
         """The source of the lines that have this mark."""
-        return [
-            line[2].strip() for line, mark in zip(self.lines, self.marks, strict=True)
-            if mark == kind
-        ]  # fmt: skip
+        both = zip(self.lines, self.marks, strict=True)
+        return [line.strip() for line, mark in both if mark == kind]
 
 
 def flat(text: str) -> str:
@@ -124,8 +122,7 @@ def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> No
     cause = found.report.errors[0]
     assert flat(cause.full_message)[1:] in flat(seen.words)
     assert flat(told(cause.hint, "student")) in flat(seen.words)
-    source = [line[2] for line in seen.lines if len(line) == 3 and line[1].isdecimal()]
-    assert "\n".join(source) == TILED.strip()
+    assert "\n".join(seen.lines) == TILED.strip()
 
 
 def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
@@ -288,6 +285,27 @@ def test_a_picture_that_fails_costs_nobody_the_verdict(
         "put_seven", defined("@cuda.jit\ndef put_seven(out):\n    out[2] = 7", "put_seven")
     )
     assert len(shown) == 1
+
+
+class Nasty:
+    """An answer that answers no question about itself."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ZeroDivisionError(name)
+
+
+def test_an_answer_that_breaks_what_looks_at_it_has_a_verdict(
+    shown: list[dict[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    course_lib.check("sectors", Nasty())
+    assert "sectors: " in capsys.readouterr().out + "".join(each["text/plain"] for each in shown)
+
+
+def test_lines_are_counted_as_python_counts_them() -> None:
+    text = "def sectors(stride, offset):\n    a = '\u2028\x0c'\n    return stride"
+    seen = Page(page.html_of(verdict("sectors", defined(text, "sectors"))))
+    assert seen.marked("error") == ["return stride"]
+    assert len(seen.lines) == 3
 
 
 def test_checking_needs_neither_numba_nor_matplotlib() -> None:
