@@ -200,7 +200,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="08",
         slug="register_tiling",
         title="Register tiling: several outputs per thread",
-        minutes=70,
+        minutes=60,
         goals=(
             "Derive loads per multiply-add for a thread that owns TM x TN outputs",
             "Read a hot loop in machine code, and mend what Numba made of it",

@@ -214,6 +214,11 @@ class Task(Exercise):
         uses: earlier tasks whose functions an answer may call.
         caller: for a device function: the kernel named `caller` that is launched and calls it, as
             a whole cell; `parameters`, `shapes` and `reference` are those of this kernel.
+        loads: how many numbers a thread may load for each multiply-add, from global and shared
+            memory together; 0 where that is not judged.
+        instructions: how many machine instructions a multiply-add may take on sm_75, over a whole
+            trip of the loop over tiles; looked at where there is a compiler. 0: not judged.
+        multiply_adds: how many of them a thread has in such a trip.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)
@@ -231,6 +236,9 @@ class Task(Exercise):
     wrong_ideas: tuple[WrongIdea, ...] = ()
     uses: tuple[str, ...] = ()
     caller: str = ""
+    loads: float = 0
+    instructions: float = 0
+    multiply_adds: int = 0
     is_graded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -60,9 +60,12 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "emulator", "figures", "findings", "front_end", "own_ladder",
         "progress", "sentences", "web",
     },
+    "compiled_answer": {
+        "curriculum", "diagnosis", "entries", "findings", "machine_code", "sentences",
+    },
     "checking": {
-        "callers", "curriculum", "diagnosis", "emulator", "entries", "errors", "findings",
-        "front_end", "kinds", "runtime", "sentences", "verdicts",
+        "callers", "compiled_answer", "curriculum", "diagnosis", "emulator", "entries", "errors",
+        "findings", "front_end", "kinds", "runtime", "sentences", "verdicts",
     },
     "helping": {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",

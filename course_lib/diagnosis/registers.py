@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from course_lib.curriculum import Exercise
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.measured import Measured
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
@@ -21,6 +21,29 @@ def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     outside = list(_sums_in_global_memory(measured))
     flat = _several_sums(measured) or _second_axis(exercise, measured)
     yield from outside or flat or _loads_per_fma(measured)
+
+
+def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Does a thread load a number again that it could have kept, from whatever memory?"""
+    if not isinstance(exercise, Task) or not exercise.loads:
+        return
+    profile = measured.profile
+    loads = (profile.global_load_bytes + profile.shared_load_bytes) / FLOAT_BYTES
+    multiply_adds = profile.flops / 2
+    if loads <= ROOM * exercise.loads * multiply_adds:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda n: lines[n].global_load_bytes + lines[n].shared_load_bytes)
+    message = say(
+        "The threads load {loads} numbers for {multiply_adds} multiply-adds: {each} for each, "
+        "where {enough} would do.",
+        loads=f"{loads:,.0f}",
+        multiply_adds=f"{multiply_adds:,.0f}",
+        each=f"{loads / multiply_adds:.3g}",
+        enough=f"{exercise.loads:.3g}",
+    )
+    hint = "Which number does a thread load here that it has loaded before?"
+    yield finding("not-used", message, busiest, hint, "error")
 
 
 def _several_sums(measured: Measured) -> list[Finding]:

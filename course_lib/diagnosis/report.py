@@ -52,6 +52,7 @@ class Report:
         launched: how a kernel was launched, where that was not the usual way.
         tried: every launch or call, in order.
         counts: what the launch on the most regular sizes counted, by the names of the counters.
+        note: a sentence on what else was looked at, or could not be; or "".
     """
 
     exercise: str
@@ -67,6 +68,7 @@ class Report:
     launched: Launched | None = None
     tried: tuple[Tried, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -116,7 +118,8 @@ class Report:
     def _above(self) -> list[str]:
         """What holds, and how it was launched, above the findings."""
         held = _paragraph("Holds: ", "; ".join(self.held) + ".") if self.held else []
-        return held + (_paragraph("", str(self.launched)) if self.launched else [])
+        launched = _paragraph("", str(self.launched)) if self.launched else []
+        return held + launched + _paragraph("", self.note)
 
     @property
     def left_out(self) -> str:

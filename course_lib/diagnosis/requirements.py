@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.banks import bank_conflicts
 from course_lib.diagnosis.measured import Measured
-from course_lib.diagnosis.registers import FLOAT_BYTES, register_reuse
+from course_lib.diagnosis.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, Severity, finding
 from course_lib.sentences import say
@@ -35,6 +35,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     if not found:
         found += _reuse(exercise, measured)
         found += register_reuse(exercise, measured)
+        found += loads_of_a_task(exercise, measured)
     found += _coalescing(exercise, measured)
     found += bank_conflicts(measured, _severity(exercise, "conflict-free"))
     found += _barriers(measured)

@@ -28,6 +28,7 @@ from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 
 _LARGEST_CELL = 0.36
+_SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
 _MOST_ROWS, _MOST_COLUMNS = 8, 16
 _MOST_ARROWS = 9  # of one array; of more, the colours of the elements tell enough
 _TOP = 0.72  # where the arrays begin
@@ -216,7 +217,9 @@ class _Plan:
             extent(self.drawn[name][0]) for name in (*self.left, self.output)
         )
         names = sum(map(_name_width, (*self.left, self.output)))
-        return min(_LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, 3.9 / rows)
+        return min(
+            _LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, max(3.9 / rows, _SMALLEST_CELL)
+        )
 
     def _sheets(self) -> dict[str, Sheet]:
         x = _MARGIN + _name_width(self.output if not self.left else self.left[0])

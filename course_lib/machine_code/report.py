@@ -180,6 +180,8 @@ class CompileReport:
         note: one sentence where something is missing or unusual; else "".
         versions: the compilers.
         code: all instructions, the kernel from its first to its last.
+        around: what the loop around the hot loop issues in a trip, without the loops in it.
+        loops_beside: how many loops there are in it beside the hot one.
     """
 
     kernel: str
@@ -195,6 +197,21 @@ class CompileReport:
     note: str
     versions: str
     code: tuple[Instruction, ...]
+    around: tuple[Instruction, ...] = ()
+    loops_beside: int = 0
+
+    def over_a_tile(self, multiply_adds: int) -> float | None:
+        """Instructions for each multiply-add of a thread that has so many of them in one trip of
+        the loop over tiles: the hot loop as often as that takes, and what stands around it once.
+
+        None where no machine code was read, or where a loop beside the hot one (such as a copy
+        that is not written out) has a trip count that nobody knows.
+        """
+        if self.mix is None or not self.mix.ffma or self.loops_beside:
+            return None
+        if self.mix.ffma >= multiply_adds:
+            return self.mix.total / self.mix.ffma
+        return self.mix.total / self.mix.ffma + len(self.around) / multiply_adds
 
     def show(self, rows: int | None = 40) -> None:
         """Print the report with a listing of the hot loop; rows=None prints all of it."""
@@ -300,6 +317,7 @@ def compile_reports(kernel: Any, signature: Any, ccs: Iterable[str]) -> dict[str
 def report_of(made: Compiled, kernel: str, cc: tuple[int, int]) -> CompileReport:
     """The report on machine code, whoever made it."""
     loop, code, note = _find_loop(made)
+    around, beside = ((), 0) if made.sass is None else _around(made.sass, made.entry)
     return CompileReport(
         kernel=kernel,
         arguments=made.argument_types,
@@ -310,7 +328,13 @@ def report_of(made: Compiled, kernel: str, cc: tuple[int, int]) -> CompileReport
         note=note,
         versions=made.versions,
         code=code,
+        around=around,
+        loops_beside=beside,
     )
+
+
+def _around(text: str, entry: str) -> tuple[tuple[Instruction, ...], int]:
+    return sass.around_hot_loop(sass.parse(text, entry))
 
 
 def _find_loop(made: Compiled) -> tuple[tuple[Instruction, ...], tuple[Instruction, ...], str]:

@@ -139,7 +139,32 @@ def hot_loop(code: Code) -> tuple[Instruction, ...]:
         return sum(each.multiply_adds for each in own), len(own)
 
     found = max(loops(code), key=weight, default=None)
-    return tuple(code.instructions[index] for index in found.own) if found else ()
+    return _instructions(code, found.own) if found else ()
+
+
+def around_hot_loop(code: Code) -> tuple[tuple[Instruction, ...], int]:
+    """What else the loop around the hot loop does in one trip, and how many loops it holds beside.
+
+    Nothing, where no loop is around it. A loop beside it has a trip count that nobody knows here;
+    one within the hot loop counts as beside it, too.
+    """
+    everything = loops(code)
+    hot = hot_loop(code)
+    inner = next((each for each in everything if _instructions(code, each.own) == hot), None)
+    if inner is None:
+        return (), 0
+    outer = min(
+        (each for each in everything if each.members > inner.members),
+        key=lambda each: len(each.members),
+        default=inner,
+    )
+    beside = [each for each in everything if each.members < outer.members and each is not inner]
+    own = _instructions(code, outer.own) if outer is not inner else ()
+    return own, len(beside)
+
+
+def _instructions(code: Code, positions: tuple[int, ...]) -> tuple[Instruction, ...]:
+    return tuple(code.instructions[index] for index in positions)
 
 
 def reachable(code: Code) -> tuple[Instruction, ...]:

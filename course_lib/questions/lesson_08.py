@@ -1,218 +1,185 @@
-"""Quick checks of lesson 08: what binds, loads per multiply-add, habits, registers."""
+"""Predictions of lesson 08: loads of a column and of a square, what the compiler makes of them."""
 
 from __future__ import annotations
 
-from course_lib.devices import occupancy
-from course_lib.questions.kinds import (
-    Choice,
-    Choose,
-    Number,
-    Slip,
-    Suspect,
-    WhichLine,
-)
-from course_lib.questions.runs import line_of, ones, run
+import re
 
-# One warp whose threads own 4 x 8 outputs each: the inner part of a 2-D tile, and nothing else.
-FOUR_BY_EIGHT = """\
-@cuda.jit
-def one_step(C):
-    sA = cuda.shared.array((4, 1), float32)
-    sB = cuda.shared.array((1, 256), float32)
-    sums = cuda.local.array((4, 8), float32)
-    a = cuda.local.array(4, float32)
-    b = cuda.local.array(8, float32)
-    t = cuda.threadIdx.x
-    if t < 4:
-        sA[t, 0] = 1
-    for j in range(8):
-        sB[0, 32 * j + t] = 1
-    cuda.syncthreads()
-    for i in range(4):
-        a[i] = sA[i, 0]
-    for j in range(8):
-        b[j] = sB[0, 32 * j + t]
-    for i in range(4):
-        for j in range(8):
-            sums[i, j] = 0
-            sums[i, j] += a[i] * b[j]
-    C[t] = sums[0, 0]
-"""
+from course_lib.curriculum import TASKS
+from course_lib.measurements import load
+from course_lib.measurements.machine_code import counted
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.runs import ones, run
 
-# A thread loads where it should, with one exception: there it takes the row that it owns.
-OWNED_ROW = """\
-@cuda.jit
-def matmul_1d(A, B, C):
-    sA = cuda.shared.array((64, 8), float32)
-    sB = cuda.shared.array((8, 64), float32)
-    sums = cuda.local.array(8, float32)
-    t = cuda.threadIdx.x
-    y, x = t // 64 * 8, t % 64
-    for i in range(8):
-        sums[i] = 0
-    start = 0
-    while start < A.shape[1]:
-        sA[y, t % 8] = A[y, start + t % 8]
-        sB[t // 64, x] = B[start + t // 64, x]
-        cuda.syncthreads()
-        for k in range(8):
-            b = sB[k, x]
-            for i in range(8):
-                sums[i] += sA[y + i, k] * b
-        cuda.syncthreads()
-        start += 8
-    for i in range(8):
-        C[y + i, x] = sums[i]
-"""
+STEPS, WARP, NUMBER = 24, 32, 4  # steps of k in the tasks' launches, lanes, bytes of a float32
+COLUMN = TASKS["four_sums"].answer.replace("(4", "(8")  # eight sums in place of four
+SIDE = 8
 
 
-def loads_for_each_multiply_add() -> float:
-    """Of a thread with 4 x 8 outputs, counted by the emulator."""
-    profile = run(FOUR_BY_EIGHT, 1, 32, ones(32))
-    multiply_adds = profile.flops / 2 / 32  # of the whole warp
-    return profile.shared_load_requests / multiply_adds
+def loads_of_a_column() -> float:
+    """Numbers that a thread with eight outputs of one column loads in one step of k."""
+    profile = run(COLUMN, 1, WARP, ones(8, STEPS), ones(STEPS, WARP), ones(8, WARP))
+    return profile.global_load_bytes / NUMBER / WARP / STEPS
 
 
-def line_that_loads_the_wrong_row() -> int:
-    """The line in which several threads write one cell of a tile."""
-    profile = run(OWNED_ROW, 1, 512, ones(64, 64), ones(64, 64), ones(64, 64))
-    return line_of(profile, "race-write-after-write")
+def loads_of_a_square() -> float:
+    """Numbers that a thread with 8 x 8 outputs loads from shared memory in one step of k."""
+    text = TASKS["eight_by_eight"].answer
+    profile = run(text, 1, (16, 16), ones(16, 128), ones(16, 128), ones(128, 128))
+    return profile.shared_load_bytes / NUMBER / 256 / 16
+
+
+def times_faster() -> float:
+    gflops = load("H200").speeds(4096, ("float32",)).gflops
+    return gflops["register_2d"] / gflops["tiled"]
+
+
+def speed_facts() -> dict[str, object]:
+    found = load("H200").speeds(4096, ("float32",))
+    return {
+        "where": found.label,
+        "tiled": f"{found.gflops['tiled']:,.0f}",
+        "square": f"{found.gflops['register_2d']:,.0f}",
+    }
+
+
+def instruction_facts() -> dict[str, object]:
+    names = {"plain": " plain", "unsigned": " unsigned", "unrolled": ""}
+    facts = {key: counted(f"eight_by_eight{name}").instructions for key, name in names.items()}
+    return {key: f"{each:.2f}" for key, each in facts.items()}
+
+
+def spill_facts() -> dict[str, object]:
+    large = counted("sixteen_by_sixteen")
+    return {
+        "registers": large.registers,
+        "bytes": large.spilled_bytes,
+        "local": large.kinds["local"],
+        "ffma": large.kinds["FFMA"],
+    }
+
+
+def load_instructions() -> float:
+    """Of eight_by_eight in one step of k, as compiled."""
+    return counted("eight_by_eight").loads * SIDE * SIDE
 
 
 QUESTIONS = (
-    Choose(
-        id="08-what-helps",
-        asks="The tiled kernel, T = 32, on an A6000. You may change one thing of the machine or of "
-        "the kernel. What can raise its ceiling most?",
-        hint="The lowest of the ceilings is the one that binds. Which resource was it?",
-        choices=(
-            Choice(
-                "DRAM of twice the bandwidth",
-                "DRAM allows 31 % of peak, almost twice the ceiling that binds. A wider road "
-                "to the depot would stand half empty.",
-            ),
-            Choice(
-                "twice as many warps on each SM",
-                "The warps queue at one door, which serves one of them per clock. More of them "
-                "make the queue longer.",
-            ),
-            Choice(
-                "more multiply–adds for each shared load",
-                "The shared memory can serve one access of a warp per clock. So the fewer "
-                "accesses a multiply–add needs, the higher this ceiling.",
-                right=True,
-            ),
-            Choice(
-                "one more column in both shared tiles",
-                "The kernel has no bank conflict, so there is nothing to cure; and the extra "
-                "column would stop the compiler from loading four values at once.",
-            ),
+    Number(
+        id="08-column",
+        asks="With 8 outputs of a column instead of 4: how many numbers does the thread load in "
+        "one step of k, for its 8 multiply-adds?",
+        value=loads_of_a_column,
+        unit="loads",
+        slips=(
+            Slip(lambda: 1, "The number of B is loaded once. And those of A?"),
+            Slip(lambda: 8, "So many of A. What do they meet?"),
+            Slip(lambda: 16, "The number of B stays in its register for all eight."),
         ),
+        reveal="{answer}: one of B, which serves eight sums, and eight of A, each of which serves "
+        "one. However long the column, a multiply-add needs more than one load.",
+        spoilers=("one of B, which serves eight", re.compile(r"\b(9|nine) loads for 8")),
     ),
     Number(
-        id="08-four-by-eight",
-        asks="A thread owns 4 × 8 outputs of C. As written in the source, how many loads from "
-        "shared memory does it need for each multiply–add?",
-        value=loads_for_each_multiply_add,
-        unit="loads per multiply–add",
-        within=0.01,
-        why="In one step of k it picks up 4 values of A and 8 of B, and each meets each: 12 loads "
-        "for 32 multiply–adds, {answer}.",
+        id="08-square",
+        asks="Now a thread owns a square of 8 × 8 outputs. How many numbers does it load in one "
+        "step of k, for 64 multiply-adds?",
+        value=loads_of_a_square,
+        unit="loads",
         slips=(
-            Slip(lambda: 12, "That is the number of loads. How many multiply–adds do they serve?"),
-            Slip(
-                lambda: 1 / 32,
-                "So few it would be if one value served all 32 totals. A value of A serves one row "
-                "of the small tile, a value of B one column.",
-            ),
-            Slip(lambda: 2, "That is a thread with a single output."),
-            Slip(lambda: 32 / 12, "The other way round: this is multiply–adds for each load."),
+            Slip(lambda: 65, "That is a column of 64. A square shares the numbers of A as well."),
+            Slip(lambda: 128, "So it is if nothing is kept."),
+            Slip(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
+            Slip(lambda: 8, "Eight of A. And of B?"),
         ),
-        other="In one step of k: count the values of A and of B that this thread needs, and divide "
-        "by the number of totals that they update.",
-        hint="4 rows need 4 values of A, 8 columns need 8 values of B.",
+        reveal="{answer}: eight of A and eight of B, and each meets each. One load for four "
+        "multiply-adds; the tiled kernel has two for one.",
+        spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
-    WhichLine(
-        id="08-wrong-row",
-        asks="This 1-D kernel runs as one block of 512 threads on matrices of 64 × 64. Seven of "
-        "eight rows of C come out wrong. Which line is it?",
-        code=OWNED_ROW,
-        line="sA[y, t % 8] =",
-        why="`y` is the first row that a thread owns: 0, 8, 16 and so on. Loading by it fills only "
-        "these rows of the tile, and writes each of their cells eight times. To load, the 512 "
-        "threads must spread over all 64 × 8 cells: row `t // 8`, column `t % 8`.",
-        innocent="Ask of each line: is it about what a thread owns, or about what it loads for the "
-        "block? They are two different jobs.",
-        suspects=(
-            Suspect(
-                "y, x =",
-                "This is the ownership, and it is right: 64 columns, and eight rows for each "
-                "thread.",
-            ),
-            Suspect(
-                "sB[t // 64, x] =",
-                "Here the two jobs happen to agree on the column: 8 rows of 64, one cell each.",
-            ),
-            Suspect(
-                "sums[i] +=",
-                "It reads the eight rows that the thread owns. Are they all there?",
-            ),
-            Suspect(
-                "C[y + i, x] =",
-                "Each thread stores its own eight outputs, one below the other.",
-            ),
+    Number(
+        id="08-merged",
+        asks="In one step of k your source loads 16 numbers from the tiles. How many load "
+        "instructions does the compiler make of them?",
+        value=load_instructions,
+        unit="instructions",
+        slips=(
+            Slip(lambda: 16, "So it would be if they lay anywhere. But they are neighbours."),
+            Slip(lambda: 8, "Two at a time? The widest load fetches 128 bits."),
+            Slip(lambda: 2, "One for a, one for b? The widest load fetches 128 bits."),
         ),
-        proof=line_that_loads_the_wrong_row,
-        hint="Which rows of the two tiles are ever filled?",
+        reveal="{answer}: an `LDS.128` fetches four neighbours. They are neighbours because k is "
+        "the row of both tiles, so a thread's eight numbers lie side by side.",
+        spoilers=("lie side by side in both tiles", "k is the row of both tiles"),
     ),
     Choose(
         id="08-which-habit",
-        asks="A colleague's 2-D kernel has `tid = cuda.threadIdx.x`, a `while` loop over the tiles "
-        "and totals of float32. Its hot loop is a third integer arithmetic, and all its shared "
-        "loads are 32 bits wide. What do you try first?",
-        hint="Which habit tells the compiler that an index cannot be negative?",
+        asks="The kernel is right and its loop is `for k in range(16)`. You may change one thing. "
+        "Which saves most instructions?",
         choices=(
             Choice(
                 "`@cuda.jit(fastmath=True)`",
-                "It changes how float32 is rounded, and multiply–adds are fused without it. The "
-                "integers stay as they are.",
+                "It changes how float32 is rounded. Multiply-adds are fused without it, and the "
+                "other instructions stay.",
             ),
             Choice(
-                "`tid = np.uint32(cuda.threadIdx.x)`",
-                "Signed indices carry a test for negative values through every access. Without it "
-                "the compiler sees which elements are neighbours, and merges their loads.",
+                "`x = np.uint32(cuda.threadIdx.x)`, and y alike",
+                "It helps: to Numba `threadIdx` is a signed number, and in Python `A[-1]` is the "
+                "last row, so a signed index carries a test. But these tests are few here.",
+            ),
+            Choice(
+                "`for k in unroll(16)`",
+                "With the 16 steps written out, every address is a constant away from the first; "
+                "counter, test and index arithmetic disappear.",
+                right=True,
+            ),
+        ),
+        reveal="Counted for sm_75, over a whole tile: {plain} instructions for each multiply-add "
+        "as it stands, {unsigned} with unsigned indices, {unrolled} with the loop written out.",
+        facts=instruction_facts,
+        spoilers=("1.55 with unsigned", "as it stands, 1.55"),
+    ),
+    Number(
+        id="08-faster",
+        asks="`register_2d` keeps half as many warps on an SM as `tiled`. How many times as fast "
+        "is it on an H200, for 4096 × 4096 matrices?",
+        value=times_faster,
+        unit="times",
+        within=0.2,
+        slips=(
+            Slip(lambda: 0.5, "Half the warps, half the speed? Look at what each warp has to do."),
+            Slip(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
+            Slip(lambda: 2, "Fewer loads are worth more than that."),
+            Slip(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
+        ),
+        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has 64 sums that do "
+        "not wait for one another: while one result is on its way, the *same* warp issues the next "
+        "multiply-add. Other warps are needed less.",
+        facts=speed_facts,
+        spoilers=("64 sums that do not wait", re.compile(r"\b4\.[12]\d? times")),
+    ),
+    Choose(
+        id="08-sixteen",
+        asks="If 8 × 8 is good, 16 × 16 needs 32 loads for 256 multiply-adds, half as many for "
+        "each. What becomes of the 256 sums?",
+        choices=(
+            Choice(
+                "The compiler refuses the kernel.",
+                "It never gives up for want of registers. It has another place for numbers.",
+            ),
+            Choice(
+                "Some of them go to memory and back.",
+                "A thread can have 255 registers, and there are 256 sums alone.",
                 right=True,
             ),
             Choice(
-                "one column of padding in both tiles",
-                "Rows that do not begin at a multiple of 16 bytes rule wide loads out for good.",
-            ),
-            Choice(
-                "blocks with more threads",
-                "The instructions of a warp stay the same, whoever stands beside it.",
+                "They stay in registers, and fewer blocks fit on an SM.",
+                "A thread can have 255 registers. How many sums are there?",
             ),
         ),
-    ),
-    Number(
-        id="08-occupancy",
-        asks="Another kernel: 256 threads with 96 registers each and 8192 bytes of shared memory, "
-        "on an A6000 (48 warps, 65,536 registers). What is its occupancy, in percent?",
-        value=lambda: 100 * occupancy("A6000", 256, 96, 8192).share,
-        unit="%",
-        within=0.015,
-        why="A warp takes 96 × 32 = 3072 registers, so 5 warps fit into each of the four "
-        "sub-partitions: 20 warps, two blocks of 8. 16 of 48 warps are {answer} %, just what "
-        "128 registers gave. Half a block cannot come.",
-        slips=(
-            Slip(
-                lambda: 100 * 20 / 48,
-                "20 warps would fit, but they come in whole blocks of 8.",
-            ),
-            Slip(lambda: 16, "That is the number of warps. How many could there be?"),
-            Slip(lambda: 100 * 24 / 48, "Three blocks need 24 warps; the registers hold only 20."),
-        ),
-        other="Registers of a warp; warps in each of the four sub-partitions of 16,384 registers; "
-        "whole blocks of 8 warps; then divide by 48.",
-        hint="16,384 / 3072, rounded down, times four: so many warps fit.",
+        reveal="{registers} registers, and {bytes} bytes of each thread **spill** into local "
+        "memory: it belongs to one thread, but it lies in L1 at best. In a trip of the hot loop "
+        "{local} instructions carry sums to and fro beside {ffma} multiply-adds. Look at the "
+        "spills whenever you enlarge a tile.",
+        facts=spill_facts,
+        spoilers=("carry sums to and fro", re.compile(r"\b256 bytes of each thread")),
     ),
 )

@@ -40,6 +40,8 @@ def _parts(verdict: Verdict) -> Iterator[str]:
         yield f'<p><span class="ml-muted">Holds:</span> {_inline("; ".join(report.held))}.</p>'
     if report.launched:
         yield f"<p>{_inline(str(report.launched))}</p>"
+    if report.note:
+        yield f"<p>{_inline(report.note)}</p>"
     yield from _findings(verdict)
     if report.passed:
         yield from _of_passing(verdict)

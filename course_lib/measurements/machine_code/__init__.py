@@ -1,0 +1,57 @@
+"""Read what the compiler made of the lessons' kernels, for machines that have no compiler.
+
+One file for each compute capability, written and held to a compiler by
+tests/machine_code/test_stored_counts.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a kernel became.
+
+    Attributes:
+        label: who compiled, and for what.
+        registers: of a thread.
+        spilled_bytes: what each thread stores for want of registers.
+        kinds: instructions of one trip through the hot loop, by what they are for.
+        instructions: for each multiply-add, over a trip of the loop over tiles.
+        loads: load instructions from shared memory for each multiply-add, in the hot loop.
+    """
+
+    label: str
+    registers: int
+    spilled_bytes: int
+    kinds: Mapping[str, int]
+    instructions: float
+    loads: float
+
+
+def counted(kernel: str, target: str = "sm_75") -> Counted:
+    """The stored counts of a kernel, such as "register_2d".
+
+    Raises:
+        KeyError: if it was not counted.
+    """
+    stored = _file(target)
+    return Counted(label=stored["label"], **stored["kernels"][kernel])
+
+
+def names(target: str = "sm_75") -> tuple[str, ...]:
+    """The kernels that were counted."""
+    return tuple(_file(target)["kernels"])
+
+
+@cache
+def _file(target: str) -> dict[str, Any]:
+    return dict(json.loads((FOLDER / f"{target}.json").read_text(encoding="utf-8")))

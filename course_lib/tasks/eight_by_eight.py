@@ -1,0 +1,146 @@
+"""8 x 8 outputs a thread, brought to few machine instructions for each multiply-add."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+
+GIVEN = '''\
+from course_lib.intrinsics import unroll, unrolled
+
+
+@cuda.jit
+@unrolled
+def eight_by_eight(A, B, C):
+    """C = A.T @ B, where A is K x M; tiles of 128 x 128 outputs and 16 steps of k."""
+    sA = cuda.shared.array((16, 128), float32)
+    sB = cuda.shared.array((16, 128), float32)
+    sums = cuda.local.array((8, 8), float32)
+    a = cuda.local.array(8, float32)
+    b = cuda.local.array(8, float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    top, left = cuda.blockIdx.y * 128, cuda.blockIdx.x * 128
+    for i in range(8):
+        for j in range(8):
+            sums[i, j] = 0
+    for start in range(0, A.shape[0], 16):
+        for s in range(8):
+            sA[y, x + 16 * s] = A[start + y, top + x + 16 * s]
+            sB[y, x + 16 * s] = B[start + y, left + x + 16 * s]
+        cuda.syncthreads()
+        ...
+        cuda.syncthreads()
+    for i in range(8):
+        for j in range(8):
+            C[top + 8 * y + i, left + 8 * x + j] = sums[i, j]
+'''
+LOOP = """\
+        for k in unroll(16):
+            for i in range(8):
+                a[i] = sA[k, 8 * y + i]
+                b[i] = sB[k, 8 * x + i]
+            for i in range(8):
+                for j in range(8):
+                    sums[i, j] += a[i] * b[j]
+"""
+
+
+def _squares(rows, columns):  # type: ignore[no-untyped-def]
+    """Each thread's square, of the columns of A and of B that it takes in all steps of k."""
+    return np.einsum("kyxi,kyxj->yixj", rows, columns).reshape(128, 128)
+
+
+def _taken(X, first):  # type: ignore[no-untyped-def]
+    """Eight columns of X for each thread (y, x), from first(y, x) on."""
+    y, x, i = np.ogrid[:16, :16, :8]
+    return X[:, first(y, x) + i]
+
+
+def _sides(A, B, rows=lambda y, x: 8 * y + 0 * x, columns=lambda y, x: 8 * x + 0 * y):  # type: ignore[no-untyped-def]
+    return _squares(_taken(A, rows), _taken(B, columns))
+
+
+def _own_products(A, B):  # type: ignore[no-untyped-def]
+    products = (A.T @ B).reshape(16, 8, 16, 8)
+    return np.einsum("yixi->yxi", products).transpose(0, 2, 1).repeat(8, axis=2).reshape(128, 128)
+
+
+UNSIGNED = "np.uint32(cuda.{0}Idx.x), np.uint32(cuda.{0}Idx.y)"
+TASK = Task(
+    id="eight_by_eight",
+    title="64 sums, and hardly anything else",
+    lesson="08",
+    position=5,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1, 1),
+    block=(16, 16),
+    shapes=("32,128", "32,128", "128,128"),
+    reference=lambda A, B: A.T @ B,
+    asks=("float32", "race-free"),
+    loads=(16 + 256) / 1024,
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A[-1:].T @ B[-1:],
+            "only the last step of k is in it, since each product replaces the sum",
+            "What happens to `sums[i, j]` from one step of k to the next?",
+        ),
+        WrongIdea(
+            lambda A, B: A.T[:, np.r_[0:8, 16:24]] @ B[np.r_[0:8, 16:24]],
+            "half of the steps of k are left out",
+            "How many rows has a tile?",
+        ),
+        WrongIdea(
+            _own_products,
+            "in each square, a row holds one number eight times: `a[i]` meets `b[i]` alone",
+            "Which number of b does column j of the square need?",
+        ),
+        WrongIdea(
+            lambda A, B: (A.T @ B).reshape(16, 8, 16, 8).swapaxes(1, 3).reshape(128, 128),
+            "each square of 8 × 8 is turned over its diagonal",
+            "Which of a and b belongs to the rows of the square?",
+        ),
+        WrongIdea(
+            lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
+            "the rows of A are chosen by x",
+            "Which of x and y says where the rows of a thread begin?",
+        ),
+        WrongIdea(
+            lambda A, B: _sides(A, B, rows=lambda y, x: y + 0 * x),
+            "the rows of neighbouring threads overlap",
+            "Thread y = 0 has the rows 0 to 7. Where do those of y = 1 begin?",
+        ),
+        WrongIdea(
+            lambda A, B: _sides(A, B, columns=lambda y, x: x + 0 * y),
+            "the columns of neighbouring threads overlap",
+            "Thread x = 0 has the columns 0 to 7. Where do those of x = 1 begin?",
+        ),
+    ),
+    instructions=1.25,
+    multiply_adds=1024,
+    formula="C = A.T @ B",
+    hints=(
+        "In one step of k: fill a with eight numbers of sA and b with eight of sB. Then each meets "
+        "each.",
+        "This thread's rows begin at 8 * y of the tile, its columns at 8 * x. In a tile, k is the "
+        "row of both arrays.",
+        "Too many instructions? Look at which loop still counts, and at which index is signed.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("        ...\n", LOOP),
+    another="import numpy as np\n\n"
+    + GIVEN.replace("        ...\n", LOOP)
+    .replace("cuda.threadIdx.x, cuda.threadIdx.y", UNSIGNED.format("thread"))
+    .replace("cuda.blockIdx.y * 128, cuda.blockIdx.x * 128", "128 * top, 128 * left")
+    .replace("    top, left", f"    left, top = {UNSIGNED.format('block')}\n    top, left")
+    .replace(
+        "    for start in range(0, A.shape[0], 16):", "    start = 0\n    while start < A.shape[0]:"
+    )
+    .replace(
+        "        cuda.syncthreads()\n    for",
+        "        cuda.syncthreads()\n        start += 16\n    for",
+    ),
+    par=7,
+    meaning="64 sums that stay in registers, 16 numbers fetched for 64 multiply-adds. This is what "
+    "every fast matmul is at its core.",
+)

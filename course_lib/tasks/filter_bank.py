@@ -1,0 +1,96 @@
+"""Four filters over one signal, from an empty cell: a convolution whose tile is in registers."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _filtered(x, w, taps=5):  # type: ignore[no-untyped-def]
+    return [[row @ x[i : i + 8 * taps : 8] for i in range(128)] for row in w]
+
+
+def _replaced_far(x, w):  # type: ignore[no-untyped-def]
+    right = np.array(_filtered(x, w))
+    right[:, 64:] = w[:, 4:] * x[96:160]
+    return right
+
+
+TASK = Task(
+    id="filter_bank",
+    title="Four filters, two places",
+    lesson="08",
+    position=6,
+    parameters=("x", "w", "y"),
+    output="y",
+    grid=(1,),
+    block=(64,),
+    shapes=("160", "4,5", "4,128"),
+    reference=_filtered,
+    asks=("bounds", "coalesced", "float32"),
+    loads=(4 + 2) / (4 * 2),
+    wrong_ideas=(
+        WrongIdea(
+            lambda x, w: _filtered(x, w[:, ::-1]),
+            "the taps are in reverse order: w[f, 0] belongs to x[i], w[f, 4] to x[i + 32]",
+            "Which tap meets x[i + 8 * j]?",
+        ),
+        WrongIdea(
+            lambda x, w: [[row @ x[i : i + 5] for i in range(128)] for row in w],
+            "the taps lie next to each other; they should lie eight apart",
+            "Which number of x does tap 1 need?",
+        ),
+        WrongIdea(
+            lambda x, w: _filtered(x[:152], w[:, :4], taps=4),
+            "only four of the five taps are in it",
+            "How many columns has w?",
+        ),
+        WrongIdea(
+            lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
+            "only the last tap is in it, since each product replaces the sum",
+            "What happens to a sum from one tap to the next?",
+        ),
+        WrongIdea(
+            _replaced_far,
+            "in its second half only the last tap is left",
+            "What happens to `sums[f, 1]` from one tap to the next?",
+        ),
+        WrongIdea(
+            lambda x, w: [2 * list(row[:64]) for row in np.array(_filtered(x, w))],
+            "the second half repeats the first",
+            "Which numbers of x does place i + 64 need?",
+        ),
+    ),
+    formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",
+    hints=(
+        "Which of this kernel's loops is the loop over k? What are its rows, and its columns?",
+        "For one tap j: four numbers of w, two of x, eight products.",
+        "Eight sums in a local array; a loop over the taps around everything else.",
+    ),
+    given='''\
+@cuda.jit
+def filter_bank(x, w, y):
+    """y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def filter_bank(x, w, y):
+    """y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]."""
+    i = cuda.threadIdx.x
+    sums = cuda.local.array((4, 2), float32)
+    for f in range(4):
+        sums[f, 0] = sums[f, 1] = 0
+    for j in range(5):
+        near, far = x[i + 8 * j], x[i + 64 + 8 * j]
+        for f in range(4):
+            tap = w[f, j]
+            sums[f, 0] += tap * near
+            sums[f, 1] += tap * far
+    for f in range(4):
+        y[f, i] = sums[f, 0]
+        y[f, i + 64] = sums[f, 1]
+''',
+    par=13,
+    meaning="Nothing here was a matrix, and the same square of sums served: filters down, places "
+    "across, taps in place of k.",
+)

@@ -1,0 +1,80 @@
+"""Four sums in the registers of one thread, so that a number of B serves them all."""
+
+import numpy as np
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _into_one(A, B):  # type: ignore[no-untyped-def]
+    rows = np.zeros((4, B.shape[1]))
+    rows[0] = A.sum(axis=0) @ B
+    return rows
+
+
+TASK = Task(
+    id="four_sums",
+    title="Four sums for each thread",
+    lesson="08",
+    position=2,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1,),
+    block=(32,),
+    shapes=("4,24", "24,32", "4,32"),
+    reference=lambda A, B: A @ B,
+    asks=("float32",),
+    loads=5 / 4,
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A[:, -1:] @ B[-1:],
+            "only the last step of k is in it, since each product replaces the sum",
+            "What happens to `sums[i]` from one step of k to the next?",
+        ),
+        WrongIdea(
+            _into_one,
+            "all products went into the first sum",
+            "Which of the four sums belongs to row i?",
+        ),
+        WrongIdea(
+            lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
+            "the numbers of A and B are added to each other",
+            "What becomes of `A[i, k]` and the number of B before they go into the sum?",
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "Which number do all four rows need in this step of k?",
+        "Load that number before the loop over the rows, into a variable of its own.",
+        "In the loop over i, only the number of A is new: it meets the one that you hold.",
+    ),
+    given='''\
+@cuda.jit
+def four_sums(A, B, C):
+    """C = A @ B, where C has 4 rows; a thread computes the four outputs of its column."""
+    x = cuda.threadIdx.x
+    sums = cuda.local.array(4, float32)
+    for i in range(4):
+        sums[i] = 0
+    for k in range(A.shape[1]):
+        ...
+    for i in range(4):
+        C[i, x] = sums[i]
+''',
+    answer='''\
+@cuda.jit
+def four_sums(A, B, C):
+    """C = A @ B, where C has 4 rows; a thread computes the four outputs of its column."""
+    x = cuda.threadIdx.x
+    sums = cuda.local.array(4, float32)
+    for i in range(4):
+        sums[i] = 0
+    for k in range(A.shape[1]):
+        b = B[k, x]
+        for i in range(4):
+            sums[i] += A[i, k] * b
+    for i in range(4):
+        C[i, x] = sums[i]
+''',
+    par=3,
+    meaning="One number of B, fetched once, served four sums. Each number of A served one.",
+)

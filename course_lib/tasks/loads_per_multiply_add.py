@@ -1,0 +1,69 @@
+"""Loads for each multiply-add of a thread that owns a rectangle of outputs: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="loads_per_multiply_add",
+    title="What a rectangle costs",
+    lesson="08",
+    position=4,
+    kind=FUNCTION,
+    parameters=("rows", "columns"),
+    reference=lambda rows, columns: (rows + columns) / (rows * columns),
+    arguments=((1, 1), (4, 1), (8, 1), (2, 2), (1, 16), (4, 4), (4, 8), (8, 8), (3, 5)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda rows, columns: rows + columns,
+            "these are the loads of a whole step of k",
+            "How many multiply-adds do they serve?",
+        ),
+        WrongIdea(
+            lambda rows, columns: rows + columns / rows * columns,
+            "division comes before addition",
+            "Where do the brackets belong?",
+        ),
+        WrongIdea(
+            lambda rows, columns: 1 / (rows * columns),
+            "this is one load for the whole rectangle",
+            "How many different numbers of A does it need in a step of k, and how many of B?",
+        ),
+        WrongIdea(
+            lambda rows, columns: rows * columns / (rows + columns),
+            "these are multiply-adds for each load",
+            "What is divided by what?",
+        ),
+        WrongIdea(
+            lambda rows, columns: (1 + rows * columns) / (rows * columns),
+            "one number of B is enough for a column only",
+            "How many columns has this rectangle, and how many numbers of B does each need?",
+        ),
+        WrongIdea(
+            lambda rows, columns: 2 / (rows * columns),
+            "this is one load of A and one of B",
+            "How many different numbers of A do its rows need in a step of k?",
+        ),
+        WrongIdea(
+            lambda rows, columns: 2 * rows * columns / (rows * columns),
+            "so it is if every product fetches both of its numbers",
+            "How many *different* numbers does the rectangle need in a step of k?",
+        ),
+    ),
+    hints=(
+        "Take one step of k. How many numbers of A do so many rows need, and how many of B?",
+        "How many sums does the rectangle have? Each gets one multiply-add in that step.",
+    ),
+    given='''\
+def loads_per_multiply_add(rows, columns):
+    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    ...
+''',
+    answer='''\
+def loads_per_multiply_add(rows, columns):
+    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    return (rows + columns) / (rows * columns)
+''',
+    par=1,
+    meaning="Half the perimeter over the area. Of all rectangles with one area, the square has "
+    "the shortest perimeter.",
+)

@@ -1,0 +1,93 @@
+"""How many warps an SM holds if only registers count: what lesson 06 taught, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+WARP, MOST_WARPS = 32, 48  # of an A6000
+PARTS, REGISTERS, UNIT = 4, 16_384, 256  # sub-partitions, registers of each, and how they are dealt
+
+
+def _resident(threads: int, registers: int, unit: int = UNIT, parts: int = PARTS) -> int:
+    of_a_warp = -(-WARP * registers // unit) * unit
+    room = min(MOST_WARPS, parts * (PARTS * REGISTERS // parts // of_a_warp))
+    of_a_block = threads // WARP
+    return room // of_a_block * of_a_block
+
+
+TASK = Task(
+    id="resident_warps",
+    title="How many warps fit?",
+    lesson="08",
+    position=1,
+    kind=FUNCTION,
+    parameters=("threads", "registers"),
+    reference=_resident,
+    arguments=(
+        (1024, 38), (256, 96), (256, 128), (512, 43), (64, 255), (256, 16), (512, 80), (1024, 65),
+        (128, 100), (96, 33), (256, 250), (128, 32), (32, 120), (32, 144),
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda threads, registers: min(
+                MOST_WARPS, PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
+            ),
+            "so many warps would fit one by one, but they come in whole blocks",
+            "How many warps has a block, and how many such blocks fit?",
+        ),
+        WrongIdea(
+            lambda threads, registers: _resident(threads, registers) * WARP // threads,
+            "these are blocks, not warps",
+            "How many warps has each of them?",
+        ),
+        WrongIdea(
+            lambda threads, registers: _resident(threads, registers) * WARP,
+            "these are threads, not warps",
+            "How many threads are a warp?",
+        ),
+        WrongIdea(
+            lambda threads, registers: (
+                PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
+                // (threads // WARP) * (threads // WARP)
+            ),
+            "the registers would hold so many, but no SM of an A6000 holds more than 48 warps",
+            "What else ends at 48?",
+        ),
+        WrongIdea(
+            lambda threads, registers: _resident(threads, registers, parts=1),
+            "the registers are taken as one heap of 65,536; they lie in four parts",
+            "How many whole warps fit into one part?",
+        ),
+        WrongIdea(
+            lambda threads, registers: _resident(threads, registers, unit=1),
+            "a warp's registers are not rounded up to a multiple of 256",
+            "How many registers does a warp take with 33 for each thread?",
+        ),
+        WrongIdea(
+            lambda threads, registers: min(
+                MOST_WARPS, PARTS * REGISTERS // (registers * threads) * (threads // WARP)
+            ),
+            "the registers are counted by block, from one heap; a warp takes its own, from one of "
+            "four parts, in units of 256",
+            "How many warps fit into one part?",
+        ),
+    ),
+    hints=(
+        "How many registers does one warp take, rounded up to a multiple of 256?",
+        "So many warps fit into each of four parts; and never more than 48 in all.",
+        "A block comes as a whole: count blocks first, and give back the warps of those.",
+    ),
+    given='''\
+def resident_warps(threads, registers):
+    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    ...
+''',
+    answer='''\
+def resident_warps(threads, registers):
+    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    of_a_warp = (32 * registers + 255) // 256 * 256
+    room = min(48, 16_384 // of_a_warp * 4)
+    return room // (threads // 32) * (threads // 32)
+''',
+    par=3,
+    meaning="You will want this number later, for a kernel with 128 registers.",
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""An outer product in registers: two numbers of A meet two of B, and make four products."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _exchanged(A, B):  # type: ignore[no-untyped-def]
+    return (A @ B).reshape(8, 2, 8, 2).swapaxes(1, 3).reshape(16, 16)
+
+
+def _replaced_in_a_corner(A, B):  # type: ignore[no-untyped-def]
+    right = A @ B
+    right[1::2, 1::2] = (A[:, -1:] @ B[-1:])[1::2, 1::2]
+    return right
+
+
+TASK = Task(
+    id="two_by_two",
+    title="A square of four sums",
+    lesson="08",
+    position=3,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1, 1),
+    block=(8, 8),
+    shapes=("16,24", "24,16", "16,16"),
+    reference=lambda A, B: A @ B,
+    asks=("float32",),
+    loads=4 / 4,
+    wrong_ideas=(
+        WrongIdea(
+            _exchanged,
+            "in every square, two sums have changed places",
+            "Which number of A does row y need in column x + 1, and which of B?",
+        ),
+        WrongIdea(
+            lambda A, B: A[:, -1:] @ B[-1:],
+            "only the last step of k is in it, since each product replaces the sum",
+            "What happens to a sum from one step of k to the next?",
+        ),
+        WrongIdea(
+            _replaced_in_a_corner,
+            "in one of its four places, only the last step of k is left",
+            "What happens to `sums[1, 1]` from one step of k to the next?",
+        ),
+        WrongIdea(
+            lambda A, B: A[:, :16] @ B[:16],
+            "the sums end after 16 steps of k",
+            "Which entry of `A.shape` is K?",
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "The square has the rows y and y + 1 and the columns x and x + 1. Which numbers of A, and "
+        "which of B, does it need in one step of k?",
+        "Load these four into variables first, and multiply afterwards.",
+        "Every number of A meets every number of B: two times two products, one for each sum.",
+    ),
+    given='''\
+@cuda.jit
+def two_by_two(A, B, C):
+    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
+    sums = cuda.local.array((2, 2), float32)
+    sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
+    ...
+    for i in range(2):
+        for j in range(2):
+            C[y + i, x + j] = sums[i, j]
+''',
+    answer='''\
+@cuda.jit
+def two_by_two(A, B, C):
+    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
+    sums = cuda.local.array((2, 2), float32)
+    sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
+    for k in range(A.shape[1]):
+        a0, a1 = A[y, k], A[y + 1, k]
+        b0, b1 = B[k, x], B[k, x + 1]
+        sums[0, 0] += a0 * b0
+        sums[0, 1] += a0 * b1
+        sums[1, 0] += a1 * b0
+        sums[1, 1] += a1 * b1
+    for i in range(2):
+        for j in range(2):
+            C[y + i, x + j] = sums[i, j]
+''',
+    another='''\
+@cuda.jit
+def two_by_two(A, B, C):
+    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
+    sums = cuda.local.array((2, 2), float32)
+    sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
+    b = cuda.local.array(2, float32)
+    for k in range(A.shape[1]):
+        for j in range(2):
+            b[j] = B[k, x + j]
+        for i in range(2):
+            a = A[y + i, k]
+            for j in range(2):
+                sums[i, j] += a * b[j]
+    for i in range(2):
+        for j in range(2):
+            C[y + i, x + j] = sums[i, j]
+''',
+    par=7,
+    meaning="An **outer product**: a column of two meets a row of two, each with each. Every "
+    "number that you fetched served two sums, A's as well as B's.",
+)

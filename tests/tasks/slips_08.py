@@ -1,0 +1,86 @@
+"""The slips that are usual in the tasks of lesson 08: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "resident_warps": [
+        ("room // (threads // 32) * (threads // 32)", "room", "wrong-formula", "return"),
+        ("room // (threads // 32) * (threads // 32)", "room // (threads // 32)", "wrong-formula",
+         "return"),
+        ("min(48, 16_384 // of_a_warp * 4)", "16_384 // of_a_warp * 4", "wrong-formula", "return"),
+        ("16_384 // of_a_warp * 4", "65_536 // of_a_warp", "wrong-formula", "return"),
+        ("(32 * registers + 255) // 256 * 256", "32 * registers", "wrong-formula", "return"),
+        ("room // (threads // 32) * (threads // 32)", "room // (threads // 32) * threads",
+         "wrong-formula", "return"),
+        ("room //", "room /", "wrong-formula", "return"),
+    ],
+    "four_sums": [
+        ("        b = B[k, x]\n        for i in range(4):\n            sums[i] += A[i, k] * b",
+         "        for i in range(4):\n            sums[i] += A[i, k] * B[k, x]", "not-used",
+         "sums[i] +="),
+        ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "wrong-formula", "C[i, x] ="),
+        ("A[i, k] * b", "A[k, i] * b", "wrong-loop-bound", "        for i in"),
+        ("b = B[k, x]", "b = B[x, k]", "out-of-bounds-read", "b = B"),
+        ("            sums[i] += A[i, k] * b", "            sums[0] += A[i, k] * b",
+         "wrong-formula", "C[i, x] ="),
+        ("        b = B[k, x]\n        for i in range(4):\n", "        b = B[k, x]\n"
+         "        for i in range(3):\n", "incomplete-output", "C[i, x] ="),
+        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "out-of-bounds-read", "sums[i] +="),
+        ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "C[i, x] ="),
+    ],
+    "two_by_two": [
+        ("        sums[0, 1] += a0 * b1\n        sums[1, 0] += a1 * b0",
+         "        sums[0, 1] += a1 * b0\n        sums[1, 0] += a0 * b1", "wrong-formula",
+         "C[y + i, x + j]"),
+        ("A[y + 1, k]", "A[y, k + 1]", "wrong-loop-bound", "for k in"),
+        ("        sums[0, 1] += a0 * b1\n", "", "incomplete-output", "C[y + i, x + j]"),
+        ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
+         "wrong-loop-bound", "for k in"),
+        ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "wrong-formula", "C[y + i, x + j]"),
+        ("        a0, a1 = A[y, k], A[y + 1, k]\n        b0, b1 = B[k, x], B[k, x + 1]\n"
+         "        sums[0, 0] += a0 * b0\n        sums[0, 1] += a0 * b1\n"
+         "        sums[1, 0] += a1 * b0\n        sums[1, 1] += a1 * b1\n",
+         "        for i in range(2):\n            for j in range(2):\n"
+         "                sums[i, j] += A[y + i, k] * B[k, x + j]\n", "not-used", "sums[i, j] +="),
+        ("A.shape[1]", "A.shape[0]", "wrong-formula", "C[y + i, x + j]"),
+    ],
+    "loads_per_multiply_add": [
+        ("(rows + columns) / (rows * columns)", "rows + columns", "wrong-formula", "return"),
+        ("(rows + columns) / (rows * columns)", "1 / (rows * columns)", "wrong-formula", "return"),
+        ("(rows + columns) / (rows * columns)", "2 / (rows * columns)", "wrong-formula", "return"),
+        ("(rows + columns) / (rows * columns)", "rows * columns / (rows + columns)",
+         "wrong-formula", "return"),
+        ("(rows + columns) / (rows * columns)", "rows + columns / rows * columns",
+         "wrong-formula", "return"),
+        ("(rows + columns) / (rows * columns)", "2", "wrong-formula", "return"),
+    ],
+    "eight_by_eight": [
+        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "wrong-loop-bound", "for k in"),
+        ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-formula", "C[top"),
+        ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
+         "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
+         "            for i in range(8):\n                for j in range(8):\n"
+         "                    sums[i, j] += a[i] * sB[k, 8 * x + j]\n", "not-used", "sums[i, j] +="),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] = a[i] * b[j]", "wrong-formula",
+         "C[top"),
+        ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-formula", "C[top"),
+        ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-formula", "C[top"),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "C[top"),
+    ],
+    "filter_bank": [
+        ("        near, far = x[i + 8 * j], x[i + 64 + 8 * j]\n        for f in range(4):\n"
+         "            tap = w[f, j]\n            sums[f, 0] += tap * near\n"
+         "            sums[f, 1] += tap * far\n",
+         "        for f in range(4):\n            sums[f, 0] += w[f, j] * x[i + 8 * j]\n"
+         "            sums[f, 1] += w[f, j] * x[i + 64 + 8 * j]\n", "not-used", "sums[f, 0] +="),
+        ("tap = w[f, j]", "tap = w[j, f]", "wrong-loop-bound", "        for f in"),
+        ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-formula", "y[f, i + 64] ="),
+        ("y[f, i + 64]", "y[f, i + 1]", "race-write-after-write", "y[f, i + 1]"),
+        ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
+         "y[f, i + 64] ="),
+        ("        y[f, i + 64] = sums[f, 1]\n", "", "incomplete-output", "y[f, i] ="),
+        ("for j in range(5)", "for j in range(4)", "wrong-formula", "y[f, i + 64] ="),
+        ("w[f, j]", "w[f, 4 - j]", "wrong-formula", "y[f, i + 64] ="),
+        ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "wrong-formula",
+         "y[f, i + 64] ="),
+    ],
+}  # fmt: skip
