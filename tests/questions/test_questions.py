@@ -58,7 +58,6 @@ WORKED_OUT = {
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
-    "05-loads-of-a-thread": 2 * 96 / 32,
     "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
     "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
     "07-wide": 32 * 16 / 128,
