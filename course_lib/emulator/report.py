@@ -462,7 +462,7 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
         )
     if race.space == "global" and race.first_block != race.second_block:
         lacking = "blocks of one launch run in any order"
-        hint = "Let each element be written by one block only, or use an atomic operation."
+        hint = "Which of the two blocks should write this element?"
     elif race.same_warp:
         lacking = "no barrier stands between, and even the threads of one warp need not run in step"
         hint = "What must be finished before this line may run, and what waits for it?"
