@@ -462,7 +462,7 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
         )
     if race.space == "global" and race.first_block != race.second_block:
         lacking = "blocks of one launch run in any order"
-        hint = "Which of the two blocks should write this element?"
+        hint = "Let each element be written by one block only, or use an atomic operation."
     elif race.same_warp:
         lacking = "no barrier stands between, and even the threads of one warp need not run in step"
         hint = "What must be finished before this line may run, and what waits for it?"
@@ -472,8 +472,9 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     facts["lacking"] = lacking
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
-    if race.code == "race-write-after-write" and race.first_block == race.second_block:
-        hint = "Which of the two threads should write this element?"
+    if race.code == "race-write-after-write":
+        rivals = "threads" if race.first_block == race.second_block else "blocks"
+        hint = f"Which of the two {rivals} should write this element?"
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before {first} has written it "
