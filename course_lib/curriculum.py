@@ -120,7 +120,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="01",
         slug="where_numbers_live",
         title="Where numbers live",
-        minutes=30,
+        minutes=20,
         goals=(
             "Name the four places that can hold a number, and who shares each",
             "Count the FLOP that a kernel does for each byte",
@@ -143,7 +143,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="03",
         slug="coalescing",
         title="Coalescing: let a warp read side by side",
-        minutes=35,
+        minutes=45,
         goals=(
             "Predict how many sectors one request of a warp touches",
             "Change one line so that the lanes of a warp read neighbours",

@@ -150,6 +150,34 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
     if len(apart) == 1:
         says = "every result is off by the same number"
         yield "wrong-formula", says, "Does the count begin with 0 or with 1?"
+    yield from _by_a_factor(calls)
+    if all(_is_nearly_right(each) for each in calls):
+        says = "a whole number is asked for, and this is a fraction"
+        yield "wrong-formula", says, "What does // do, and / not?"
+
+
+def _by_a_factor(calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
+    """Every result is too large, or too small, by the same whole factor."""
+    quotients = [
+        each.number / each.wanted for each in calls if each.number is not None and each.wanted
+    ]
+    first = quotients[0] if len(quotients) == len(calls) else 0.0
+    if first <= 0 or not _same(quotients, [first] * len(quotients)):
+        return
+    for factor, size in ((first, "large"), (1 / first, "small")):
+        if factor > 1.5 and math.isclose(factor, round(factor), rel_tol=CLOSE):
+            says = say("every result is {factor} times too {size}", factor=round(factor), size=size)
+            yield (
+                "wrong-formula",
+                says,
+                say("Where does the factor {f} come from?", f=round(factor)),
+            )
+
+
+def _is_nearly_right(call: Call) -> bool:
+    """Is it the whole number that is asked for, but for a fraction?"""
+    apart = math.inf if call.number is None else abs(call.number - call.wanted)
+    return isinstance(call.wanted, int) and apart < 1
 
 
 def _same(values: Sequence[float | None], others: Sequence[float]) -> bool:

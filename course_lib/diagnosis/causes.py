@@ -35,6 +35,7 @@ DISORDER = (
     "uninitialised-read",
     "timeout",
 )
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 NARROW = {"int8", "uint8", "int16", "uint16"}
 FLOAT64 = {"float64", "double"}
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
@@ -61,11 +62,12 @@ def explain_outside(
     shapes: Mapping[str, tuple[int, ...]],
     reach: Mapping[str, tuple[int, ...]],
     source: Source,
+    letters: Mapping[str, Sequence[str]] | None = None,
 ) -> Finding:
     """The cause of an access outside an array, if the source shows one; else the finding itself.
 
     `reach` is the shape of each array rounded up to whole tiles: no thread of the launch, and no
-    step of a tile, has any business beyond it.
+    step of a tile, has any business beyond it. `letters` names the size of every axis: ("M", "K").
     """
     array = array_of(each.cell)
     access = _access_at(source, array, each)
@@ -80,11 +82,33 @@ def explain_outside(
     looping = source.origins(slot) & source.loop_variables(access)
     if array not in shapes:
         return _outside_tile(each, source, access, slot)
+    if source.stands_on_another_axis(access, array, axis, letters or {}):
+        return _on_another_axis(each, access, slot)
     if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
-    return _check_to_blame(each, source, access, axis, source.guards(access)) or each
+    return (
+        _check_to_blame(each, source, access, axis, source.guards(access))
+        or _other_test(each, source, access, slot)
+        or each
+    )
+
+
+def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """The index is kept below the length of another axis than the one it stands on."""
+    message = say(
+        "In {access}, {index} stands on an axis of another length: {seen}",
+        index=ast.unparse(slot),
+        access=ast.unparse(access),
+        seen=each.message,
+    )
+    hint = say(
+        "How far does {index} go, and which axis of {array} is as long?",
+        index=ast.unparse(slot),
+        array=array_of(each.cell),
+    )
+    return replace(each, code="wrong-index", message=message, hint=hint)
 
 
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
@@ -161,7 +185,7 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
-        return _too_long(each, source, loops[-1], "k")
+        return _too_long(each, source, loops[-1], slot.id)
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
@@ -250,6 +274,18 @@ def _check_to_blame(
     )
     hint = "Which test should stop this thread, where the element does not exist?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
+
+
+def _other_test(
+    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+) -> Finding | None:
+    """A test that compares the index with something else than a size: with a number, say."""
+    for test, line in source.conditions(access):
+        for part in ast.walk(test):
+            orders = isinstance(part, ast.Compare) and isinstance(part.ops[0], _ORDERS)
+            if orders and isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
+                return _wrong_check(each, line)
+    return None
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:

@@ -34,6 +34,7 @@ from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.made_of import wrongly_made_of
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.slips import Slip
@@ -42,6 +43,7 @@ from course_lib.diagnosis.steps import tiles_slip
 from course_lib.diagnosis.trail import Trail, TrailMaker
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
+from course_lib.entries import axes
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, say
 
@@ -167,6 +169,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
 
 
 # Of a thread outside an array, where no thread of the launch is surplus.
+FROM_WHERE_TO_WHERE = "Which index does the very first thread have, and which the very last?"
 ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 
@@ -577,7 +580,7 @@ class Examination:
             if each.code in self.exercise.forgiven:
                 continue
             if each.code in causes.OUTSIDE:
-                each = causes.explain_outside(each, shapes, reach, self.source)
+                each = causes.explain_outside(each, shapes, reach, self.source, self.letters)
                 size = math.prod(shapes.get(causes.array_of(each.cell), ()))
                 has_one_each = size == outcome.expected.size and each.code in causes.OUTSIDE
                 if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
@@ -653,15 +656,18 @@ class Examination:
                 slip = tiles_slip(slip, [trial.outcome for trial in wrong])
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
-        return self.stale(wrong)
+        return self.stale(wrong) or self.made_of(exact, fewest=1)
 
-    def made_of(self, trial: Trial) -> Finding | None:
-        """The finding for a sum in a task that is made of other elements than it should be."""
+    def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
+        """The finding for a result in a task that is made of other elements than it should be.
+
+        `fewest` is how many it should be made of: of a single one, other slips know more.
+        """
         task = self.exercise
         if not isinstance(task, Task) or not task.reference:
             return None
         launch = self.launch(trial.case)
-        return wrongly_made_of(task, self.answer.kernel, self.source, launch, trial.outcome)
+        return wrongly_made_of(task, self.answer.kernel, self.source, launch, trial.outcome, fewest)
 
     def placed(self, slip: Slip, trial: Trial, trail: Trail | None = None) -> Finding:
         """A slip as a finding, with its line."""
@@ -675,9 +681,26 @@ class Examination:
         hint = slip.hint
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
+            innocent = self.source.index_behind_a_right_test(self.names[-1], self.letters)
+            if innocent and "missing" in slip.place:
+                changes = isinstance(innocent, ast.Subscript)
+                hint = (
+                    "What stands there before this line runs?" if changes else FROM_WHERE_TO_WHERE
+                )
+                place = Place(innocent.lineno)
+            elif self.source.joins_bits(place.line):
+                hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
         code = place.code or slip.code
         hint = place.hint or hint
         return finding(code, message, place.line, hint, "error", values=slip.values)
+
+    @property
+    def letters(self) -> dict[str, tuple[str, ...]]:
+        """The size of every axis of each array by its letter, if the curriculum entry says so."""
+        shapes = self.exercise.shapes
+        if len(shapes) != len(self.names):
+            return {}
+        return {name: axes(each) for name, each in zip(self.names, shapes, strict=True)}
 
     def fixed_loop(self, slip: Slip, trial: Trial) -> Finding | None:
         """The finding for a loop over tiles that is always equally long, if that is the slip."""

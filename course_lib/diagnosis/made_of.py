@@ -35,7 +35,7 @@ class Read:
 
 
 def wrongly_made_of(
-    task: Task, kernel: Kernel, source: Source, launch: Launch, outcome: Outcome
+    task: Task, kernel: Kernel, source: Source, launch: Launch, outcome: Outcome, fewest: int = 2
 ) -> Finding | None:
     """What the first wrong element is made of and what not, if that can be told."""
     answer = our_kernel(task)
@@ -44,7 +44,7 @@ def wrongly_made_of(
     element = tuple(int(each) for each in np.argwhere(~outcome.right)[0])
     mine = _read_for(element, kernel, launch, outcome)
     wanted = _read_for(element, answer, launch, outcome)
-    if not mine or not wanted or len(wanted) < 2:
+    if not mine or not wanted or len(wanted) < fewest:
         return None
     read, needed = ([each.index for each in some] for some in (mine, wanted))
     if sorted(read) == sorted(needed):
@@ -64,8 +64,10 @@ def wrongly_made_of(
     loop = _loop_that_counts(source, mine[-1].line)
     if loop is not None:
         return finding("wrong-loop-bound", message, loop.lineno, hint, "error")
-    code = "wrong-index" if len(read) > 1 else "wrong-formula"
+    code = "wrong-index" if len(read) > 1 or len(wanted) == 1 else "wrong-formula"
     hint = say("Which elements of {array} does this thread need, one after the other?", array=array)
+    if len(wanted) == 1:
+        hint = say("Which element of {array} does this thread need?", array=array)
     return finding(code, message, mine[-1].line, hint, "error")
 
 

@@ -428,6 +428,81 @@ class Source:
             for test in tests
         )
 
+    def joins_bits(self, line: int | None) -> bool:
+        """Does a comparison on this line have a `&` in it, which is worked out first?"""
+        return any(
+            isinstance(each, ast.BinOp) and isinstance(each.op, ast.BitAnd)
+            for part in ast.walk(self.kernel)
+            if isinstance(part, ast.Compare) and part.lineno == line
+            for each in ast.walk(part)
+        )
+
+    def letter_of(
+        self, index: ast.expr, access: ast.AST, letters: Mapping[str, Sequence[str]]
+    ) -> str:
+        """Which size an index is kept below, by a test or a loop around an access; "" if unknown.
+
+        Known are `index < A.shape[1]` as a test or part of one with `and`, and loops over range().
+        """
+        if not isinstance(index, ast.Name):
+            return ""
+        for loop in self.loops_around(access):
+            if isinstance(loop, ast.For) and index.id in loop_names(loop):
+                bounds = loop.iter.args[:2] if isinstance(loop.iter, ast.Call) else []
+                return _size_named(bounds[-1], letters) if bounds else ""
+        for test, _ in self.conditions(access):
+            for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+                if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Lt):
+                    if isinstance(part.left, ast.Name) and part.left.id == index.id:
+                        return _size_named(part.comparators[0], letters)
+        return ""
+
+    def index_behind_a_right_test(
+        self, output: str, letters: Mapping[str, Sequence[str]]
+    ) -> ast.AST | None:
+        """Where the output's index is worked out, if the test before its store is as it should be.
+
+        The store itself if it changes what stands there instead of writing it anew.
+        """
+        stores = self.accesses(output, store=True)
+        if not stores or not self._all_axes_fit(stores[-1], output, letters):
+            return None
+        changes = isinstance(self.parents.get(stores[-1]), ast.AugAssign)
+        index = indices_of(stores[-1])[0]
+        sets = self.assignments(index.id) if isinstance(index, ast.Name) else []
+        return stores[-1] if changes or not sets else sets[0]
+
+    def stands_on_another_axis(
+        self, access: ast.Subscript, array: str, axis: int, letters: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Is an index kept below the length of another axis, and is that not the test's fault?
+
+        A loop is innocent if the axis that it counts has no index of its own; a test, if it is
+        right for the output.
+        """
+        slots, own = indices_of(access), letters.get(array, ())
+        counted = self.letter_of(slots[axis], access, letters)
+        if len(own) != len(slots) or counted in ("", own[axis]):
+            return False
+        if self.origins(slots[axis]) & self.loop_variables(access):
+            return any(
+                letter == counted and self.letter_of(slot, access, letters) != letter
+                for letter, slot in zip(own, slots, strict=True)
+            )
+        output = next(reversed(letters))
+        stores = self.accesses(output, store=True)
+        return bool(stores) and self._all_axes_fit(stores[-1], output, letters)
+
+    def _all_axes_fit(
+        self, access: ast.Subscript, array: str, letters: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Is each index tested against the length of the axis it stands on, and all by `and`?"""
+        slots, own = indices_of(access), letters.get(array, ())
+        tests = [test for test, _ in self.conditions(access)]
+        if any(isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) for test in tests):
+            return False
+        return bool(own) and [self.letter_of(each, access, letters) for each in slots] == list(own)
+
     def tests_a_size(self, test: ast.expr) -> bool:
         """Does it compare something with the size of an array?"""
         if isinstance(test, ast.Name):  # inside = row < M and col < N
@@ -652,3 +727,19 @@ def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -
         if starts:
             return max(starts)
     return bound_line(source, loop)
+
+
+def _size_named(bound: ast.expr, letters: Mapping[str, Sequence[str]]) -> str:
+    """The letter of the size that A.shape[1], len(A) or A.size says; "" if it is none of these."""
+    match bound:
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+            slice=ast.Constant(value=int(axis)),
+        ):
+            own = letters.get(name, ())
+            return own[axis] if 0 <= axis < len(own) else ""
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            return letters[name][0] if letters.get(name) else ""
+        case ast.Attribute(value=ast.Name(id=name), attr="size"):
+            return letters[name][0] if len(letters.get(name, ())) == 1 else ""
+    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import cmath
+import difflib
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -350,7 +351,7 @@ class ExpressionTyper:
         named_only = node.attr in _METHODS_THAT_ALLOCATE and node not in self.called
         code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")
         message = say("An array in a kernel has no attribute .{attribute}.", attribute=node.attr)
-        raise rejection(code, message, node, hint)
+        raise rejection(code, message, node, hint or _OF_AN_ARRAY.get(node.attr, ""))
 
     def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
         if reference.path in ATTRIBUTES:
@@ -395,6 +396,7 @@ class ExpressionTyper:
                 raise rejection("unsupported", message, node, "A loop divides each element.")
             if isinstance(left, T.ArrayType) or isinstance(right, T.ArrayType):
                 hint = "A thread works on elements, not on whole arrays: is an index missing?"
+            hint = hint or lacking(left) or lacking(right)
             raise rejection("compile-error", message, node, hint)
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
         try:
@@ -492,9 +494,7 @@ class ExpressionTyper:
             "compile-error",
             say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
             node,
-            "A shape holds several numbers, one for each axis: which one is meant?"
-            if T.TupleType in (type(left), type(right))
-            else "",
+            lacking(left) or lacking(right),
         )
 
     def compare_members(
@@ -686,9 +686,7 @@ class ExpressionTyper:
             hint = "Leave it out, and index with one number fewer."
             message = "The emulator does not know None as an index."
             raise rejection("unsupported", message, index, hint)
-        hint = "Use `//` for a whole number." if T.is_float(typed.type) else ""
-        if str(typed.type) in REGISTERS_WITH_AXES:
-            hint = "It has a number for each direction: .x, .y and .z."
+        hint = "Use `//` for a whole number." if T.is_float(typed.type) else lacking(typed.type)
         raise rejection(
             "compile-error", say("{type} cannot be an index.", type=typed.type), index, hint
         )
@@ -764,7 +762,11 @@ class ExpressionTyper:
         kind = self.expression(node.func, env).type
         if isinstance(kind, T.Static):
             return kind.value
-        raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node)
+        if isinstance(kind, T.ArrayType | T.TupleType):
+            hint = "What stands in it is taken out with square brackets."
+        else:
+            hint = "It is a number already: it needs no brackets." if T.is_scalar(kind) else ""
+        raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node, hint)
 
     def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
         names = tuple(argument.arg for argument in node.args.args)
@@ -894,8 +896,10 @@ class ExpressionTyper:
             return rejection(
                 "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
             )
+        kinds = [self.typing.types.get(each) for each in node.args]
+        hint = next((each for each in map(lacking, filter(None, kinds)) if each), "")
         refusal = rejection(
-            "compile-error", say("{name}: {said}.", name=name, said=error.said), node
+            "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
         )
         if isinstance(error, T.LiteralNeeded):
             return _LiteralNeeded(refusal)
@@ -1000,6 +1004,11 @@ _NUMBAS_ARRAY_ATTRIBUTES = frozenset(
     std sum transpose var view""".split()
 )
 _NUMBAS_NUMBER_ATTRIBUTES = frozenset("bit_count conjugate imag item real view".split())
+_OF_AN_ARRAY = {
+    "append": "An array keeps its length. Its elements are written by index, as in out[i] = …",
+    "len": "len(a) is the length of an array a; a.shape has one for each axis.",
+    "length": "len(a) is the length of an array a; a.shape has one for each axis.",
+}
 _OF_A_NUMBER = {
     "bit_count": "cuda.popc(…) counts the bits that are set.",
     "imag": "A number that is not complex has the imaginary part 0.",
@@ -1159,3 +1168,21 @@ def _hint_at(name: str) -> str | Sentence:
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
         return say("A kernel is given arrays only. Which entry of a .shape is {name}?", name=name)
     return "Is it mistyped, or is an import missing?"
+
+
+def lacking(kind: T.Type) -> str:
+    """What a type that is no number most likely lacks, as a hint; "" if that cannot be told."""
+    if isinstance(kind, T.TupleType):
+        return "A shape holds several numbers, one for each axis: which one is meant?"
+    if isinstance(kind, T.ArrayType):
+        return "An array holds many numbers: is its length meant, or one of its elements?"
+    if not isinstance(kind, T.Static) or not isinstance(kind.value, Reference):
+        return ""
+    path = kind.value.path
+    if path in REGISTERS_WITH_AXES:
+        return "It has a number for each direction: .x, .y and .z."
+    if path in INTRINSICS:
+        return say("{name} is a function: what follows it in brackets?", name=_short(kind.value))
+    known = {each.lower(): each for each in ATTRIBUTES}  # threadidx.x and threadIdx.X alike
+    near = difflib.get_close_matches(path.lower(), known, n=1, cutoff=0.9)
+    return say("Did you mean {near}?", near=known[near[0]].removeprefix("numba.")) if near else ""

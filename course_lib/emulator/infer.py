@@ -17,7 +17,7 @@ import numpy as np
 
 from course_lib.emulator import types as T
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.expressions import Common, ExpressionTyper
+from course_lib.emulator.expressions import Common, ExpressionTyper, lacking
 from course_lib.emulator.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.parse import Kernel
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
@@ -159,6 +159,7 @@ class _Inference(ExpressionTyper):
                 "compile-error",
                 say("Only a tuple can be unpacked, not {type}.", type=value.type),
                 node,
+                lacking(value.type),
             )
         if len(value.type.items) != len(items):
             raise rejection(
@@ -308,10 +309,18 @@ class _Inference(ExpressionTyper):
         raise rejection("unsupported", "The types in this loop do not settle.", node, hint)
 
     def break_statement(self, node: ast.Break, env: Environment) -> None:
-        self.loops[-1].breaks.append(env)
+        self.around(node).breaks.append(env)
 
     def continue_statement(self, node: ast.Continue, env: Environment) -> None:
-        self.loops[-1].continues.append(env)
+        self.around(node).continues.append(env)
+
+    def around(self, node: ast.Break | ast.Continue) -> _Loop:
+        """The innermost loop, which a `break` or `continue` is about."""
+        if not self.loops:
+            message = say("`{word}` stands outside of all loops.", word=_keyword(node))
+            hint = "An `if` around the other lines keeps a thread away from them."
+            raise rejection("compile-error", message, node, hint)
+        return self.loops[-1]
 
     def return_statement(self, node: ast.Return, env: Environment) -> None:
         kind: T.Type = T.Static(None)

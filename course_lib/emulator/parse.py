@@ -392,9 +392,12 @@ def parse_text(text: str, filename: str) -> ast.Module:
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
             tree = ast.parse(text, filename)
     except SyntaxError as error:
-        raise rejection(
-            "compile-error", say("This is no valid Python: {said}.", said=error.msg), error.lineno
-        ) from None
+        said, hint = error.msg, ""
+        if said.startswith("cannot assign to function call"):  # and it advises `==`
+            said = "nothing can be stored in a call"
+            hint = "An element of an array stands in square brackets."
+        message = say("This is no valid Python: {said}.", said=said)
+        raise rejection("compile-error", message, error.lineno, hint) from None
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
         raise rejection(

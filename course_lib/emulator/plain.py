@@ -454,9 +454,11 @@ class Walk:
                 texts = [self.text(each, scope) for each in parts]
                 return self.guarded(node, "".join, texts)
         unknown = type(node).__name__
-        raise rejection(
-            "unsupported", say("{unknown} is not known in a plain function.", unknown=unknown), node
+        hint = (
+            "`{}` is a dictionary; an empty set is `set()`." if isinstance(node, ast.Dict) else ""
         )
+        message = say("{unknown} is not known in a plain function.", unknown=unknown)
+        raise rejection("unsupported", message, node, hint)
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
@@ -516,7 +518,11 @@ class Walk:
             )
         known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
         near = closest(name, known)
-        hint = say("Did you mean {near}?", near=near[0]) if near else ""
+        hint = (
+            say("Did you mean {near}?", near=near[0])
+            if near
+            else "Is it mistyped, or is an import missing?"
+        )
         stopped(
             node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read"
         )

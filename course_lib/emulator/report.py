@@ -472,8 +472,9 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     facts["lacking"] = lacking
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
-    if race.code == "race-write-after-write" and race.first_block == race.second_block:
-        hint = "Which of the two threads should write this element?"
+    if race.code == "race-write-after-write":
+        rivals = "threads" if race.first_block == race.second_block else "blocks"
+        hint = f"Which of the two {rivals} should write this element?"
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before {first} has written it "

@@ -109,7 +109,7 @@ QUESTIONS = (
     ),
     Number(
         id="00-my-number",
-        asks="A launch has 5 blocks of 64 threads. Which `i` has thread 10 of block 3, if "
+        asks="A launch has 5 blocks of 64 threads. What is `i` in thread 10 of block 3, if "
         "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`?",
         value=lambda: place_of(block=3, thread=10),
         unit="",

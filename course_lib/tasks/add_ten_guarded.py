@@ -45,6 +45,6 @@ def add_ten_guarded(a, out):
     out[i] = a[i] + 10
 ''',
     par=2,
-    meaning="That `if` is called the guard. Almost every kernel needs one, and no check of this "
-    "course forgives its absence.",
+    meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and no "
+    "check of this course forgives its absence.",
 )

@@ -1,6 +1,6 @@
 """A broadcast: each element of a table from one of a column and one of a row."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="column_plus_row",
@@ -14,6 +14,18 @@ TASK = Task(
     reference=lambda a, b: a[:, None] + b[None, :],
     asks=("bounds",),
     formula="out[row, column] = a[row] + b[column]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, b: a[:, None] * b[None, :],
+            "they are products",
+            "What becomes of `a[row]` and `b[column]`?",
+        ),
+        WrongIdea(
+            lambda a, b: a[:, None] - b[None, :],
+            "they are differences",
+            "What becomes of `a[row]` and `b[column]`?",
+        ),
+    ),
     hints=(
         "Which element of `a` does a thread in row 2 need, and which of `b` one in column 5?",
         "The shape of `out` says where the table ends.",

@@ -1,6 +1,6 @@
 """A map over a matrix: two axes, x is the column."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="double_matrix",
@@ -14,6 +14,15 @@ TASK = Task(
     reference=lambda A: 2 * A,
     asks=("bounds",),
     formula="out[row, column] = 2 * A[row, column]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A**2,
+            "they are squares",
+            "What is twice a number, and what is it times itself?",
+        ),
+        WrongIdea(lambda A: A + 2, "2 is added", "What is twice a number?"),
+        WrongIdea(lambda A: A / 2, "they are halves", "What is twice a number?"),
+    ),
     hints=(
         "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",
         "x counts the columns and y the rows, so an element is `A[y, x]`.",

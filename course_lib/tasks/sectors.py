@@ -23,7 +23,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda stride, offset: len({lane * stride // IN_A_SECTOR for lane in range(LANES)}),
-            "the offset is left out",
+            "the offset changes nothing",
             "Where does lane 0 read if the offset is 5?",
         ),
         WrongIdea(
@@ -70,12 +70,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride or 1),
-            "the offset is left out",
+            "the offset changes nothing",
             "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride),
-            "the offset is left out, and stride 0",
+            "the offset changes nothing, and stride 0 is left out",
             "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
         ),
         WrongIdea(

@@ -18,7 +18,7 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="y[i] = x[i] + x[i + 64] + x[i + 128] + …",
     hints=(
-        "Which number has a thread among all 64, and which numbers of x are its own?",
+        "What is a thread's number among all 64, and which numbers of x are its own?",
         "`cuda.grid(1)` is the thread's number, `cuda.gridsize(1)` how many there are.",
         "A sum that starts as `float32(0)`, a grid-stride loop, and one store after it.",
     ),

@@ -14,6 +14,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("flops / (4 * (loads + stores))", "1 / 12", "hardcoded-answer", "return"),
     ],
     "grid_stride": [
+        ("cuda.gridsize(1)", "cuda.gridsize", "compile-error", "for i in"),
         ("cuda.gridsize(1)", "64", "race-write-after-write", "y[i] ="),
         ("cuda.gridsize(1)", "32", "race-write-after-write", "y[i] ="),
         (", cuda.gridsize(1)", "", "race-write-after-write", "y[i] ="),
@@ -26,6 +27,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * x[i]", "x[i] + 2", "wrong-formula", "y[i] ="),
     ],
     "bytes_in_flight": [
+        ("latency_ns * gb_per_s", "latency_ns * gb_per_s * 1000", "wrong-formula", "return"),
         ("latency_ns * gb_per_s", "gb_per_s / latency_ns", "wrong-formula", "return"),
         ("latency_ns * gb_per_s", "latency_ns / gb_per_s", "wrong-formula", "return"),
         ("latency_ns * gb_per_s", "latency_ns * 1e-9 * gb_per_s", "wrong-formula", "return"),
