@@ -153,7 +153,8 @@ QUESTIONS = (
             Choice("Nothing.", "So say the conflict counters: none before, none after."),
             Choice("It gets slower.", "And no conflict counter says why.", right=True),
         ),
-        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × {size}). "
+        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, "
+        "{size} × {size}). "
         "Where rows begin at multiples of 16 bytes, the compiler loads four steps of `sA` at once. "
         "Rows of 33 words don't: {loads} shared loads for each multiply–add became {padded_loads}.",
         facts=padded_facts,

@@ -4,7 +4,6 @@ import numpy as np
 
 from course_lib.exercise import Task, WrongIdea
 
-
 GIVEN = '''\
 from course_lib.intrinsics import unroll, unrolled
 
