@@ -489,7 +489,7 @@ class Source:
                 letter == counted and self.letter_of(slot, access, letters) != letter
                 for letter, slot in zip(own, slots, strict=True)
             )
-        output = next(reversed(letters))
+        output = list(letters)[-1]
         stores = self.accesses(output, store=True)
         return bool(stores) and self._all_axes_fit(stores[-1], output, letters)
 

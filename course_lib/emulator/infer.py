@@ -182,10 +182,13 @@ class _Inference(ExpressionTyper):
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):
+            is_text = isinstance(value.type, T.Static) and isinstance(value.type.value, str)
+            hint = "A number stands without quotes." if is_text else lacking(value.type)
             raise rejection(
                 "compile-error",
                 say("Cannot store {type} in an element of {place}.", type=value.type, place=place),
                 target,
+                hint,
             )
         self.typing.types[target] = place
         if isinstance(place, T.ArrayType):

@@ -152,7 +152,7 @@ QUESTIONS = (
     ),
     Number(
         id="00-bytes",
-        asks="How many bytes does it ask for per addition, reads and writes together?",
+        asks="How many bytes does the kernel ask for per addition, reads and writes together?",
         value=bytes_per_addition,
         unit="bytes",
         slips=(

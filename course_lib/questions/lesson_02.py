@@ -75,7 +75,8 @@ QUESTIONS = (
             Slip(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
         ),
         reveal="All {answer} in row 3 of C: one for each column of B. In the same way a number of "
-        "B serves a whole column of C. And every one of those threads loads it for itself.",
+        "B serves a whole column of C. And every one of those threads loads it for itself. (The "
+        "picture shows the same for 4 × 4 matrices.)",
         figure=sharing_picture,
         spoilers=("a whole row of outputs", "serves a whole column"),
     ),
