@@ -56,8 +56,8 @@ WORKED_OUT = {
     "03-step": 1 + len({4 * column // 32 for column in range(32)}),
     "03-faster": median_ms("naive") / median_ms("coalesced"),
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
-    "04-strip": 16 * 2 * 4,
-    "04-how-often": 12 / 4,
+    "04-strip": 32 * 4 * 4,
+    "04-one-block": 16 * 64,
     "05-loads-of-a-thread": 2 * 96 / 32,
 }
 
