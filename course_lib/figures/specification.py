@@ -297,7 +297,7 @@ class _Plan:
     def _ahead(self, name: str) -> tuple[int, int] | None:
         """The lit element of an array left of the output in the same row, or above in the same
         column, from which one looks straight at the output's; None if there is no such."""
-        if name == self.output or name not in self.rule.sources:
+        if name in (self.output, *self.left[:-1]) or name not in self.rule.sources:
             return None
         lit, aim = self._lit(name), self._aim
         if name in self.left:
@@ -334,13 +334,13 @@ class _Plan:
 
         None where they would cover numbers: there the colour has to do.
         """
+        if name in self.left[:-1]:
+            return
         sheet, target = self.sheets[name], self.sheets[self.output]
         end_x, end_y = target.middle(*self._aim)
         half = self.cell / 2
         ahead = self._ahead(name)
         if ahead is not None and name in self.left:
-            if name != self.left[-1]:
-                return
             start, end = (sheet.corner[0] + sheet.width, end_y), (target.corner[0], end_y)
             ways = [(start, end)]
         elif ahead is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
@@ -137,3 +138,32 @@ def test_a_long_axis_is_shortened_around_what_is_picked_out(
     size: int, most: int, keep: tuple[int, ...], drawn: tuple[int | None, ...]
 ) -> None:
     assert slots(size, most, keep) == drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("running_totals", 8), ("grid_stride", 1), ("naive_by_rows", 4)]
+)
+def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
+    """A running total is made of all that came before; another element of a loop is not."""
+    rule = module._rule(launch_answer(TASKS[name], "reading"))
+    assert {len(each) for each in rule.sources.values()} == {count}
+
+
+@pytest.mark.parametrize("name", ["running_totals", "reverse_sixteen"])
+def test_what_changes_with_a_source_is_the_element(name):
+    ran = launch_answer(TASKS[name], "reading")
+    rule = module._rule(ran)
+    for array, indices in rule.sources.items():
+        for index in indices:
+            after = launch_answer(TASKS[name], "reading", (array, index)).output
+            assert after[rule.element] != ran.output[rule.element]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("rows_with_rows", 0), ("running_totals", 0), ("reverse_sixteen", 1)]
+)
+def test_no_arrow_covers_numbers(name, count):
+    """An array with another one between it and the output sends none, nor does a crowd."""
+    drawn = figures.wanted(name).figure
+    arrows = [each for axes in drawn.axes for each in axes.texts if isinstance(each, Annotation)]
+    assert len(arrows) == count
