@@ -37,6 +37,8 @@ WORKED_OUT = {
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
+    "05-who-asks": 16,
+    "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
 }
 
 
