@@ -173,7 +173,7 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="One warp after the other, {wrong} of 64 sums are wrong, and {nan} of these are "
+        reveal="One warp after the other, {wrong} sums are wrong, and {nan} of these are "
         "NaN: nothing looks broken. And a test with a single turn would pass.",
         facts=next_turn_facts,
         spoilers=("nothing looks broken", "of the next turn"),
@@ -188,9 +188,9 @@ QUESTIONS = (
             Slip(lambda: 2048, "So many are in A and B. But each block loads its own tiles."),
             Slip(lambda: 512, "That is one block. How many blocks cover C?"),
         ),
-        reveal="{answer}: 16 blocks, and two tiles of 256 numbers for each. That is {times} times "
+        reveal="{answer}: each of the {blocks} blocks loads two tiles. That is {times} times "
         "fewer, for every number loaded serves as many threads as a tile is wide.",
-        facts=lambda: {"times": loaded(COALESCED) // loaded(ONE_TILE)},
+        facts=lambda: {"blocks": (64 // 16) ** 2, "times": loaded(COALESCED) // loaded(ONE_TILE)},
         spoilers=("8,192", "16 times fewer"),
     ),
     WhichLine(

@@ -63,6 +63,8 @@ WORKED_OUT = {
     "07-wide": 32 * 16 / 128,
     "07-seconds": BANKS["transpose"]["ms"]["tile"] / BANKS["transpose"]["ms"]["padded"],
     "07-neighbours": sum(32 * thread % 32 == 0 for thread in range(32)),
+    "05-who-asks": 16,
+    "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
 }
 
 
