@@ -59,6 +59,16 @@ TASK = Task(
             "Which lanes has a warp? `range(32)` has them all.",
         ),
         WrongIdea(
+            lambda stride: 1,
+            "different words of one bank are counted once",
+            "Words 0 and 32 lie in bank 0. What do they become before they are counted?",
+        ),
+        WrongIdea(
+            lambda stride: 32,
+            "this is how many banks (or lanes) there are",
+            "Each bank has a count of its own. Which of them decides?",
+        ),
+        WrongIdea(
             lambda stride: stride % 32 or 32,
             "at stride 3 no two lanes meet in a bank",
             "Write down the banks of lanes 0, 1, 2, … at stride 3, until one comes again.",

@@ -129,7 +129,7 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         figures.own_run(
             "put_seven", kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
         )
-    huge = replace(TASKS["add_ten_guarded"], shapes=("5000", "5000"))
+    huge = replace(TASKS["add_ten_guarded"], shapes=("13000", "13000"))
     monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
     with pytest.raises(NoPicture, match="too many"):
         figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
