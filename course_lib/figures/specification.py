@@ -190,7 +190,9 @@ class _Plan:
             extent(self.drawn[name][0]) for name in (*self.left, self.output)
         )
         names = sum(map(_name_width, (*self.left, self.output)))
-        return min(_LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, max(3.9 / rows, _SMALLEST_CELL))
+        return min(
+            _LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, max(3.9 / rows, _SMALLEST_CELL)
+        )
 
     def _sheets(self) -> dict[str, Sheet]:
         x = _MARGIN + _name_width(self.output if not self.left else self.left[0])

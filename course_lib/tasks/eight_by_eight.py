@@ -4,7 +4,6 @@ import numpy as np
 
 from course_lib.exercise import Task, WrongIdea
 
-
 GIVEN = '''\
 from course_lib.intrinsics import unroll, unrolled
 
@@ -43,6 +42,8 @@ LOOP = """\
                 for j in range(8):
                     sums[i, j] += a[i] * b[j]
 """
+
+
 def _squares(rows, columns):  # type: ignore[no-untyped-def]
     """Each thread's square, of the columns of A and of B that it takes in all steps of k."""
     return np.einsum("kyxi,kyxj->yixj", rows, columns).reshape(128, 128)
@@ -131,8 +132,13 @@ TASK = Task(
     .replace("cuda.threadIdx.x, cuda.threadIdx.y", UNSIGNED.format("thread"))
     .replace("cuda.blockIdx.y * 128, cuda.blockIdx.x * 128", "128 * top, 128 * left")
     .replace("    top, left", f"    left, top = {UNSIGNED.format('block')}\n    top, left")
-    .replace("    for start in range(0, A.shape[0], 16):", "    start = 0\n    while start < A.shape[0]:")
-    .replace("        cuda.syncthreads()\n    for", "        cuda.syncthreads()\n        start += 16\n    for"),
+    .replace(
+        "    for start in range(0, A.shape[0], 16):", "    start = 0\n    while start < A.shape[0]:"
+    )
+    .replace(
+        "        cuda.syncthreads()\n    for",
+        "        cuda.syncthreads()\n        start += 16\n    for",
+    ),
     par=7,
     meaning="64 sums that stay in registers, 16 numbers fetched for 64 multiply-adds. This is what "
     "every fast matmul is at its core.",

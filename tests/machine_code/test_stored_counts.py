@@ -84,7 +84,9 @@ def test_the_stored_counts_are_those_of_this_compiler(name: str, tmp_path: Path)
 def test_what_the_lesson_says_about_them() -> None:
     assert counted("eight_by_eight").instructions <= TASKS["eight_by_eight"].instructions
     assert counted("eight_by_eight unsigned").instructions > TASKS["eight_by_eight"].instructions
-    assert counted("sixteen_by_sixteen").spilled_bytes > 0 == counted("eight_by_eight").spilled_bytes
+    assert (
+        counted("sixteen_by_sixteen").spilled_bytes > 0 == counted("eight_by_eight").spilled_bytes
+    )
     assert counted("coalesced").instructions > 4 * counted("coalesced_while").instructions
     assert {*RUNGS, *VARIANTS} == set(names())
 
@@ -97,4 +99,6 @@ if __name__ == "__main__":
             kernels[kernel] = row(made, of_each)
             label = f"{made.versions}, for sm_75"
             print(kernel, of_each, made.spill_store_bytes, file=sys.stderr)
-    (FOLDER / "sm_75.json").write_text(json.dumps({"label": label, "kernels": kernels}, indent=1) + "\n")
+    (FOLDER / "sm_75.json").write_text(
+        json.dumps({"label": label, "kernels": kernels}, indent=1) + "\n"
+    )
