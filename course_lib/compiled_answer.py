@@ -35,7 +35,9 @@ def with_machine_code(task: Task, kernel: Any, report: Report) -> Report:
     each = compiled.over_a_tile(task.multiply_adds)
     if compiled.spill_store_bytes or each is None or each > task.instructions:
         return _not_yet(task, report, _too_many(task, compiled, each))
-    return replace(report, note=f"On sm_75: {each:.2f} instructions for each multiply-add.")
+    return replace(
+        report, note=f"On sm_75: {each:.2f} instructions for each multiply-add, over a whole tile."
+    )
 
 
 def _not_yet(task: Task, report: Report, found: Finding) -> Report:
@@ -50,9 +52,9 @@ def _too_many(task: Task, compiled: machine_code.CompileReport, each: float | No
     line = _busiest_line(compiled)
     if each is None:
         message = say(
-            "The machine code has {loops} more loops beside the one that multiplies, so the "
-            "instructions of a whole tile cannot be counted.",
-            loops=compiled.loops_beside,
+            "The machine code has {loops} in the loop over tiles, beside the one that multiplies, "
+            "so the instructions of a whole tile cannot be counted.",
+            loops="another loop" if compiled.loops_beside == 1 else "more loops",
         )
         hint = "Which loop has a number of trips that the compiler cannot know?"
     elif compiled.spill_store_bytes:
