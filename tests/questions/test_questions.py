@@ -56,15 +56,15 @@ WORKED_OUT = {
     "03-step": 1 + len({4 * column // 32 for column in range(32)}),
     "03-faster": median_ms("naive") / median_ms("coalesced"),
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
-    "04-strip": 16 * 2 * 4,
-    "04-how-often": 12 / 4,
+    "04-strip": 32 * 4 * 4,
+    "04-one-block": 16 * 64,
+    "05-who-asks": 16,
+    "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
     "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
     "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
     "07-wide": 32 * 16 / 128,
     "07-seconds": BANKS["transpose"]["ms"]["tile"] / BANKS["transpose"]["ms"]["padded"],
     "07-neighbours": sum(32 * thread % 32 == 0 for thread in range(32)),
-    "05-who-asks": 16,
-    "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
 }
 
 
