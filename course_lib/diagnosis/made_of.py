@@ -76,8 +76,10 @@ def _read_for(
 ) -> list[Read] | None:
     """What the thread that wrote an element last has read of the input for it, in its order.
 
-    None if nobody wrote it, or if threads hand numbers to each other.
+    None if nobody wrote it, if threads hand numbers to each other, or if the kernel takes others.
     """
+    if len(kernel.parameters) != 2:
+        return None
     source, target = kernel.parameters
     inputs = [each.copy() for each in outcome.inputs]
     output = np.full(outcome.expected.shape, outcome.poison, np.float32)
