@@ -89,14 +89,18 @@ class OwnRun:
 
     @property
     def counts(self) -> str:
-        """One line: idle threads, what was loaded and stored, barriers."""
+        """Idle threads, what was loaded and stored, shared memory, barriers."""
         idle = self.profile.threads - len(self.busy)
-        told = [f"{counted(idle, 'thread')} {'write' if idle != 1 else 'writes'} nothing (hatched)"]
-        told = told if idle else []
+        verb = "write" if idle != 1 else "writes"
+        told = [f"{counted(idle, 'thread')} {verb} nothing (hatched)"] if idle else []
         profile = self.profile
         told.append(self._moved("loaded", profile.global_load_bytes, profile.global_load_sectors))
         told.append(self._moved("stored", profile.global_store_bytes, profile.global_store_sectors))
         blocks = int(np.prod(self.grid))
+        cells = sum(int(np.prod(each.shape)) for each in profile.shared_arrays)
+        told.append(
+            f"{counted(cells, 'shared cell')}{' per block' * (blocks > 1)}" if cells else ""
+        )
         if profile.barriers and profile.barriers % blocks == 0:
             each = " per block" if blocks > 1 else ""
             told.append(f"{counted(profile.barriers // blocks, 'barrier')}{each}")
@@ -114,8 +118,11 @@ class OwnRun:
     def sentence(self) -> str:
         if self.picked is None:
             return "No element was written."
+        writer = self.writers[self.picked]
         index = ", ".join(map(str, self.picked))
-        wrote = f"{self.thread_words(self.writers[self.picked])} wrote {self.output}[{index}]"
+        others = sum(thread == writer for thread in self.writers.values()) - 1
+        more = f" and {counted(others, 'other element')}" if others else ""
+        wrote = f"{self.thread_words(writer)} wrote {self.output}[{index}]{more}"
         return f"{wrote}{self._from_shared()}."
 
     def _from_shared(self) -> str:

@@ -31,6 +31,11 @@ class Rows:
         self.cell = min(LARGEST_CELL, room / longest)
         self.tall = max(self.cell, 0.22)
 
+    @property
+    def _picked_writer(self) -> Thread | None:
+        """The thread that is picked out, with all that it wrote."""
+        return None if self.run.picked is None else self.run.writers[self.run.picked]
+
     def _shared_array(self) -> tuple[str, int] | None:
         """Name and length of the one shared array of a launch with one block, if it has one."""
         arrays = self.run.profile.shared_arrays
@@ -90,7 +95,7 @@ class Rows:
                 self.run.block_number(thread),
                 place % self.per_block,
                 is_idle=thread not in self.run.busy,
-                is_lit=self.run.picked is not None and thread == self.run.writers[self.run.picked],
+                is_lit=thread == self._picked_writer,
             )
         if self.blocks > 1 and self.per_block * self.cell > 0.5:
             for number in range(self.blocks):
@@ -103,7 +108,7 @@ class Rows:
         for place in range(self.elements):
             writer = self.run.writers.get((place,))
             number = None if writer is None else self.run.block_number(writer)
-            is_lit = (place,) == self.run.picked
+            is_lit = writer is not None and writer == self._picked_writer
             self._draw_cell(axes, self.x_of_cell(place), y, number, None, is_lit=is_lit)
         self._number(axes, y + self.tall + 0.1, self.elements)
 
@@ -168,7 +173,7 @@ class Rows:
         every = max(1, -(-len(self.run.writers) // _LINES))
         for (place,), thread in sorted(self.run.writers.items()):
             from_thread = self.place_of[thread]
-            is_lit = (place,) == self.run.picked
+            is_lit = thread == self._picked_writer
             if from_thread % every == 0 or is_lit:
                 start, end = (self.x_of_thread(from_thread), top), (self.x_of_cell(place), bottom)
                 self._draw_line(axes, start, end, is_lit=is_lit)

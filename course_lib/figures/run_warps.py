@@ -26,7 +26,8 @@ class _Asked:
 class WarpRequests:
     """For each line that accesses a global array, the first request of the first warp."""
 
-    ROW, BOX = 0.46, 0.185
+    ROW = 0.46
+    BOX, NEXT, APART = (pixels / style.DPI for pixels in (16, 2, 7))  # 32 boxes fit
 
     def __init__(self, run: OwnRun) -> None:
         self.asked = list(_requests(run))
@@ -57,7 +58,7 @@ class WarpRequests:
         x, before = LEFT, None
         part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
         for sector, used in sorted(asked.sectors.items()):
-            x += 0.0 if before is None else 0.025 if sector == before + 1 else 0.07
+            x += 0.0 if before is None else self.NEXT if sector == before + 1 else self.APART
             style.rectangle(
                 axes, (x, y), self.BOX, 0.15, facecolor=style.tint(style.BLUE, 0.15),
                 edgecolor=style.GREY, linewidth=0.7,

@@ -117,11 +117,11 @@ def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose)
     sizes = {k: 0 if entries.is_free(k) else int(k) for each in letters.values() for k in each}
     free = [k for k in sizes if not sizes[k]]
     threads = _threads_along(task, of_output)
-    all_threads = _threads_of_fixed_grid(task)
+    few_threads = _threads_of_few(task, of_output)
     in_a_row = {each[0] for each in letters.values() if len(each) == 1}
     for letter in free:
-        if all_threads > 1 and letter in in_a_row:  # so each thread meets more than one element
-            sizes[letter] = 2 * all_threads + max(1, all_threads // 4)
+        if few_threads > 1 and letter in in_a_row:
+            sizes[letter] = 2 * few_threads + max(1, few_threads // 4)
         elif letter not in of_output:
             sizes[letter] = _ALONG_K[purpose]
         elif purpose == "running":
@@ -142,13 +142,17 @@ def _threads_along(task: Task, of_output: tuple[str, ...]) -> dict[str, int]:
     return {k: count for k, count in pairs if isinstance(k, str)}
 
 
-def _threads_of_fixed_grid(task: Task) -> int:
-    """How many threads a launch has whose grid is the same for arrays of any length; else 0."""
-    if len(task.shapes[-1:]) != 1 or not task.grid or any(isinstance(k, str) for k in task.grid):
+def _threads_of_few(task: Task, of_output: tuple[str, ...]) -> int:
+    """How many threads a launch has that each take several elements of a row; else 0.
+
+    Their number is fixed, or a block of them covers a tile of more elements than it has threads.
+    """
+    threads = [task.constants[size] if isinstance(size, str) else size for size in task.block]
+    if task.tile is not None and len(of_output) == 1:
+        return int(np.prod(threads))
+    if not task.grid or any(isinstance(k, str) for k in task.grid):
         return 0
-    return int(np.prod(task.launch((1, 1)[: len(entries.axes(task.shapes[-1]))]).block)) * int(
-        np.prod(task.grid)
-    )
+    return int(np.prod(threads)) * int(np.prod(task.grid))
 
 
 def _ragged(threads: int, axes: int) -> int:

@@ -6,6 +6,8 @@ edge where the task's sizes are free. Everything that is drawn is read from its 
 
 from __future__ import annotations
 
+import textwrap
+
 from course_lib.curriculum import TASKS
 from course_lib.emulator import KernelRejected, kernel_from
 from course_lib.figures import style
@@ -17,6 +19,8 @@ from course_lib.figures.run_rows import Rows
 from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
 
+_NO_BREAK = "\u00a0"
+_MOST_LETTERS = 106  # in a line of counts
 _MOST_CELLS = 4096  # threads, or elements of the output
 
 
@@ -39,9 +43,11 @@ def own_run(task_id: str, kernel: object) -> Picture:
     warps = WarpRequests(ran) if ran.is_about_warps else None
     height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
     title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
-    width = max(drawing.width, 0.105 * len(title), 0.067 * len(ran.counts), 4.0) + 2 * LEFT
+    lines = _in_lines(ran.counts)
+    longest = max(map(len, lines), default=0)
+    width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
     width = style.WIDTH if warps else min(width, style.WIDTH)
-    figure = style.card(height, title, ran.counts, width=width)
+    figure = style.card(height, title, "\n".join(lines), width=width)
     axes = style.canvas(figure)
     drawing.draw(axes)
     style.write(axes, LEFT, TOP + drawing.height + 0.25, ran.sentence)
@@ -49,6 +55,12 @@ def own_run(task_id: str, kernel: object) -> Picture:
         warps.draw(axes, TOP + drawing.height + 0.5)
     words = f"{title}. {ran.counts}. {ran.sentence}"
     return Picture(figure, f"{words} {warps.words}" if warps else words)
+
+
+def _in_lines(counts: str) -> list[str]:
+    """Counts in as many lines as they need, each count in one of them."""
+    together = counts.replace(" ", _NO_BREAK).replace(f"{_NO_BREAK}·{_NO_BREAK}", f"{_NO_BREAK}· ")
+    return [line.replace(_NO_BREAK, " ") for line in textwrap.wrap(together, _MOST_LETTERS)]
 
 
 def _launched(task_id: str, kernel: object) -> SmallLaunch:

@@ -11,9 +11,12 @@ from numba import cuda, float32
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel, load_program
-from course_lib.figures import student_run
+from course_lib.figures import student_run, style
 from course_lib.figures.run_grids import _rectangles
+from course_lib.figures.run_looks import LEFT
+from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture
 
 IMPORTS = "from numba import cuda, float32\n"
@@ -63,7 +66,7 @@ def test_which_block_wrote_an_element_follows_the_kernel() -> None:
 
 def test_shared_memory_and_its_barrier_stand_between() -> None:
     picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
-    assert "1 barrier" in picture.alt
+    assert "16 shared cells · 1 barrier" in picture.alt
     assert "with what thread 5 had put into shelf[5]" in picture.alt
     written = {each.get_text() for each in picture.figure.axes[0].texts}
     assert {"thread", "shelf", "barrier", "y"} <= written
@@ -87,6 +90,7 @@ def copy_task(body: str) -> tuple[Task, Kernel]:
     [
         ("out[i] = x[i]", "load of x, 4 sectors; store of out, 4 sectors"),
         ("out[i] = x[8 * i % 48]", "load of x, 6 sectors; store of out, 4 sectors"),
+        ("out[i] = x[16 * (i % 32) % 48]", "load of x, 3 sectors; store of out, 4 sectors"),
         ("out[i] = x[0]", "load of x, 1 sector; store of out, 4 sectors"),
     ],
 )
@@ -98,6 +102,24 @@ def test_the_sectors_that_the_first_warp_touches(
     assert told in figures.own_run("copy", kernel).alt
     monkeypatch.setattr(student_run, "TASKS", {"copy": replace(task, lesson="01")})
     assert "sector" not in figures.own_run("copy", kernel).alt  # nobody knows them yet
+
+
+def test_a_thread_with_several_elements_is_told_with_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task, _ = copy_task("out[i] = x[i]")
+    loop = "for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        out[i] = x[i]\n"
+    kernel = kernel_of("copy", f"@cuda.jit\ndef copy(x, out):\n    {loop}")
+    strided = replace(task, grid=(), tile=(256,))
+    monkeypatch.setattr(student_run, "TASKS", {"copy": strided})
+    picture = figures.own_run("copy", kernel)
+    assert "72 elements written by 32 threads" in picture.alt
+    assert "Thread 16 wrote out[48] and 1 other element" in picture.alt
+
+
+def test_32_sectors_far_apart_stay_in_the_picture() -> None:
+    boxes = WarpRequests.BOX + WarpRequests.APART
+    assert LEFT + WARP_SIZE * boxes < style.WIDTH - 0.1
 
 
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +141,10 @@ def test_a_mask_is_covered_exactly_by_its_rectangles() -> None:
     for top, bottom, left, right in _rectangles(mask):
         covered[top:bottom, left:right] += 1
     assert np.array_equal(covered, mask.astype(int))
+
+
+def test_counts_are_broken_between_them_and_not_within() -> None:
+    counts = " · ".join(f"{number} numbers of kind {number}" for number in range(10, 18))
+    lines = student_run._in_lines(counts)
+    assert len(lines) == 2 and " ".join(lines) == counts
+    assert lines[0].endswith("·") and lines[1][0].isdigit()
