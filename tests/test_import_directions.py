@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "measurements": set(),
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
-        "roofline", "web",
+        "roofline", "sentences", "web",
     },
     "quiz": {"questions"},
     "predictions": {"questions"},

@@ -578,7 +578,9 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source)
-                if not self.problem.sizes_vary and _all_have_work(trial):
+                size = math.prod(shapes.get(causes.array_of(each.cell), ()))
+                has_one_each = size == outcome.expected.size and each.code in causes.OUTSIDE
+                if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
                     each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)

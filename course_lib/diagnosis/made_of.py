@@ -38,11 +38,12 @@ def wrongly_made_of(
     task: Task, kernel: Kernel, source: Source, launch: Launch, outcome: Outcome
 ) -> Finding | None:
     """What the first wrong element is made of and what not, if that can be told."""
-    if len(task.parameters) != 2 or outcome.right.all():
+    answer = load_program(ABOVE + task.answer).kernel(task.id)
+    if len(answer.parameters) != 2 or len(kernel.parameters) != 2 or outcome.right.all():
         return None
     element = tuple(int(each) for each in np.argwhere(~outcome.right)[0])
     mine = _read_for(element, kernel, launch, outcome)
-    wanted = _read_for(element, _answer(task), launch, outcome)
+    wanted = _read_for(element, answer, launch, outcome)
     if not mine or not wanted or len(wanted) < 2:
         return None
     read, needed = ([each.index for each in some] for some in (mine, wanted))
@@ -57,17 +58,15 @@ def wrongly_made_of(
         read=_list(array, read),
         needed=_list(array, needed),
     )
-    hint = say("From which element of {array} to which does a thread step in its loop?", array=array)
+    hint = say(
+        "From which element of {array} to which does a thread step in its loop?", array=array
+    )
     loop = _loop_that_counts(source, mine[-1].line)
     if loop is not None:
         return finding("wrong-loop-bound", message, loop.lineno, hint, "error")
     code = "wrong-index" if len(read) > 1 else "wrong-formula"
     hint = say("Which elements of {array} does this thread need, one after the other?", array=array)
     return finding(code, message, mine[-1].line, hint, "error")
-
-
-def _answer(task: Task) -> Kernel:
-    return load_program(ABOVE + task.answer).kernel(task.id)
 
 
 def _read_for(

@@ -143,9 +143,10 @@ QUESTIONS = (
                 "right; but the corner is in both.",
             ),
         ),
-        reveal="Blocks are whole, so 2 × 2 of them are 64 threads, for 35 elements: {answer} "
-        "threads, the hatched ones, have nothing to do. In a large matrix it is only the last "
-        "blocks of each row and column that have such threads.",
+        reveal="Blocks are whole, so 2 × 2 of them are {threads} threads, for {elements} "
+        "elements: {answer} threads, the hatched ones, have nothing to do. In a large matrix it is "
+        "only the last blocks of each row and column that have such threads.",
+        facts=lambda: {"threads": 2 * 2 * 4 * 4, "elements": 5 * 7},
         figure=idle_picture,
         spoilers=(re.compile(r"\b29\b"),),
     ),

@@ -141,6 +141,6 @@ QUESTIONS = (
         reveal="A {first}: the surplus threads load from rows of A and columns of B that do not "
         "exist. A GPU might have said nothing, and taken whatever lies behind A.",
         facts=lambda: {"first": told_first()},
-        spoilers=("out-of-bounds-read |",),
+        spoilers=("surplus threads load", "out-of-bounds-read"),
     ),
 )

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from course_lib.curriculum import TASKS
+from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.measurements.memory import levels
 from course_lib.questions.kinds import Choice, Choose, Number, Slip
 from course_lib.questions.runs import ones, run
@@ -51,12 +52,18 @@ def lane_of(x: int, y: int) -> int:
 
 def bytes_moved(text: str) -> int:
     """By the loads of 64 threads that add up 1024 numbers."""
-    return 32 * run(text, 2, 32, ones(1024), ones(64)).global_load_sectors
+    return SECTOR_BYTES * run(text, 2, 32, ones(1024), ones(64)).global_load_sectors
 
 
 def sums_facts() -> dict[str, object]:
     yours, theirs = bytes_moved(STRIDED_SUMS), bytes_moved(RUN_SUMS)
-    return {"yours": yours, "theirs": theirs, "times": theirs / yours}
+    return {
+        "yours": yours,
+        "theirs": theirs,
+        "times": theirs / yours,
+        "sector": SECTOR_BYTES,
+        "warp": WARP_SIZE,
+    }
 
 
 def sectors_of_sums(text: str) -> float:
@@ -116,8 +123,8 @@ QUESTIONS = (
             Choice("Neither's.", "So it would be if a number could travel alone."),
         ),
         reveal="{yours} bytes against {theirs}: {times} times as many. The smallest piece that "
-        "memory delivers is a **sector** of 32 bytes, eight float32 numbers. And it is never one "
-        "thread that asks, but 32 together.",
+        "memory delivers is a **sector**, {sector} bytes or eight float32 numbers. And it is never "
+        "one thread that asks, but a whole **warp**, {warp} together.",
         facts=sums_facts,
         figure=first_loads,
         spoilers=("sectors per request", "ask for 32 neighbours"),
@@ -156,10 +163,10 @@ QUESTIONS = (
                 lambda: 1, "One thread's next number lies in the same sector. But 32 ask at once."
             ),
         ),
-        reveal="{answer}: at every moment the lanes stand in 32 different rows. One thread for "
+        reveal="{answer}: at every moment the lanes stand in as many different rows. One thread for "
         "each **column** needs {columns}.",
         facts=lambda: {"columns": sectors_of_sums(TASKS["column_sums"].answer)},
-        spoilers=("32 different rows",),
+        spoilers=("as many different rows",),
     ),
     Number(
         id="03-step",
@@ -174,7 +181,7 @@ QUESTIONS = (
             Slip(lambda: 4, "That is B alone."),
         ),
         reveal="{answer}: one number of A for all lanes (a **broadcast**), and 32 neighbours of B.",
-        spoilers=("33 to 5", "6.6"),
+        spoilers=("one number of A for all lanes", "33 to 5"),
     ),
     Number(
         id="03-faster",

@@ -4,6 +4,7 @@ from course_lib.exercise import Task, WrongIdea
 from course_lib.kinds import FUNCTION
 
 LANES, IN_A_SECTOR = 32, 8  # float32 numbers of 4 bytes, sectors of 32
+WHICH_LANES = "`range(a, b)` begins with a and ends before b. Which lanes has a warp?"
 
 
 def _sectors(stride: int, offset: int) -> int:
@@ -18,7 +19,7 @@ TASK = Task(
     kind=FUNCTION,
     parameters=("stride", "offset"),
     reference=_sectors,
-    arguments=tuple((stride, k) for stride in (1, 2, 3, 0, 4, 8, 9, 33) for k in (0, 1, 5, 8)),
+    arguments=tuple((stride, k) for stride in (1, 2, 3, 0, 4, 8, 9, 33) for k in (0, 1, 5, 8, 2)),
     wrong_ideas=(
         WrongIdea(
             lambda stride, offset: len({lane * stride // IN_A_SECTOR for lane in range(LANES)}),
@@ -41,6 +42,61 @@ TASK = Task(
             lambda stride, offset: len({(offset + k * stride) // 32 for k in range(LANES)}),
             "a sector is taken for 32 numbers; it has 32 bytes",
             "How many float32 numbers are 32 bytes?",
+        ),
+        WrongIdea(
+            lambda stride, offset: len({(offset + k * stride) // 4 for k in range(LANES)}),
+            "a sector is taken for 4 numbers, but 4 is the bytes of one",
+            "A sector has 32 bytes, a float32 has 4. How many fit?",
+        ),
+        WrongIdea(
+            lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
+            "these are places within a sector, from 0 to 7",
+            "In which sector does number 9 lie, and at which place in it?",
+        ),
+        WrongIdea(
+            lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
+            "this divides bytes by 8, but a sector has 8 numbers, or 32 bytes",
+            "Do you count in numbers or in bytes? Which number goes with that?",
+        ),
+        WrongIdea(
+            lambda stride, offset: LANES,
+            "every lane is counted, also where two lanes share a sector",
+            "Which lanes share a sector if the stride is 1? How often is it counted?",
+        ),
+        WrongIdea(
+            lambda stride, offset: len({(offset + k) * stride // 8 for k in range(LANES)}),
+            "the offset is multiplied by the stride as well",
+            "Where does lane 0 read if the offset is 1 and the stride is 2?",
+        ),
+        WrongIdea(
+            lambda stride, offset: min(LANES, 4 * stride or 1),
+            "the offset is left out",
+            "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
+        ),
+        WrongIdea(
+            lambda stride, offset: min(LANES, 4 * stride),
+            "the offset is left out, and stride 0",
+            "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
+        ),
+        WrongIdea(
+            lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
+            "an offset does not always cost a sector more",
+            "Stride 2, offset 1: in which sector does the last lane read? And without the offset?",
+        ),
+        WrongIdea(
+            lambda stride, offset: (offset + LANES * stride) // IN_A_SECTOR,
+            "this is a sector's number, not how many lanes' sectors there are",
+            "Which sectors do lanes 0, 1 and 2 read from? How many different ones are there?",
+        ),
+        *(
+            WrongIdea(
+                lambda stride, offset, lanes=lanes: len(
+                    {(offset + k * stride) // 8 for k in lanes}
+                ),
+                f"lanes {lanes[0]} to {lanes[-1]} are counted, but a warp has lanes 0 to 31",
+                WHICH_LANES,
+            )
+            for lanes in (range(31), range(1, 32), range(8), range(16), range(1, 33), range(33))
         ),
     ),
     hints=(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from course_lib.building import words
-from course_lib.building.notebook import code, markdown, new
+from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.predictions import with_predictions
 from course_lib.building.shown import words_of
-from course_lib.building.tasks import with_tasks
+from course_lib.building.tasks import task_of, with_tasks
 from course_lib.curriculum import LESSONS, TASKS
 from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLine
 
@@ -91,9 +91,10 @@ def test_words_lines_and_tasks_are_told_apart(lesson):
     assert found.cells == 5 + 2, "questions and hints stand in their own columns"
     assert found.questions == (3 + 3) + (2 + 2 + 2 + 3 + 2 + 2)
     assert found.tasks == len(" ".join((*task.hints, task.meaning)).split())
-    given = [line for line in task.given.splitlines() if line]
-    assert found.code_lines == 2 + (1 + len(given)) + 1 + 1
-    assert (found.placed, found.typed, found.before) == (1, task.par, 2)
+    texts = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert found.code_lines == len([line for line in "\n".join(texts).split("\n") if line])
+    (answer,) = [place for place, cell in enumerate(notebook["cells"]) if task_of(cell)]
+    assert (found.placed, found.typed, found.before) == (1, task.par, answer)
 
 
 def test_without_a_task_the_first_kernel_is_typed_in_the_exercise():

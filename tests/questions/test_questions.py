@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,23 +20,41 @@ from course_lib.questions.runs import ones, run
 EVERY = {name: question for number in lessons() for name, question in of_lesson(number).items()}
 _LOWER_WORD = re.compile(r"(?!float|gcd|int)[a-z]{2}")  # a sentence may begin with x or float32
 CODE = re.compile(r"`[^`]*`")
+SIZES = {str(size) for size in range(33)}  # of a number, a sector, a warp
 WRITTEN_NUMBER = re.compile(r"(?<![\w.])\d(?:[\d.,]*\d)?")
 NUMBERS = [name for name, each in EVERY.items() if isinstance(each, Number)]
 
 # Worked out apart from the course, so that a formula cannot vouch for itself.
 ROW_1, COLUMN_1 = (5, 6, 7, 8), (2, 0, 2, 0)
+MEASUREMENTS = Path(__file__).resolve().parents[2] / "course_lib" / "measurements"
+BENCH = json.loads((MEASUREMENTS / "H200.json").read_text())
+MEMORY = json.loads((MEASUREMENTS / "memory" / "H200.json").read_text())
+
+
+def median_ms(kernel):
+    """Of the compiled twin of a rung, at 4096 x 4096."""
+    *_, entry = [each for each in BENCH["entries"] if each["name"] == kernel]
+    return np.median(next(each for each in entry["cells"] if each["size"] == 4096)["samples_ms"])
+
+
+def row_of(rows, **what):
+    return next(row for row in rows if row.items() >= what.items())
+
+
 WORKED_OUT = {
+    "00-same-line": 4,
     "00-my-number": np.arange(5 * 64).reshape(5, 64)[3, 10],
-    "00-blocks-in-x": len(range(0, 50, 16)),
-    "00-bytes-for-a-flop": (4 + 4 + 4) / 2,
-    "01-on-the-road": 300,
-    "01-roof": 320 / 4,
-    "01-boxes": 32 * len({4 * 4 * i // 32 for i in range(1024)}),
+    "00-idle": 8 * 8 - 5 * 7,
+    "00-bytes": 4 + 4 + 4,
+    "01-latency": round(MEMORY["latency_ns"]["DRAM"]),
+    "01-few-threads": row_of(MEMORY["speeds"], threads=1024)["gb_per_s"],
     "02-uses": 30,
-    "02-float64": 2 / (8 + 8),
+    "02-reads": 64 * 96 * 2 * 32,
+    "02-dram": row_of(MEMORY["levels"], kernel="naive", size=4096)["dram_gb"],
     "03-lane": np.tile(np.arange(32), 8).reshape(16, 16)[5, 3],
-    "03-reversed": len({4 * (31 - lane) // 32 for lane in range(32)}),
-    "03-float64": len({8 * lane // 32 for lane in range(32)}),
+    "03-row-sums": len({4 * 64 * row // 32 for row in range(32)}),
+    "03-step": 1 + len({4 * column // 32 for column in range(32)}),
+    "03-faster": median_ms("naive") / median_ms("coalesced"),
     "04-second-output": ROW_1[0] * COLUMN_1[0] + ROW_1[1] * COLUMN_1[1],
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
@@ -88,7 +108,8 @@ def test_a_prediction_is_whole(name):
     assert isinstance(question, (Number, Choose)), "a guess is a number or a choice"
     asked = f"{question.asks} {question.code}"
     for number in WRITTEN_NUMBER.findall(CODE.sub("", question.reveal)):
-        assert number in WRITTEN_NUMBER.findall(asked), f"{number} is written down: use `facts`"
+        given = number in WRITTEN_NUMBER.findall(asked) or number in SIZES
+        assert given, f"{number} is written down: use `facts`"
     assert judge(question, right_guess(question).strip('"')).right
     assert not question.hint, "the reveal comes after the first guess: nobody sees a hint"
 

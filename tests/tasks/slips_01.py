@@ -14,7 +14,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("flops / (4 * (loads + stores))", "1 / 12", "hardcoded-answer", "return"),
     ],
     "grid_stride": [
-        ("cuda.gridsize(1)", "64", "incomplete-output", "y[i] ="),
+        ("cuda.gridsize(1)", "64", "race-write-after-write", "y[i] ="),
         ("cuda.gridsize(1)", "32", "race-write-after-write", "y[i] ="),
         (", cuda.gridsize(1)", "", "race-write-after-write", "y[i] ="),
         ("cuda.gridsize(1)", "cuda.blockDim.x", "race-write-after-write", "y[i] ="),

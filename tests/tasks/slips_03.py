@@ -1,20 +1,88 @@
 """The slips that are usual in the tasks of lesson 03: see test_tasks.py."""
 
+STRIDED = "range(i, x.shape[0], cuda.gridsize(1))"
+SECTOR = "(offset + lane * stride) // 8"
+BODY = (
+    "    touched = set()\n    for lane in range(32):\n"
+    f"        touched.add({SECTOR})\n    return len(touched)"
+)
+ROW, COLUMN = "blockIdx.y * 16 + cuda.threadIdx.y", "blockIdx.x * 16 + cuda.threadIdx.x"
+BOTH = f"    row = cuda.{ROW}\n    column = cuda.{COLUMN}"
+
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "strided_sums": [
+        (STRIDED, "range(i, x.shape[0], 32)", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(i, x.shape[0], cuda.blockDim.x)", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(0, x.shape[0], 64)", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(i, x.shape[0])", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(i, y.shape[0], 64)", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(i, x.shape[0] - 1, 64)", "wrong-loop-bound", "for k"),
+        (STRIDED, "range(i, 4 * 64, 64)", "wrong-loop-bound", "for k"),
+        ("cuda.grid(1)", "cuda.threadIdx.x", "race-write-after-write", "y[i] = total"),
+        ("total += x[k]", "total = x[k]", "accumulator-error", "total = x"),
+        ("total += x[k]", "total += x[i]", "wrong-index", "total += x"),
+        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
+        (f"    total = float32(0)\n    for k in {STRIDED}:\n        total += x[k]\n"
+         "    y[i] = total", "    if i < x.shape[0]:\n        y[i] = x[i]",
+         "wrong-formula", "y[i] = x[i]"),
+    ],
     "sectors": [
         ("offset + lane * stride", "lane * stride", "wrong-formula", "return"),
-        ("(offset + lane * stride) // 8", "offset + lane * stride", "wrong-formula", "return"),
+        (SECTOR, "offset + lane * stride", "wrong-formula", "return"),
+        (SECTOR, "(offset + lane) * stride // 8", "wrong-formula", "return"),
+        (SECTOR, "4 * (offset + lane * stride) // 8", "wrong-formula", "return"),
         ("// 8", "// 32", "wrong-formula", "return"),
+        ("// 8", "// 4", "wrong-formula", "return"),
+        ("// 8", "/ 8", "wrong-formula", "return"),
+        ("// 8", "% 8", "wrong-formula", "return"),
+        ("range(32)", "range(31)", "wrong-formula", "return"),
+        ("range(32)", "range(1, 32)", "wrong-formula", "return"),
+        ("range(32)", "range(8)", "wrong-formula", "return"),
         ("return len(touched)", "return 4", "hardcoded-answer", "return"),
         ("return len(touched)", "return len(touched) - 1", "wrong-formula", "return"),
         ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
+        ("return len(touched)", "return touched", "wrong-formula", "return"),
         ("    return len(touched)\n", "", "wrong-formula", "def sectors"),
+        (BODY, "    return min(32, 4 * stride)", "wrong-formula", "return"),
+        (BODY, "    return (offset + 32 * stride) // 8", "wrong-formula", "return"),
+        (BODY, "    return min(32, 4 * stride + (offset % 8 > 0)) if stride else 1",
+         "wrong-formula", "return"),
+    ],
+    "repair_copy": [
+        (ROW, "blockIdx.y * 16 + cuda.threadIdx.x", "race-write-after-write", "B[row, column] ="),
+        (BOTH, "    row, column = cuda.grid(2)", "wrong-index", "row, column ="),
+        (BOTH, "    row = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n"
+         "    column = cuda.blockIdx.y * 16 + cuda.threadIdx.x", "wrong-index", "row = cuda"),
+        ("= A[row, column]", "= A[column, row]", "wrong-index", "B[row, column] ="),
+        (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
+        ("row < A.shape[0] and column < A.shape[1]", "row < A.shape[1] and column < A.shape[0]",
+         "wrong-bounds-check", "if row"),
+        (BOTH, "    row = cuda.blockIdx.y * 16 + cuda.threadIdx.x  # as given\n"
+         "    column = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n    n = A.shape[1]",
+         "uncoalesced-load", "B[row, column] ="),
+    ],
+    "column_sums": [
+        ("A[row, column]", "A[column, row]", "wrong-index", "total +="),
+        ("A.shape[0]", "A.shape[1]", "wrong-loop-bound", "for row"),
+        ("column < y.shape[0]", "column < A.shape[0]", "wrong-bounds-check", "if column"),
+        ("total += A", "total = A", "accumulator-error", "total = A"),
+        ("range(A.shape[0])", "range(1, A.shape[0])", "wrong-loop-bound", "for row"),
+        ("cuda.grid(1)", "cuda.threadIdx.x", "wrong-index", "column = cuda"),
+        ("cuda.grid(1)", "cuda.blockIdx.x", "wrong-index", "column = cuda"),
+        ("y[column] = total", "y[row] = total", "race-write-after-write", "y[row] ="),
+        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
     ],
     "matmul_coalesced": [
         ("column, row = cuda", "row, column = cuda", "wrong-index", "row, column ="),
+        ("    column, row = cuda.grid(2)", BOTH.replace("threadIdx.y", "threadIdx.z")
+         .replace("threadIdx.x", "threadIdx.y").replace("threadIdx.z", "threadIdx.x"),
+         "uncoalesced-load", "total +="),
         ("A[row, k]", "A[k, row]", "wrong-index", "total +="),
         ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
+        ("C[row, column] = total", "C[column, row] = total", "wrong-index", "C[column, row]"),
         (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k"),
+        ("total += A", "total = A", "accumulator-error", "total = A"),
         ("float32(0)", "0", "float64-arithmetic", "total = 0"),
     ],
 }  # fmt: skip
