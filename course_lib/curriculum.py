@@ -122,9 +122,9 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         title="Where numbers live",
         minutes=30,
         goals=(
-            "Name the four places that can hold a number, and what each one costs",
+            "Name the four places that can hold a number, and who shares each",
+            "Count the FLOP that a kernel does for each byte",
             "Tell bandwidth from latency, and say which one binds",
-            "Read a roofline and place a kernel on it",
         ),
     ),
     Lesson(
@@ -133,9 +133,9 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         title="The naive matmul",
         minutes=35,
         goals=(
-            "Write a matmul in which every thread computes one output",
-            "Count the bytes that it requests, and its FLOPs per byte",
-            "Distinguish the two mappings that both go by the name naive",
+            "Write a matmul in which every thread computes one element",
+            "Count the bytes that it requests, and its FLOP per byte",
+            "Say which bytes are meant: requested, or from L1, L2 or DRAM",
         ),
         rung="naive",
     ),

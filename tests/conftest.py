@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# nbformat imports jsonschema, which builds 38 parsers (two seconds in each worker) to check
+# addresses that no notebook has. Without this package jsonschema does not check them.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # The same seed on every machine: a test that fails for one of us fails for all of us.
 _COMMON = {
@@ -32,6 +36,16 @@ _EVIDENCE = {
     "test_hazards.py::test_named": "hazards named",
     "test_hazards.py::test_twin_is_clean": "repaired twins clean",
 }
+
+
+# A worker that begins one of these last works alone at the end: half a minute to a minute each.
+_LONGEST = ("test_attacks", "test_class_of_10", "test_life_of_an_installation")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests first; all others stay in their order."""
+    items.sort(key=lambda item: item.name not in _LONGEST)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,6 +14,7 @@ from course_lib import progress
 from course_lib.building.exercises import answer_cells
 from course_lib.building.notebook import read, source
 from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
+from course_lib.timing import Timing, TimingUnavailable
 
 ROOT = Path(__file__).parents[1]
 HEAD = "from numba import cuda, float32\nimport numpy as np\n"
@@ -81,3 +82,27 @@ def test_a_wrong_kernel_and_one_that_cannot_run_count_nothing() -> None:
     zeros = "@cuda.jit\ndef zeros(A, B, C):\n    C[cuda.grid(2)] = 0\n"
     assert ladder.counts_of_product(exercise, defined(zeros, "zeros")) == {}
     assert ladder.counts_of_product(EXERCISES["mat_add"], right) == {}
+
+
+def test_a_gpu_times_a_larger_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock itself is tested in test_timing.py, and needs a GPU."""
+    kernel = solution(EXERCISES["matmul_tiled"])
+    assert ladder.milliseconds_of_product(EXERCISES["matmul_tiled"], kernel) == {}
+    asked = []
+
+    def clock(kernel: object, grid: object, block: object, *matrices: Any, **more: Any) -> Timing:
+        asked.append((kernel, grid, block, [each.shape for each in matrices]))
+        return Timing("matmul_tiled", (3.0, 1.0, 2.0), 1, "NVIDIA X")
+
+    monkeypatch.setattr("course_lib.runtime.on_gpu", lambda: True)
+    monkeypatch.setattr("course_lib.runtime.device_name", lambda: "NVIDIA X")
+    monkeypatch.setattr("course_lib.timing.time_kernel", clock)
+    exercise = EXERCISES["matmul_tiled"]
+    assert ladder.milliseconds_of_product(exercise, kernel) == {"NVIDIA X": 2.0}
+    assert asked == [(kernel, (64, 64), (16, 16), [(1024, 1024)] * 3)]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise TimingUnavailable("CuPy is missing")
+
+    monkeypatch.setattr("course_lib.timing.time_kernel", refuse)
+    assert ladder.milliseconds_of_product(exercise, kernel) == {}

@@ -57,11 +57,15 @@ def main(arguments: list[str]) -> int:
         steps = list(all_steps() if options.all or options.long else fast_steps())
         steps += long_steps() if options.long else []
     rows = []
-    for step in steps:
-        print(f"\n== {step.name}", flush=True)
-        started = time.monotonic()
-        status = _run_step(step)
-        rows.append((step.name, time.monotonic() - started, status))
+    try:
+        for step in steps:
+            print(f"\n== {step.name}", flush=True)
+            started = time.monotonic()
+            status = _run_step(step)
+            rows.append((step.name, time.monotonic() - started, status))
+    finally:  # stopped by Ctrl-C, it makes no further environment
+        for each in _BEGUN:
+            each.cancel()
     return summary(rows)
 
 

@@ -98,7 +98,7 @@ def _listing(marked: Marked) -> str:
     name = escape(marked.listing.name)
     down = _rows_above_notes(marked, shown) * ROW_PIXELS
     return (
-        f'<div class="beside"><table class="code" aria-label="{name}"><tbody>{rows}</tbody></table>'
+        f'<div class="beside"><pre class="lines" aria-label="{name}">{rows}</pre>'
         f'<div class="notes" style="margin-top: {down}px">{"".join(_notes(marked, shown))}</div>'
         "</div>"
     )
@@ -129,9 +129,10 @@ def _row(marked: Marked, number: int) -> str:
         sign = ERROR if kind == "error" else WARNING
     elif number in marked.others:
         sign, kind = OTHER, "other"
+    # A front end that drops the style still shows these as lines of text.
     return (
-        f'<tr data-is="{kind}"><td class="sign">{sign}</td><td class="number">{number}</td>'
-        f'<td class="source"><code>{_source(text)}</code></td></tr>'
+        f'<span class="line" data-is="{kind}"><span class="sign">{sign or " "}</span>'
+        f'<span class="number">{number:>4} </span><code>{_source(text)}</code>\n</span>'
     )
 
 

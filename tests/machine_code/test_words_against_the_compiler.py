@@ -22,7 +22,7 @@ from course_lib.emulator.run import type_of_argument
 pytestmark = pytest.mark.slow
 
 GROUPS = snippets()
-EVERY = 4  # so many of the kernels that are made by combining are tried by default
+EVERY = 8  # so many of the kernels that are made by combining are tried by default
 # Numba's older versions accept them: 0.22, on Colab, converts the argument.
 ACCEPTED_BY_OTHER_VERSIONS = (
     "cuda.shfl_xor_sync(-1, q, 1)", "cuda.shfl_sync(-1, h[0], 1)", "cuda.ballot_sync(-1, x)",

@@ -76,7 +76,7 @@ class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.lines: list[list[str]] = []
+        self.lines: list[str] = []
         self.marks: list[str | None] = []
         self.words = ""
         self.open: list[str] = []
@@ -86,11 +86,10 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag != "br":
             self.open.append(tag)
-        if tag == "tr":
-            self.lines.append([])
+        kind = dict(attrs).get("class")
+        if kind == "line":
+            self.lines.append("")
             self.marks.append(dict(attrs).get("data-is"))
-        if tag == "td" and self.lines:
-            self.lines[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag, f"{tag} is closed within {self.open[-1:]}"
@@ -98,15 +97,13 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "style" not in self.open:
             self.words += data
-        if "td" in self.open:
-            self.lines[-1][-1] += data
+        if self.open[-2:] == ["span", "code"]:
+            self.lines[-1] += data
 
     def marked(self, kind: str) -> list[str]:
         """The source of the lines that have this mark."""
-        return [
-            line[2].strip() for line, mark in zip(self.lines, self.marks, strict=True)
-            if mark == kind
-        ]  # fmt: skip
+        both = zip(self.lines, self.marks, strict=True)
+        return [line.strip() for line, mark in both if mark == kind]
 
 
 def flat(text: str) -> str:
@@ -124,8 +121,7 @@ def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> No
     cause = found.report.errors[0]
     assert flat(cause.full_message)[1:] in flat(seen.words)
     assert flat(told(cause.hint, "student")) in flat(seen.words)
-    source = [line[2] for line in seen.lines if len(line) == 3 and line[1].isdecimal()]
-    assert "\n".join(source) == TILED.strip()
+    assert "\n".join(seen.lines) == TILED.strip()
 
 
 def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
