@@ -36,7 +36,7 @@ from course_lib.emulator.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.signatures import Signature, declared_signatures
 from course_lib.emulator.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.unrolling import UNROLL
-from course_lib.sentences import say
+from course_lib.sentences import Sentence, say
 
 MAX_CALL_DEPTH = 40
 MOST_SHOWN = 160  # characters of a value in a sentence
@@ -270,9 +270,7 @@ class ExpressionTyper:
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
             node,
-            "It belongs to cuda: is `cuda.` missing before it?"
-            if belongs_to_cuda(node.id)
-            else "Is it mistyped, or is an import missing?",
+            _hint_at(node.id),
         )
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
@@ -1152,3 +1150,12 @@ _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
     ast.Yield: ("compile-error", "A kernel cannot yield."),
     ast.Await: ("compile-error", "A kernel cannot wait."),
 }
+
+
+def _hint_at(name: str) -> str | Sentence:
+    """What a student may have meant by a name that is not defined."""
+    if belongs_to_cuda(name):
+        return "It belongs to cuda: is `cuda.` missing before it?"
+    if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
+        return say("A kernel is given arrays only. Which entry of a .shape is {name}?", name=name)
+    return "Is it mistyped, or is an import missing?"

@@ -163,8 +163,8 @@ QUESTIONS = (
                 lambda: 1, "One thread's next number lies in the same sector. But 32 ask at once."
             ),
         ),
-        reveal="{answer}: at every moment the lanes stand in as many different rows. One thread for "
-        "each **column** needs {columns}.",
+        reveal="{answer}: at every moment the lanes stand in as many different rows. One thread "
+        "for each **column** needs {columns}.",
         facts=lambda: {"columns": sectors_of_sums(TASKS["column_sums"].answer)},
         spoilers=("as many different rows",),
     ),

@@ -36,6 +36,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[row, k]", "A[k, row]", "wrong-index", "total +="),
         ("total += ", "total = ", "accumulator-error", "total = A"),
         ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
+        ("A.shape[1]", "K", "compile-error", "for k in"),
         ("        C[row, column] = total", "            C[row, column] = A[row, k] * B[k, column]",
          "accumulator-error", "total +="),
         ("float32(0)", "0.0", "float64-arithmetic", "total = 0.0"),

@@ -1,0 +1,53 @@
+"""A product of one row and one column: judged at its own sizes, told which steps are missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import TASKS
+from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.narrow import NarrowProduct
+
+TASK = TASKS["one_dot_product"]
+HEAD = "from numba import cuda, float32\n\n\n"
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_every_launch_keeps_the_sizes_that_are_numbers(seed):
+    problem = problem_of(TASK)
+    assert isinstance(problem, NarrowProduct)
+    shapes = [each.shape for each in problem.cases(problem.exact(48), seed)]
+    assert {(M, N) for M, N, _ in shapes} == {(1, 1)}
+    assert len({K for _, _, K in shapes}) > 3
+    assert problem_of(TASKS["naive_by_rows"]).exact(48) == (48, 48, 48)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("range(A.shape[1])", "range(A.shape[1] - 2)", "Right except the last 2 steps of k"),
+        ("range(A.shape[1])", "range(3, A.shape[1])", "Right except the first 3 steps of k"),
+        ("total += ", "total = ", "Only the last product counts"),
+        ("range(A.shape[1])", "range(K)", "The name K is not defined"),
+    ],
+)
+def test_what_is_missing_is_named(old, new, told):
+    answer = TASK.answer.replace(old, new)
+    assert answer != TASK.answer
+    for seed in (0, 5):
+        assert told in examine_source(TASK.id, HEAD + answer, seed=seed).errors[0].message
+
+
+def test_a_size_that_no_kernel_is_given_is_asked_for_in_a_shape():
+    answer = TASK.answer.replace("A.shape[1]", "K")
+    assert "Which entry of a .shape is K?" in examine_source(TASK.id, HEAD + answer).errors[0].hint
+    answer = TASK.answer.replace("A.shape[1]", "lenght")
+    assert "mistyped" in examine_source(TASK.id, HEAD + answer).errors[0].hint
+
+
+def test_what_a_task_says_of_wrong_answers_holds_for_a_kernel_too():
+    task = TASKS["outer_product"]
+    answer = task.answer.replace("a[row] * b[column]", "a[row] + b[column]")
+    found = examine_source(task.id, HEAD + answer).errors[0]
+    assert (found.code, found.message) == ("wrong-formula", "C holds other numbers: they are sums.")
