@@ -132,8 +132,10 @@ def start(lesson: str = "") -> None:
 
     progress.begin(lesson)
     if owed := progress.owed(lesson):
-        tasks = " and ".join(f'course_lib.check("{name}", {name})' for name in owed)
-        print(f"You have been shown an answer. Now unaided, in a cell of your own: {tasks}")
+        print(
+            f"You have seen an answer to {' and '.join(owed)}. Now write it unaided, in a cell of "
+            f'your own, and run course_lib.check("{owed[0]}", {owed[0]}).'
+        )
 
 
 def stop() -> None:
