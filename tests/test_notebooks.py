@@ -113,7 +113,7 @@ def test_a_notebook_opens_runs_and_leads_on(path):
     cells = read(path)["cells"]
     assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
     heading, *below = source(cells[0]).split("\n\n")
-    assert re.fullmatch(r"# (Exercise |Solution )?\d\d · .+", heading)
+    assert re.fullmatch(r"# (Exercise |Solution )?\d\d[a-z]? · .+", heading)
     address = f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})"
     assert any(address in each for each in below) == PROJECT.has_address
     first_code = next(cell for cell in cells if cell["cell_type"] == "code")

@@ -79,7 +79,7 @@ def _written(number):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_question_is_whole(name):
     question = EVERY[name]
-    assert re.fullmatch(r"\d\d(-[a-z0-9]+)+", name)
+    assert re.fullmatch(r"\d\d[a-z]?(-[a-z0-9]+)+", name)
     rows = question.rows()
     if question.is_prediction:
         reasons = [why for _, _, why in rows if why] + [question.otherwise(), revealed(question)]
