@@ -95,7 +95,7 @@ TASK = Task(
     hints=(
         "At its peak the SM starts 4 a clock, and each takes 2 passes. How many passes are that?",
         "It gets one pass a clock, not 8. So it runs at an eighth of its peak.",
-        "And no share is larger than 1.",
+        "No share is larger than 1.",
     ),
     given='''\
 def share_of_peak(passes, starts):

@@ -14,9 +14,9 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "Four lines as in lesson 03, and a loop. Which side of A is as long as the sum?",
+        "Lesson 03, and another loop. Which side of A is as long as the sum?",
         "The element of A.T in `[row, k]` is that of A in `[k, row]`.",
-        "The loop: k begins as 0, and its last line adds 1 to it.",
+        "k begins as 0, and the loop ends with `k += 1`.",
     ),
     given='''\
 @cuda.jit

@@ -37,6 +37,12 @@ def median_ms(kernel):
     return np.median(next(each for each in entry["cells"] if each["size"] == 4096)["samples_ms"])
 
 
+def rung_ms(name):
+    """Of a rung in Python, at 4096 x 4096."""
+    entry = row_of(BENCH["entries"], name=name, kind="rung")
+    return np.median(row_of(entry["cells"], size=4096)["samples_ms"])
+
+
 def row_of(rows, **what):
     return next(row for row in rows if row.items() >= what.items())
 
@@ -59,11 +65,14 @@ WORKED_OUT = {
     "04-strip": 16 * 2 * 4,
     "04-how-often": 12 / 4,
     "05-loads-of-a-thread": 2 * 96 / 32,
+    "05b-faster": median_ms("coalesced") / median_ms("tiled"),
+    "05b-range": rung_ms("coalesced") / rung_ms("coalesced_while"),
+    "05b-edge": next(edge for edge in range(1, 99) if edge / 4 >= 66_900 / 4800),
 }
 
 
 def test_every_lesson_so_far_has_questions_of_several_kinds():
-    assert {"00", "01", "02", "03", "04", "05"} <= set(lessons())
+    assert {"00", "01", "02", "03", "04", "05", "05b"} <= set(lessons())
     for number in lessons():
         kinds = {type(question) for question in of_lesson(number).values()}
         assert len(of_lesson(number)) >= 4 and len(kinds) >= 2, number
