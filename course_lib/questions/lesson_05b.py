@@ -1,4 +1,4 @@
-"""Predictions of lesson 05b: what tiles gain on a clock, which counter says so, what a loop costs."""
+"""Predictions of lesson 05b: what tiles gain, which counter says so, what a loop costs."""
 
 from __future__ import annotations
 
@@ -77,9 +77,7 @@ QUESTIONS = (
         value=times_faster,
         unit="times",
         within=0.1,
-        slips=(
-            Slip(lambda: 32, "So it would be if it had waited for the requested bytes."),
-        ),
+        slips=(Slip(lambda: 32, "So it would be if it had waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, in CUDA C++).",
         facts=level_facts,
         spoilers=(re.compile(r"\b1\.(48|5) times"), "×1.5"),
@@ -114,9 +112,7 @@ QUESTIONS = (
         value=lambda: gflops("coalesced_while") / gflops("coalesced"),
         unit="times",
         within=0.15,
-        slips=(
-            Slip(lambda: 1, "Not for this compiler."),
-            ),
+        slips=(Slip(lambda: 1, "Not for this compiler."),),
         reveal="{answer} times: {for_loop} against {while_loop} GFLOP/s ({device}). Numba "
         "makes {instructions} instructions of each turn, most of them for indices, and now "
         "another resource binds: the **issue slots**, in which an SM starts instructions. Inside "

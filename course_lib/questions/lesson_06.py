@@ -1,4 +1,4 @@
-"""Predictions of lesson 06: which limit comes first, how many blocks fit, what occupancy is worth."""
+"""Predictions of lesson 06: what limits a tile, how many blocks fit, what occupancy is worth."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ QUESTIONS = (
             Slip(lambda: 32, "So many slots there are. Which budget is empty first?"),
             Slip(lambda: fits(*TILED).warps, "Those are the warps. How many blocks are that?"),
         ),
-        reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared memory, "
-        "about which everybody worries, would hold {shared}.",
+        reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
+        "memory, about which everybody worries, would hold {shared}.",
         facts=lambda: {
             "warps": fits(*TILED).warps,
             "registers": f"{fits(*TILED).registers_used:,}",
@@ -124,8 +124,8 @@ QUESTIONS = (
     ),
     Number(
         id="06-means",
-        asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, 128 "
-        "registers each. An SM holds 16 of its warps, 25 %, and 64 of the tiled kernel's, 100 %. "
+        asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, "
+        "128 registers each. An SM holds 16 of its warps, 25 %, and 64 of the tiled kernel's, 100 %. "
         "How many times as fast as the tiled kernel is it?",
         value=lambda: gflops("register_2d") / gflops("tiled_while"),
         unit="times",
@@ -139,7 +139,7 @@ QUESTIONS = (
         "them stands a kernel with 8 outputs for each thread: {middle} and {register_1d}. Twice, "
         "the occupancy is halved and the speed about doubled.",
         facts=means_facts,
-        spoilers=(re.compile(r"3\.8 times"), "occupancy is halved", "half the occupancy"),
+        spoilers=(re.compile(r"3\.8 times"), "occupancy is halved", "can be the faster one"),
     ),
     Choose(
         id="06-smaller-blocks",

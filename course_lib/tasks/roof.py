@@ -59,9 +59,7 @@ TASK = Task(
             "How many FLOP does this kernel do with each byte?",
         ),
         WrongIdea(
-            lambda flop_per_byte, gb_per_s, peak: (
-                1 / (1 / peak + 1 / (flop_per_byte * gb_per_s))
-            ),
+            lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
             "this lets arithmetic wait until the bytes are there; both go on at the same time",
             "If both can run at once, which of the two alone decides?",
         ),

@@ -16,7 +16,14 @@ from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLin
 
 ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
-BUDGETS = {"00": (1000, 400), "01": (900, 400), "02": (900, 400), "03": (1000, 500)}
+BUDGETS = {
+    "00": (1000, 400),
+    "01": (900, 400),
+    "02": (900, 400),
+    "03": (1000, 500),
+    "05b": (550, 350),
+    "06": (900, 600),
+}
 COUNTS = {each.lesson: each for each in words.counts(ROOT)}
 
 NUMBER = Number(

@@ -2,6 +2,7 @@
 
 STAGED = "4 * (BM * BK + BK * BN)"
 INTENSITY = "2 * BM * BN * BK / (4 * (BM * BK + BK * BN))"
+RACE, STORE = "race-write-after-write", "out[row, column] ="
 WARPS = "-(-latency // independent)"
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
@@ -27,11 +28,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (STAGED, "2 * BM * BN * 4", "wrong-formula", "return"),
     ],
     "four_rows_each": [
-        ("cuda.blockIdx.y * 32 + cuda.threadIdx.y", "cuda.grid(2)[1]", "race-write-after-write", "out[row, column] ="),
-        ("blockIdx.y * 32", "blockIdx.y * 8", "race-write-after-write", "out[row, column] ="),
-        ("+ 8 * i", "+ i", "race-write-after-write", "out[row, column] ="),
-        ("cuda.threadIdx.y + 8 * i", "4 * cuda.threadIdx.y + 8 * i", "race-write-after-write", "out[row, column] ="),
-        ("range(4)", "range(8)", "race-write-after-write", "out[row, column] ="),
+        ("cuda.blockIdx.y * 32 + cuda.threadIdx.y", "cuda.grid(2)[1]", RACE, STORE),
+        ("blockIdx.y * 32", "blockIdx.y * 8", RACE, STORE),
+        ("+ 8 * i", "+ i", RACE, STORE),
+        ("cuda.threadIdx.y + 8 * i", "4 * cuda.threadIdx.y + 8 * i", RACE, STORE),
+        ("range(4)", "range(8)", RACE, STORE),
         ("row < A.shape[0] and ", "", "wrong-bounds-check", "if column"),
         (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
         ("        if row < A.shape[0] and column < A.shape[1]:\n    ", "", "out-of-bounds-read",
