@@ -321,7 +321,7 @@ class _Plan:
         elif name in self.left and self._is_part_of_a_column(name):
             above, *_, below = sorted(self._lit(name))
             middle = (sheet.middle(*above)[1] + sheet.middle(*below)[1]) / 2
-            ways = [((sheet.corner[0] + sheet.width, middle), (target.corner[0], end_y))]
+            ways = [((sheet.corner[0] + sheet.width, middle), (target.corner[0] - half, end_y))]
         else:
             end = (end_x - half, end_y) if name in self.left else (end_x, end_y - half)
             starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]

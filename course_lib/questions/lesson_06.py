@@ -125,7 +125,7 @@ QUESTIONS = (
     Number(
         id="06-means",
         asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, "
-        "128 registers each. An SM holds 16 of its warps, 25 %, and 64 of the tiled kernel's, 100 %. "
+        "128 registers each. An SM holds 16 of its warps (25 %), and 64 of the tiled kernel's. "
         "How many times as fast as the tiled kernel is it?",
         value=lambda: gflops("register_2d") / gflops("tiled_while"),
         unit="times",
