@@ -19,7 +19,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("numbers[t] =", "numbers[i] =", "out-of-bounds-write", "numbers[i] ="),
         ("shared.array", "local.array", "uninitialised-read", "y[i] ="),
     ],
-    "staged_bytes": [
+    "tile_bytes": [
         (STAGED, "BM * BK + BK * BN", "wrong-formula", "return"),
         (STAGED, "4 * BM * BN", "wrong-formula", "return"),
         (STAGED, "2 * BM * BK * 4", "wrong-formula", "return"),

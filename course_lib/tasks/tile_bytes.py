@@ -4,7 +4,7 @@ from course_lib.exercise import Task, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
-    id="staged_bytes",
+    id="tile_bytes",
     title="What two tiles take",
     lesson="06",
     position=2,
@@ -87,12 +87,12 @@ TASK = Task(
         "A float32 has 4 bytes.",
     ),
     given='''\
-def staged_bytes(BM, BN, BK):
+def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     ...
 ''',
     answer='''\
-def staged_bytes(BM, BN, BK):
+def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     return 4 * (BM * BK + BK * BN)
 ''',
