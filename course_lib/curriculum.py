@@ -175,14 +175,25 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         rung="tiled",
     ),
     Lesson(
+        number="05b",
+        slug="what_the_clock_says",
+        title="What the clock says",
+        minutes=25,
+        goals=(
+            "Say which counter explains a time, and verify it",
+            "Work out the ceiling that one resource sets",
+            "Put a kernel under its roofline, and say which bytes are meant",
+        ),
+    ),
+    Lesson(
         number="06",
         slug="tile_size_and_occupancy",
         title="Tile size and occupancy",
-        minutes=45,
+        minutes=40,
         goals=(
             "Say which limit stops a tile first, on any GPU",
-            "Work out how many blocks fit on an SM, and what binds them",
-            "Explain why a kernel with half the occupancy can be five times as fast",
+            "Name the budget that limits the blocks on an SM",
+            "Explain what occupancy is good for, and what it is not",
         ),
     ),
     Lesson(

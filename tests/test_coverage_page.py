@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (\d{3}-\d{2}) \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTILINE)
 # How many elements each of the five source documents has.
 ELEMENTS = {"000": 19, "001": 19, "002": 20, "003": 33, "004": 10}
-PLACE = re.compile(r"\[(\d\d)\]\(\.\./((?:notebooks|exercises)/[\w]+\.ipynb)\) `([\w-]+)`")
+PLACE = re.compile(r"\[(\d\d[a-z]?)\]\(\.\./((?:notebooks|exercises)/[\w]+\.ipynb)\) `([\w-]+)`")
 LATER = re.compile(r"lesson (08|09|10|11)\b")
 
 

@@ -113,12 +113,12 @@ def test_a_notebook_opens_runs_and_leads_on(path):
     cells = read(path)["cells"]
     assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
     heading, *below = source(cells[0]).split("\n\n")
-    assert re.fullmatch(r"# (Exercise |Solution )?\d\d · .+", heading)
+    assert re.fullmatch(r"# (Exercise |Solution )?\d\d[a-z]? · .+", heading)
     address = f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})"
     assert any(address in each for each in below) == PROJECT.has_address
     first_code = next(cell for cell in cells if cell["cell_type"] == "code")
     assert "setup" in tags(first_code)
-    number = path.name[:2] if path.parent.name == "notebooks" else ""
+    number = path.name.split("_")[0] if path.parent.name == "notebooks" else ""
     assert source(first_code).endswith(f'course_lib.start("{number}")' if number else ".start()")
     lines = [line for line in source(first_code).splitlines() if line]
     assert PROJECT.has_address or len(lines) <= SETUP_LINES

@@ -16,7 +16,7 @@ from course_lib.building.release import (
     write_folder,
 )
 from course_lib.commands.places import REPOSITORY
-from course_lib.curriculum import Lesson
+from course_lib.curriculum import LESSONS, Lesson
 
 
 def main(arguments: list[str]) -> int:
@@ -62,16 +62,17 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
         print(f"Mind: who searches the library finds a way to solve {', '.join(names)} in {path}.")
     if release.because:
         numbers = ", ".join(each.number for each in release.because)
-        before = int(release.because[0].number) - 1
+        before = LESSONS[LESSONS.index(release.because[0]) - 1].number
         print(
             f"course_lib/kernels is there because lessons {numbers} run it. Until those exercises "
-            f"are handed in, release fewer lessons: --lessons 00-{before:02}."
+            f"are handed in, release fewer lessons: --lessons 00-{before}."
         )
 
 
 def _numbers(lessons: Sequence[Lesson]) -> str:
     """Which lessons these are: "00 to 05", or "00, 04" where some between are left out."""
     numbers = [each.number for each in lessons]
-    if len(numbers) == int(numbers[-1]) - int(numbers[0]) + 1 > 1:
+    begins, ends = LESSONS.index(lessons[0]), LESSONS.index(lessons[-1])
+    if len(lessons) == ends - begins + 1 > 1:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(numbers)

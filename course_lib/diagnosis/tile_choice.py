@@ -227,15 +227,18 @@ def _uneven_loads(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
         elements = getattr(tile, side) * tile.BK
         left = elements % tile.threads
         if left:
+            each, idle = elements // tile.threads, tile.threads - elements
+            shares = say("{each} for each, and {left} are left over", each=each, left=left)
+            if not each:
+                shares = say("{idle} of the threads get none", idle=idle)
             message = say(
                 "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
-                "{loads} for each, and {left} are left over.",
+                "{shares}.",
                 name=name,
                 side=side,
                 elements=elements,
                 threads=tile.threads,
-                loads=elements // tile.threads,
-                left=left,
+                shares=shares,
             )
             hint = say("{side} · BK should be a multiple of the threads.", side=side)
             yield finding("wrong-loop-bound", message, numbers.line(side, "BK"), hint)

@@ -309,6 +309,12 @@ class _Plan:
         straight = {each[1] for each in lit} == {aim[1]} and self._is_aligned(name)
         return nearest if straight else None
 
+    def _is_part_of_a_column(self, name: str) -> bool:
+        """Do several elements of one column count, so that their arrows would cross numbers?"""
+        lit = self._lit(name)
+        in_one_column = len({column for _, column in lit}) == 1 < len(lit)
+        return in_one_column and not self._is_column(name)
+
     def _is_aligned(self, name: str) -> bool:
         """Do the columns of an array above the output stand where the output's own do?"""
         return self.drawn[name][1] == self.drawn[self.output][1]
@@ -330,9 +336,8 @@ class _Plan:
         return paths
 
     def _draw_arrows(self, axes: Axes, name: str) -> None:
-        """One arrow from edge to edge where one looks straight ahead, else from every element.
-
-        None where they would cover numbers: there the colour has to do.
+        """One arrow from edge to edge where one looks straight ahead, or from part of a column;
+        else one from every element, or none where they would cover numbers.
         """
         if name in self.left[:-1]:
             return
@@ -346,6 +351,10 @@ class _Plan:
         elif ahead is not None:
             start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
             ways = [(start, end)]
+        elif name in self.left and self._is_part_of_a_column(name):
+            above, *_, below = sorted(self._lit(name))
+            middle = (sheet.middle(*above)[1] + sheet.middle(*below)[1]) / 2
+            ways = [((sheet.corner[0] + sheet.width, middle), (target.corner[0] - half, end_y))]
         else:
             end = (end_x - half, end_y) if name in self.left else (end_x, end_y - half)
             starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]

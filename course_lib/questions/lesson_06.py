@@ -1,123 +1,166 @@
-"""The quick checks of lesson 06: tile size and occupancy."""
+"""Predictions of lesson 06: what limits a tile, how many blocks fit, what occupancy is worth."""
 
-from course_lib.devices import occupancy
+from __future__ import annotations
+
+import re
+
+from course_lib.devices import device, occupancy
+from course_lib.measurements import load
+from course_lib.occupancy import Occupancy
 from course_lib.questions.kinds import Choice, Choose, Number, Slip
 
-_T16 = occupancy("A6000", threads=256, registers=38, shared_bytes=2 * 16 * 16 * 4)
+GPU, SIZE = "H200", 4096
+TILED = (1024, 32, 8192)  # threads of a block, registers of a thread, shared bytes of a block
+LARGER = (256, 128, 8192)  # of `register_2d`
+
+
+def fits(threads: int, registers: int, shared_bytes: int, gpu: str = GPU) -> Occupancy:
+    return occupancy(gpu, threads, registers, shared_bytes)
+
+
+def gflops(name: str) -> float:
+    entry = load(GPU).entry(name)
+    cell = entry and entry.cell(SIZE)
+    assert cell
+    return cell.gflops
+
+
+def wall_facts() -> dict[str, object]:
+    sm = device(GPU).sm
+    return {"threads": 64 * 64, "most": sm.threads_per_block, "kib": 2 * 64 * 64 * 4 // 1024}
+
+
+def one_more_facts() -> dict[str, object]:
+    found = fits(1024, 33, 8192)
+    return {
+        "unit": found.sm.register_unit,
+        "exact": 33 * 32,
+        "rounded": found.registers_per_warp,
+        "warps": found.warps_per_partition * found.sm.partitions,
+        "share": f"{found.share:.0%}",
+    }
+
+
+def means_facts() -> dict[str, object]:
+    return {
+        "device": load(GPU).label,
+        **{name: f"{gflops(name):,.0f}" for name in ("tiled_while", "register_1d", "register_2d")},
+        "middle": f"{fits(512, 44, 4096).share:.0%}",
+    }
+
 
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="One output per thread and T = 64, on an H100: a block may have 227 KiB of shared "
-        "memory there, and an SM holds 2048 threads. What happens at the launch?",
-        hint="Count the threads of one block, and the bytes of its two tiles.",
+        asks="One output for each thread and T = 64, on an H200: a block may have 227 KiB of "
+        "shared memory there, and an SM holds 2048 threads. What happens at the launch?",
         choices=(
+            Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
+            Choice("It fails: the block has too many threads.", "", right=True),
             Choice(
-                "It fails: the two tiles take too much shared memory.",
-                "2 · 64² · 4 bytes are 32 KiB. That is less than the 48 KiB that any block gets.",
-            ),
-            Choice(
-                "It fails: the block has too many threads.",
-                "64² = 4096 threads, and a block has at most 1024, on every GPU. One output per "
-                "thread ends at T = 32.",
-                right=True,
-            ),
-            Choice(
-                "It runs, in two turns, since the SM holds 2048 threads at a time.",
-                "The 2048 are for all blocks of an SM together. A block is never split: its "
-                "threads share barriers, so all of them must be there at once.",
-            ),
-            Choice(
-                "It runs, if the kernel opts in to more shared memory.",
-                "The opt-in is for blocks that want more than 48 KiB. This one wants 32, and has "
-                "another problem.",
+                "It runs in two turns, since the SM holds 2048 threads at a time.",
+                "A block is never split: its threads share barriers, so all must be there at once.",
             ),
         ),
+        reveal="T = 64 makes {threads} threads, and a block has at most {most}, on every GPU. So "
+        "with one output for each thread T = 32 is the end. Shared memory would not have minded: "
+        "{kib} KiB.",
+        facts=wall_facts,
+        spoilers=("at most 1024 threads, so T", "T = 32 is the end"),
     ),
     Number(
-        id="06-sixteen",
-        asks="T = 16 on the A6000: 256 threads, 38 registers per thread, two tiles of 16 × 16 "
-        "floats. How many of these blocks does one SM hold? (48 warps, 65,536 registers, "
-        "100 KiB, 16 block slots; 1 KiB per block is reserved.)",
-        value=lambda: _T16.blocks,
+        id="06-blocks",
+        asks="The tiled kernel with T = 32 has 1024 threads in a block, 32 registers in each of "
+        "them, and 8 KiB of shared memory. How many of its blocks does one SM of an H200 hold?",
+        value=lambda: fits(*TILED).blocks,
         unit="blocks",
-        why="Eight warps a block: 48 / 8 = {answer}. Registers agree: 38 × 32 = 1216, rounded up "
-        "to 1280; 12 warps in each of four sub-partitions; 48 / 8 = {answer}. All 48 warps are "
-        "there, 100 %.",
-        other="Four divisions, each rounded down, and the smallest answer counts. Begin with the "
-        "warps: how many has a block of 256 threads?",
-        hint="256 threads are 8 warps. The SM holds 48.",
         slips=(
             Slip(
-                lambda: _T16.shared_limit,
-                "So many fit by shared memory alone. Three more budgets want to be asked.",
+                lambda: fits(*TILED).shared_limit,
+                "So many would fit into its shared memory. Ask the other budgets, too.",
             ),
-            Slip(
-                lambda: _T16.block_limit,
-                "That is the cap on blocks. The warps run out before it is reached.",
-            ),
-            Slip(
-                lambda: _T16.warps,
-                "Those are the warps. How many blocks are that?",
-            ),
-            Slip(
-                lambda: 1, "That was T = 32. A block of T = 16 has only a quarter of its threads."
-            ),
+            Slip(lambda: 32, "So many slots there are. Which budget is empty first?"),
+            Slip(lambda: fits(*TILED).warps, "Those are the warps. How many blocks are that?"),
         ),
+        reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
+        "memory, about which everybody worries, would hold {shared}.",
+        facts=lambda: {
+            "warps": fits(*TILED).warps,
+            "registers": f"{fits(*TILED).registers_used:,}",
+            "shared": fits(*TILED).shared_limit,
+        },
+        spoilers=("2 blocks per SM", "would hold 25"),
+    ),
+    Number(
+        id="06-one-more",
+        asks="With the next version of the compiler the same kernel takes 33 registers instead "
+        "of 32. How many of its blocks does the SM hold now?",
+        value=lambda: fits(1024, 33, 8192).blocks,
+        unit="blocks",
+        slips=(
+            Slip(lambda: 2, "Both blocks together would need more registers than there are."),
+            Slip(lambda: 0, "One block does find room."),
+        ),
+        reveal="{answer}, so {share} of the warps. A block goes in whole or not at all. And it is "
+        "worse than it looks, for a warp's registers are rounded up to a multiple of {unit}: not "
+        "{exact} but {rounded}, which leaves room for {warps} warps.",
+        facts=one_more_facts,
+        spoilers=("rounded up to a multiple of 256", "cliff"),
     ),
     Choose(
-        id="06-sixteen-or-thirty-two",
-        asks="Say the compiler gives 32 registers per thread for T = 16 and T = 32 alike. On which "
-        "of these GPUs does T = 16 bring more warps onto an SM than T = 32?",
-        hint="Does a whole number of 1024-thread blocks fill the SM?",
+        id="06-small",
+        asks="Blocks of 32 threads, 24 registers each, no shared memory, on the same SM. Which "
+        "budget limits them?",
         choices=(
-            Choice(
-                "T4 (1024 threads per SM)",
-                "One block of 1024 threads fills it: 100 %, as with four blocks of 256.",
-            ),
-            Choice(
-                "A6000 (1536 threads per SM)",
-                "1536 is one and a half times 1024, and half a block cannot come: 66.7 %. Six "
-                "blocks of 256 threads fill it: 100 %. The same holds for every GPU with 1536.",
-                right=True,
-            ),
-            Choice(
-                "A100 (2048 threads per SM)",
-                "Two blocks of 1024 threads fill it, and 2 × 1024 × 32 registers are just all.",
-            ),
-            Choice(
-                "H100 (2048 threads per SM)",
-                "Two blocks of 1024 threads fill it, as on the A100.",
-            ),
+            Choice("Warps.", "There is room for 64."),
+            Choice("Registers.", "A warp takes 768 of 65,536."),
+            Choice("Shared memory.", "Each takes only the 1 KiB that is reserved."),
+            Choice("Block slots.", "", right=True),
         ),
+        reveal="32 slots, one warp in each: {share} of the warps. Very small blocks cannot fill "
+        "an SM.",
+        facts=lambda: {"share": f"{fits(32, 24, 0).share:.0%}"},
+        spoilers=("very small blocks",),
+    ),
+    Number(
+        id="06-means",
+        asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, "
+        "128 registers each. An SM holds 16 of its warps (25 %), and 64 of the tiled kernel's. "
+        "How many times as fast as the tiled kernel is it?",
+        value=lambda: gflops("register_2d") / gflops("tiled_while"),
+        unit="times",
+        within=0.2,
+        slips=(
+            Slip(lambda: 0.25, "So it would be if speed followed occupancy."),
+            Slip(lambda: 0.5, "It is not slower."),
+            Slip(lambda: 1, "Occupancy is not all that differs."),
+        ),
+        reveal="{answer} times: {tiled_while} against {register_2d} GFLOP/s ({device}). Between "
+        "them stands a kernel with 8 outputs for each thread: {middle} and {register_1d}. Twice, "
+        "the occupancy is halved and the speed about doubled.",
+        facts=means_facts,
+        spoilers=(re.compile(r"3\.8 times"), "occupancy is halved", "can be the faster one"),
     ),
     Choose(
         id="06-smaller-blocks",
-        asks="The tiled kernel stands at 66.7 % on an A6000. A colleague wants smaller blocks, "
+        asks="On an A6000 the tiled kernel stands at 66.7 %. A colleague wants smaller blocks, "
         "since “at 100 % it will be 1.5 times as fast”. What do you say?",
-        hint="What did the published profile say its warps were waiting for?",
+        hint="What did lesson 05b find it waiting for?",
         choices=(
             Choice(
                 "Yes: speed follows occupancy.",
-                "The next rungs refute it: 66.7 %, then 33.3 %, and 2.8 and 5.4 times the speed "
-                "(published, A6000).",
+                "You have just seen it go the other way.",
             ),
             Choice(
-                "Ask first what the warps wait for. If they queue for shared memory, more warps "
-                "only lengthen the queue.",
-                "More warps help where an SM has nothing to issue. Here the reach to shared memory "
-                "is the limit, and the cure is more multiply–adds for each value picked up.",
+                "Ask first what the warps wait for. If they queue for shared memory, more of them "
+                "lengthen the queue.",
+                "More warps help where an SM has nothing to issue.",
                 right=True,
             ),
             Choice(
                 "No: occupancy never matters.",
-                "It does where latency is not covered: one warp with nothing but dependent loads "
-                "leaves its scheduler idle. It is a means to an end.",
-            ),
-            Choice(
-                "No: the largest block is always the fastest.",
-                "On 1536-thread SMs the largest block leaves a third of the warp slots empty. That "
-                "is no gain either; it only does not decide here.",
+                "It does where latency is not covered: a lone warp with one load after the other "
+                "leaves its scheduler idle.",
             ),
         ),
     ),

@@ -166,8 +166,8 @@ def test_only_students_commands_are_left() -> None:
 
 def test_lessons_are_named_alone_or_as_a_range() -> None:
     numbers = [each.number for each in chosen_lessons(["02", "5-7"])]
-    assert numbers == ["00", "02", "05", "06", "07"]
-    assert len(chosen_lessons([])) == 13
+    assert numbers == ["00", "02", "05", "05b", "06", "07"]
+    assert len(chosen_lessons([])) == 14
     with pytest.raises(BuildError, match="there is no lesson '77'"):
         chosen_lessons(["77"])
 
@@ -179,6 +179,7 @@ def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
         "exercises/05_shared_memory_tiling.ipynb",
         "notebooks/00_start_here.ipynb",
         "notebooks/05_shared_memory_tiling.ipynb",
+        "notebooks/05b_what_the_clock_says.ipynb",
     ]
     assert "05 · Shared-memory tiling" in text(made("05").files["README.md"])
     assert "06 · " not in text(made("05").files["README.md"])
@@ -249,7 +250,7 @@ def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFix
     out = tmp_path / "bundle"
     assert command.main(["--out", str(out), "--lessons", "00-07", "--zip"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("8 lessons (00 to 07), 8 exercises, ") and "bundle.zip" in said
+    assert said.startswith("9 lessons (00 to 07), 8 exercises, ") and "bundle.zip" in said
     assert "finds a way to solve matmul_tiled in course_lib/figures/watch/kernels.py" in said
     assert zipfile.is_zipfile(tmp_path / "bundle.zip")
     assert command.main(["--out", str(out), "--lessons", "03", "--zip"]) == 0

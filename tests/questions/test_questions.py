@@ -37,6 +37,12 @@ def median_ms(kernel):
     return np.median(next(each for each in entry["cells"] if each["size"] == 4096)["samples_ms"])
 
 
+def rung_ms(name):
+    """Of a rung in Python, at 4096 x 4096."""
+    entry = row_of(BENCH["entries"], name=name, kind="rung")
+    return np.median(row_of(entry["cells"], size=4096)["samples_ms"])
+
+
 def row_of(rows, **what):
     return next(row for row in rows if row.items() >= what.items())
 
@@ -60,6 +66,9 @@ WORKED_OUT = {
     "04-one-block": 16 * 64,
     "05-who-asks": 16,
     "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
+    "05b-faster": median_ms("coalesced") / median_ms("tiled"),
+    "05b-range": rung_ms("coalesced") / rung_ms("coalesced_while"),
+    "05b-edge": next(edge for edge in range(1, 99) if edge / 4 >= 66_900 / 4800),
     "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
     "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
     "07-wide": 32 * 16 / 128,
@@ -69,7 +78,7 @@ WORKED_OUT = {
 
 
 def test_every_lesson_so_far_has_questions_of_several_kinds():
-    assert {"00", "01", "02", "03", "04", "05"} <= set(lessons())
+    assert {"00", "01", "02", "03", "04", "05", "05b"} <= set(lessons())
     for number in lessons():
         kinds = {type(question) for question in of_lesson(number).values()}
         assert len(of_lesson(number)) >= 4 and len(kinds) >= 2, number
@@ -85,7 +94,7 @@ def _written(number):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_question_is_whole(name):
     question = EVERY[name]
-    assert re.fullmatch(r"\d\d(-[a-z0-9]+)+", name)
+    assert re.fullmatch(r"\d\d[a-z]?(-[a-z0-9]+)+", name)
     rows = question.rows()
     if question.is_prediction:
         reasons = [why for _, _, why in rows if why] + [question.otherwise(), revealed(question)]

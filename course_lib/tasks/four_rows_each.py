@@ -1,0 +1,51 @@
+"""A block that has fewer threads than its tile has elements."""
+
+from course_lib.exercise import Task
+
+TASK = Task(
+    id="four_rows_each",
+    title="Four elements for each thread",
+    lesson="06",
+    position=3,
+    parameters=("A", "out"),
+    output="out",
+    block=(32, 8),
+    tile=(32, 32),
+    shapes=("M,N", "M,N"),
+    reference=lambda a: 2 * a,
+    asks=("bounds", "coalesced"),
+    formula="out = 2 * A",
+    hints=(
+        "In its tile, thread (x, y) takes the rows y, y + 8, y + 16 and y + 24.",
+        "The next tile begins 32 rows further down, though a block has 8 rows of threads.",
+        "So `cuda.grid(2)` is right for the column only. The row: `cuda.blockIdx.y * 32 + …`",
+    ),
+    given='''\
+@cuda.jit
+def four_rows_each(A, out):
+    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def four_rows_each(A, out):
+    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    column = cuda.grid(1)
+    for i in range(4):
+        row = cuda.blockIdx.y * 32 + cuda.threadIdx.y + 8 * i
+        if row < A.shape[0] and column < A.shape[1]:
+            out[row, column] = 2 * A[row, column]
+''',
+    another='''\
+@cuda.jit
+def four_rows_each(A, out):
+    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    column = cuda.blockIdx.x * 32 + cuda.threadIdx.x
+    top = cuda.blockIdx.y * 32
+    for row in range(top + cuda.threadIdx.y, min(top + 32, A.shape[0]), 8):
+        if column < A.shape[1]:
+            out[row, column] = 2 * A[row, column]
+''',
+    par=5,
+    meaning="A tile of 1024 elements, and 256 threads. So a tile may be larger than a block.",
+)

@@ -1,0 +1,119 @@
+"""FLOP per requested byte of a tile, in which its step along K does not appear."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="intensity",
+    title="FLOP per requested byte of a tile",
+    lesson="06",
+    position=4,
+    kind=FUNCTION,
+    parameters=("BM", "BN", "BK"),
+    reference=lambda BM, BN, BK: BM * BN / (2 * (BM + BN)),
+    arguments=(
+        (32, 32, 32),
+        (128, 128, 8),
+        (64, 128, 8),
+        (128, 128, 16),
+        (1, 1, 1),
+        (16, 16, 16),
+        (64, 32, 8),
+        (100, 300, 7),
+        (6, 3, 2),
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda BM, BN, BK: BM * BN / (4 * (BM + BN)),
+            "a multiply-add is counted once; it is 2 FLOP",
+            "How many FLOP are in one multiply and one add?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN / (BM + BN),
+            "this is FLOP per number, not per byte",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: BM * BN / (BM + BN),
+            "this is multiply-adds per number, not FLOP per byte",
+            "How many FLOP has a multiply-add, and how many bytes a float32?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM + BN)),
+            "the FLOP are those of a whole step, the bytes those of a single k",
+            "How many numbers of A does the block load in one step?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN / (4 * BK * (BM + BN)),
+            "the bytes are those of a whole step, the FLOP those of a single k",
+            "How many multiply-adds does each output get in one step?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN)),
+            "the tile of C is counted as well; it is written once, after the last step",
+            "What do the loads ask for in one step?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BK * (BM + BN) / (BM * BN * BK),
+            "this is bytes per FLOP, the other way round",
+            "What is divided by what in FLOP per byte?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: BM / 4,
+            "this is right for square tiles only",
+            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: BN / 4,
+            "this is right for square tiles only",
+            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: (BM + BN) / 8,
+            "this is right for square tiles only",
+            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN * BK / 4 * (BM * BK + BK * BN),
+            "Python divides by 4 first, and then multiplies",
+            "Where do brackets belong?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK + BK * BN),
+            "only the tile of A is counted in bytes",
+            "Where do brackets belong?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK),
+            "the tile of B is left out",
+            "What does a block load in one step?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: BM * BN // (2 * (BM + BN)),
+            "`//` drops the fraction",
+            "What does / do, and // not?",
+        ),
+    ),
+    hints=(
+        "Take one step. How many bytes do the two tiles have?",
+        "And how many multiply-adds does the block do with them? Each output gets BK.",
+        "A multiply-add is 2 FLOP.",
+    ),
+    given='''\
+def intensity(BM, BN, BK):
+    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    ...
+''',
+    answer='''\
+def intensity(BM, BN, BK):
+    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    return 2 * BM * BN * BK / (4 * (BM * BK + BK * BN))
+''',
+    another='''\
+def intensity(BM, BN, BK):
+    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    return BM * BN / (2 * (BM + BN))
+''',
+    par=1,
+    meaning="**BK cancels.** It only sets how much is staged at once, and may be small.",
+)

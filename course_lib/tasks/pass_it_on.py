@@ -1,0 +1,68 @@
+"""Hand each number to the left within a block: shared memory and a barrier, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+
+THREADS = 64
+
+
+LEFT = [*range(1, THREADS), 0]  # whose number a thread gets
+
+
+def _passed_on(x):  # type: ignore[no-untyped-def]
+    return x.reshape(-1, THREADS)[:, LEFT].ravel()
+
+
+TASK = Task(
+    id="pass_it_on",
+    title="Pass it on",
+    lesson="06",
+    position=1,
+    parameters=("x", "y"),
+    output="y",
+    grid=(4,),
+    block=(THREADS,),
+    shapes=("256", "256"),
+    reference=_passed_on,
+    asks=("shared-memory", "race-free"),
+    formula="y[i] = x[i + 1], the last of each block: x of its first",
+    hints=(
+        "Each thread puts its number where the whole block can read it.",
+        "Which number does thread t of its block take, and has it been put there yet?",
+        "`(t + 1) % 64` is 0 for the last thread.",
+    ),
+    given='''\
+@cuda.jit
+def pass_it_on(x, y):
+    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def pass_it_on(x, y):
+    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    numbers = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    numbers[t] = x[i]
+    cuda.syncthreads()
+    y[i] = numbers[(t + 1) % 64]
+''',
+    par=5,
+    meaning="64 threads, and 256 bytes of shared memory. How much of both may a block have?",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: x.reshape(-1, THREADS)[:, [THREADS - 1, *range(THREADS - 1)]].ravel(),
+            "the numbers go the other way",
+            "Whose number does thread 0 take?",
+        ),
+        WrongIdea(
+            lambda x: x.reshape(-1, THREADS)[[0] * 4][:, LEFT].ravel(),
+            "every block has handed on the numbers of block 0",
+            "Which number of x belongs to thread 0 of block 1?",
+        ),
+        WrongIdea(
+            lambda x: x,
+            "every thread takes its own number back",
+            "Whose number does thread 0 take?",
+        ),
+    ),
+)

@@ -1,0 +1,91 @@
+"""The roofline as a plain function: what arithmetic and DRAM allow."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="roof",
+    title="The roof over a kernel",
+    lesson="05b",
+    position=3,
+    kind=FUNCTION,
+    parameters=("flop_per_byte", "gb_per_s", "peak"),
+    reference=lambda flop_per_byte, gb_per_s, peak: min(peak, flop_per_byte * gb_per_s),
+    arguments=(
+        (2, 100, 1000),
+        (50, 100, 1000),
+        (10, 100, 1000),
+        (0.25, 4800, 66_900),
+        (8, 4800, 66_900),
+        (32, 4800, 66_900),
+        (0.5, 320, 8100),
+        (64, 320, 8100),
+        (12, 768, 38_700),
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: flop_per_byte * gb_per_s,
+            "with many FLOP per byte more than the peak comes out",
+            "50 FLOP for each of 100 GB: that would be 5000 GFLOP. Who computes them?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
+            "`max` takes the higher of two limits",
+            "Of two limits, which one is met first?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: peak,
+            "DRAM is left out",
+            "How many GFLOP can be done in a second if 100 GB arrive, and each byte is good for 2?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s / flop_per_byte),
+            "this divides; more FLOP for a byte make the most of the bandwidth",
+            "If each of 100 GB is good for 2 FLOP, how many GFLOP are that?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: gb_per_s / flop_per_byte,
+            "this divides; more FLOP for a byte make the most of the bandwidth",
+            "If each of 100 GB is good for 2 FLOP, how many GFLOP are that?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
+            "this is the FLOP per byte at which both limits meet, whatever the kernel does",
+            "Where does the kernel's own FLOP per byte come in?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),
+            "GFLOP/s are compared with GB/s",
+            "How many FLOP does this kernel do with each byte?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
+            "this lets arithmetic wait until the bytes are there; both go on at the same time",
+            "If both can run at once, which of the two alone decides?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(peak, 4 * flop_per_byte * gb_per_s),
+            "this multiplies by 4; both are in bytes already",
+            "What are the units of the first two numbers?",
+        ),
+    ),
+    hints=(
+        "100 GB arrive in a second, and each byte is good for 2 FLOP. How many GFLOP are that?",
+        "The arithmetic units have a limit of their own: `peak`.",
+    ),
+    given='''\
+def roof(flop_per_byte, gb_per_s, peak):
+    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
+    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    ...
+''',
+    answer='''\
+def roof(flop_per_byte, gb_per_s, peak):
+    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
+    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    return min(peak, flop_per_byte * gb_per_s)
+''',
+    par=1,
+    meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
+    "FLOP per byte; left of it DRAM is the lower one.",
+)

@@ -1,0 +1,101 @@
+"""The shared memory that a block's two tiles take: a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="tile_bytes",
+    title="What two tiles take",
+    lesson="06",
+    position=2,
+    kind=FUNCTION,
+    parameters=("BM", "BN", "BK"),
+    reference=lambda BM, BN, BK: 4 * BK * (BM + BN),
+    arguments=(
+        (32, 32, 32),
+        (16, 16, 16),
+        (64, 64, 64),
+        (128, 128, 8),
+        (128, 64, 16),
+        (64, 128, 8),
+        (1, 2, 3),
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda BM, BN, BK: BK * (BM + BN),
+            "these are numbers, not bytes",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 8 * BK * (BM + BN),
+            "this takes a number for 8 bytes; a float32 has 4",
+            "How many bytes has a float32?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BM * BK,
+            "the tile of B is left out",
+            "Which two tiles does a block stage?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BK * BN,
+            "the tile of A is left out",
+            "Which two tiles does a block stage?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 8 * BM * BK,
+            "both tiles are taken for that of A",
+            "The tile of B has BK rows. How many columns?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BM * BN,
+            "this is the tile of C, whose sums stay in registers",
+            "Which two tiles lie in shared memory?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 8 * BM * BN,
+            "this is right only where all three are equal",
+            "Which sizes has the tile of A, and which that of B?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * (BM * BK + BK * BN + BM * BN),
+            "the tile of C is counted as well, and its sums stay in registers",
+            "Which two tiles lie in shared memory?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BM * BN * BK,
+            "the tiles lie side by side, so their sizes are added",
+            "How many numbers has the tile of A alone?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * (BM + BN + BK),
+            "these are edges; a tile is as many numbers as its edges multiplied",
+            "How many numbers has the tile of A alone?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BM * BK + BK * BN,
+            "only the tile of A is counted in bytes",
+            "Where do brackets belong?",
+        ),
+        WrongIdea(
+            lambda BM, BN, BK: 4 * BK * (BM + BN) / 1024,
+            "this is in KiB",
+            "What is asked for?",
+        ),
+    ),
+    hints=(
+        "How many numbers has a tile of BM × BK? How many one of BK × BN?",
+        "A float32 has 4 bytes.",
+    ),
+    given='''\
+def tile_bytes(BM, BN, BK):
+    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    ...
+''',
+    answer='''\
+def tile_bytes(BM, BN, BK):
+    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    return 4 * (BM * BK + BK * BN)
+''',
+    par=1,
+    meaning="Every block that is on an SM takes so much for itself.",
+)

@@ -1,0 +1,59 @@
+"""A product whose first matrix is stored transposed: lesson 03 once more, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="transposed_product",
+    title="The product of a transposed matrix",
+    lesson="05b",
+    position=1,
+    parameters=("A", "B", "C"),
+    block=(16, 16),
+    shapes=("K,M", "K,N", "M,N"),
+    reference=lambda a, b: a.T @ b,
+    asks=("bounds", "coalesced", "float32"),
+    formula="C = A.T @ B",
+    hints=(
+        "Lesson 03, and another loop. Which side of A is as long as the sum?",
+        "The element of A.T in `[row, k]` is that of A in `[k, row]`.",
+        "k begins as 0, and the loop ends with `k += 1`.",
+    ),
+    given='''\
+@cuda.jit
+def transposed_product(A, B, C):
+    """C = A.T @ B for A of K × M, in blocks of 16 × 16; coalesced."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def transposed_product(A, B, C):
+    """C = A.T @ B for A of K × M, in blocks of 16 × 16; coalesced."""
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        k = 0
+        while k < A.shape[0]:
+            total += A[k, row] * B[k, column]
+            k += 1
+        C[row, column] = total
+''',
+    wrong_ideas=(
+        WrongIdea(
+            lambda a, b: a[1:].T @ b[1:],
+            "the products of k = 0 are missing from every sum",
+            "With which k does the loop begin?",
+        ),
+        WrongIdea(
+            lambda a, b: a[:-1].T @ b[:-1],
+            "the products of the last k are missing from every sum",
+            "What is k when the loop ends, and which products were added before?",
+        ),
+        WrongIdea(
+            lambda a, b: a[-1:].T @ b[-1:],
+            "only the products of the last k are there",
+            "What becomes of `total` in each turn of the loop?",
+        ),
+    ),
+    par=8,
+    meaning="A column of A is read down, one number for a whole warp: as cheap as in lesson 03.",
+)

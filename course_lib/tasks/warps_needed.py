@@ -1,0 +1,77 @@
+"""How many warps keep a scheduler busy: latency over independent work, a plain function."""
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="warps_needed",
+    title="Warps that hide a wait",
+    lesson="06",
+    position=5,
+    kind=FUNCTION,
+    parameters=("latency", "independent"),
+    reference=lambda latency, independent: -(-latency // independent),
+    arguments=((30, 1), (30, 4), (29, 2), (29, 1), (29, 8), (762, 4), (8, 8), (4, 5), (36, 6)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda latency, independent: latency // independent,
+            "this rounds down, and then the scheduler stands still for a moment",
+            "29 clocks, 2 instructions from each warp: how many do 14 warps have?",
+        ),
+        WrongIdea(
+            lambda latency, independent: latency / independent,
+            "warps are always whole, and this is a fraction",
+            "In which direction do you round?",
+        ),
+        WrongIdea(
+            lambda latency, independent: latency // independent + 1,
+            "this is one warp too many where it comes out even",
+            "30 clocks, 1 instruction from each warp: what would a warp number 31 be for?",
+        ),
+        WrongIdea(
+            lambda latency, independent: round(latency / independent),
+            "this rounds to the nearest whole number, which is sometimes below",
+            "29 clocks, 8 instructions from each warp. In which direction do you round?",
+        ),
+        WrongIdea(
+            lambda latency, independent: latency * independent,
+            "a warp with more to issue fills more of the wait, so fewer are needed",
+            "30 clocks, and each warp has 2 instructions: how many does it take?",
+        ),
+        WrongIdea(
+            lambda latency, independent: latency,
+            "this is right only if each warp has a single instruction",
+            "30 clocks, and each warp has 2 instructions: how many does it take?",
+        ),
+        WrongIdea(
+            lambda latency, independent: -(-latency // (independent + 1)),
+            "this gives each warp one instruction more than it has",
+            "30 clocks, and each warp has 1 instruction: how many does it take?",
+        ),
+    ),
+    hints=(
+        "A scheduler issues one instruction a clock. How many fit into the wait?",
+        "Each warp brings `independent` of them. Which way do you round?",
+    ),
+    given='''\
+def warps_needed(latency, independent):
+    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
+    has so many to issue before it must wait."""
+    ...
+''',
+    answer='''\
+def warps_needed(latency, independent):
+    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
+    has so many to issue before it must wait."""
+    return -(-latency // independent)
+''',
+    another='''\
+def warps_needed(latency, independent):
+    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
+    has so many to issue before it must wait."""
+    return (latency + independent - 1) // independent
+''',
+    par=1,
+    meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
+    "each.",
+)

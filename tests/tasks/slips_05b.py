@@ -1,0 +1,43 @@
+"""The slips that are usual in the tasks of lesson 05b: see test_tasks.py."""
+
+SHARE = "min(1, 1 / (passes * starts))"
+ROOF = "min(peak, flop_per_byte * gb_per_s)"
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "transposed_product": [
+        ("column, row = cuda", "row, column = cuda", "wrong-index", "row, column ="),
+        ("A[k, row]", "A[row, k]", "wrong-index", "total +="),
+        ("A.shape[0]", "A.shape[1]", "wrong-loop-bound", "while k <"),
+        ("            k += 1\n", "", "timeout", "while k <"),
+        ("            k += 1\n        C[row, column] = total",
+         "            k += 1\n            C[row, column] = A[k - 1, row] * B[k - 1, column]",
+         "wrong-formula", "C[row, column] ="),
+        ("k < A.shape[0]", "k < A.shape[0] - 1", "wrong-formula", "C[row, column] ="),
+        ("k < A", "k <= A", "wrong-loop-bound", "while k <"),
+        ("k = 0", "k = 1", "wrong-formula", "C[row, column] ="),
+        ("total += ", "total = ", "wrong-formula", "C[row, column] ="),
+        ("float32(0)", "0.0", "float64-arithmetic", "total = 0.0"),
+        ("    if row < C.shape[0] and column < C.shape[1]:\n", "    if True:\n",
+         "out-of-bounds-read", "total +="),
+        ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
+    ],
+    "share_of_peak": [
+        (SHARE, "1 / (passes * starts)", "wrong-formula", "return"),
+        (SHARE, "passes * starts", "wrong-formula", "return"),
+        (SHARE, "1 / passes", "wrong-formula", "return"),
+        (SHARE, "min(1, 1 / passes)", "wrong-formula", "return"),
+        (SHARE, "min(1, passes / starts)", "wrong-formula", "return"),
+        (SHARE, "min(1, 1 / passes * starts)", "wrong-formula", "return"),
+        (SHARE, "max(1, 1 / (passes * starts))", "wrong-formula", "return"),
+        (SHARE, "1 / 8", "hardcoded-answer", "return"),
+    ],
+    "roof": [
+        (ROOF, "flop_per_byte * gb_per_s", "wrong-formula", "return"),
+        (ROOF, "max(peak, flop_per_byte * gb_per_s)", "wrong-formula", "return"),
+        (ROOF, "min(peak, gb_per_s / flop_per_byte)", "wrong-formula", "return"),
+        (ROOF, "peak / gb_per_s", "wrong-formula", "return"),
+        (ROOF, "min(peak, gb_per_s)", "wrong-formula", "return"),
+        (ROOF, "peak", "wrong-formula", "return"),
+        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-result", "return"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,60 @@
+"""The slips that are usual in the tasks of lesson 06: see test_tasks.py."""
+
+STAGED = "4 * (BM * BK + BK * BN)"
+INTENSITY = "2 * BM * BN * BK / (4 * (BM * BK + BK * BN))"
+RACE, STORE = "race-write-after-write", "out[row, column] ="
+WARPS = "-(-latency // independent)"
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "pass_it_on": [
+        ("    cuda.syncthreads()\n", "", "race-read-after-write", "y[i] ="),
+        ("cuda.syncthreads()", "cuda.syncwarp()", "race-read-after-write", "y[i] ="),
+        ("(t + 1) % 64", "t + 1", "out-of-bounds-read", "y[i] ="),
+        ("(t + 1) % 64", "t - 1", "wrong-index", "y[i] ="),
+        ("(t + 1) % 64", "(t - 1) % 64", "wrong-formula", "y[i] ="),
+        ("(t + 1) % 64", "t", "wrong-formula", "y[i] ="),
+        ("numbers[(t + 1) % 64]", "x[i - t + (t + 1) % 64]", "not-used", "numbers = cuda"),
+        ("numbers[t] = x[i]", "numbers[t] = x[t]", "wrong-formula", "y[i] ="),
+        ("cuda.shared.array(64", "cuda.shared.array(32", "out-of-bounds-write", "numbers[t] ="),
+        ("numbers[t] =", "numbers[i] =", "out-of-bounds-write", "numbers[i] ="),
+        ("shared.array", "local.array", "uninitialised-read", "y[i] ="),
+    ],
+    "tile_bytes": [
+        (STAGED, "BM * BK + BK * BN", "wrong-formula", "return"),
+        (STAGED, "4 * BM * BN", "wrong-formula", "return"),
+        (STAGED, "2 * BM * BK * 4", "wrong-formula", "return"),
+        (STAGED, "4 * BM * BK + BK * BN", "wrong-formula", "return"),
+        (STAGED, "4 * (BM * BK + BK * BN + BM * BN)", "wrong-formula", "return"),
+        (STAGED, "2 * BM * BN * 4", "wrong-formula", "return"),
+    ],
+    "four_rows_each": [
+        ("cuda.blockIdx.y * 32 + cuda.threadIdx.y", "cuda.grid(2)[1]", RACE, STORE),
+        ("blockIdx.y * 32", "blockIdx.y * 8", RACE, STORE),
+        ("+ 8 * i", "+ i", RACE, STORE),
+        ("cuda.threadIdx.y + 8 * i", "4 * cuda.threadIdx.y + 8 * i", RACE, STORE),
+        ("range(4)", "range(8)", RACE, STORE),
+        ("row < A.shape[0] and ", "", "wrong-bounds-check", "if column"),
+        (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
+        ("        if row < A.shape[0] and column < A.shape[1]:\n    ", "", "out-of-bounds-read",
+         "out[row, column] ="),
+        ("A[row, column]", "A[column, row]", "wrong-index", "out[row, column] ="),
+    ],
+    "intensity": [
+        (INTENSITY, "BM * BN * BK / (4 * (BM * BK + BK * BN))", "wrong-formula", "return"),
+        (INTENSITY, "2 * BM * BN * BK / (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (INTENSITY, "2 * BM * BN * BK / 4 * (BM * BK + BK * BN)", "wrong-formula", "return"),
+        (INTENSITY, "2 * BM * BN / (4 * (BM * BK + BK * BN))", "wrong-formula", "return"),
+        (INTENSITY, "4 * (BM * BK + BK * BN) / (2 * BM * BN * BK)", "wrong-formula", "return"),
+        (INTENSITY, "BM / 4", "wrong-formula", "return"),
+        (INTENSITY, "2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN))", "wrong-formula",
+         "return"),
+    ],
+    "warps_needed": [
+        (WARPS, "latency // independent", "wrong-formula", "return"),
+        (WARPS, "latency / independent", "wrong-formula", "return"),
+        (WARPS, "latency // independent + 1", "wrong-formula", "return"),
+        (WARPS, "latency * independent", "wrong-formula", "return"),
+        (WARPS, "round(latency / independent)", "wrong-formula", "return"),
+        (WARPS, "latency", "wrong-formula", "return"),
+    ],
+}  # fmt: skip
