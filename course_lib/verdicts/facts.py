@@ -42,6 +42,11 @@ class Verdict:
         return self.exercise if isinstance(self.exercise, Task) else None
 
     @property
+    def waits(self) -> bool:
+        """Whether a task's function still is as it was given: there is nothing to look at."""
+        return self.task is not None and bool(self.listings) and not self.typed
+
+    @property
     def par(self) -> str:
         """ "You wrote 3 lines; par is 2.", of a task that was passed."""
         if self.task is None or not self.report.passed or not self.typed:

@@ -108,11 +108,11 @@ def _listing(marked: Marked) -> str:
 
 def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
     for number in shown:
-        hint = ""
-        for each in marked.said.get(number, ()):
-            note = _note(each, f"Line {number}: ", ask=each.hint != hint)
+        said = marked.said.get(number, ())
+        first = {each.hint: each for each in reversed(said)}  # a question is asked once for a line
+        for each in said:
+            note = _note(each, f"Line {number}: ", ask=first[each.hint] is each)
             yield f'<div class="note" data-is="{each.severity}">{note}</div>'
-            hint = each.hint
 
 
 def _rows_above_notes(marked: Marked, shown: Sequence[int]) -> int:

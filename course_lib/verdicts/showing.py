@@ -31,7 +31,7 @@ def _show(report: Report, exercise: Exercise, answer: object, block: Sequence[in
     if not is_ours(answer):
         _note(report, exercise, answer, block)
     verdict = verdict_of(report, exercise, answer)
-    if not front_end.shows_html():
+    if verdict.waits or not front_end.shows_html():
         print(words.text_of(verdict))
         return
     _display(verdict)

@@ -347,7 +347,7 @@ def test_a_narrow_index_is_told_where_it_grows(more: str, wraps: bool) -> None:
 
 def test_a_sum_kept_in_the_output_is_counted() -> None:
     report = judged(
-        "matmul_coalesced",
+        "matmul_naive",
         """col, row = cuda.grid(2)
 if row < C.shape[0] and col < C.shape[1]:
     C[row, col] = 0
