@@ -62,8 +62,8 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "entries", "findings", "machine_code", "sentences",
     },
     "checking": {
-        "compiled_answer", "curriculum", "diagnosis", "emulator", "entries", "errors", "findings", "front_end",
-        "kinds", "runtime", "sentences", "verdicts",
+        "compiled_answer", "curriculum", "diagnosis", "emulator", "entries", "errors",
+        "findings", "front_end", "kinds", "runtime", "sentences", "verdicts",
     },
     "helping": {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",

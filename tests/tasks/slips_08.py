@@ -58,7 +58,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
          "            for i in range(8):\n                for j in range(8):\n"
-         "                    sums[i, j] += a[i] * sB[k, 8 * x + j]\n", "not-used", "sums[i, j] +="),
+         "                    sums[i, j] += a[i] * sB[k, 8 * x + j]\n", "not-used",
+         "sums[i, j] +="),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] = a[i] * b[j]", "wrong-formula",
          "C[top"),
         ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
