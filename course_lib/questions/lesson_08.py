@@ -153,9 +153,9 @@ QUESTIONS = (
             Slip(lambda: 2, "Fewer loads are worth more than that."),
             Slip(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
         ),
-        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has {sums} sums that "
-        "do not wait for one another: while one result is on its way, the *same* warp issues the next "
-        "multiply-add. Other warps are needed less.",
+        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has {sums} sums "
+        "that do not wait for one another: while one result is on its way, the *same* warp issues "
+        "the next multiply-add. Other warps are needed less.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", re.compile(r"\b4\.[12]\d? times")),
     ),
