@@ -37,6 +37,7 @@ def speed_facts() -> dict[str, object]:
     found = load("H200").speeds(4096, ("float32",))
     return {
         "where": found.label,
+        "sums": SIDE * SIDE,
         "tiled": f"{found.gflops['tiled']:,.0f}",
         "square": f"{found.gflops['register_2d']:,.0f}",
     }
@@ -145,14 +146,16 @@ QUESTIONS = (
         unit="times",
         within=0.2,
         slips=(
-            Slip(lambda: 0.5, "Half the warps, half the speed? Look at what each warp has to do."),
+            Slip(
+                lambda: 1 / 2, "Half the warps, half the speed? Look at what each warp has to do."
+            ),
             Slip(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
             Slip(lambda: 2, "Fewer loads are worth more than that."),
             Slip(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
         ),
-        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has 64 sums that do "
-        "not wait for one another: while one result is on its way, the *same* warp issues the next "
-        "multiply-add. Other warps are needed less.",
+        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has {sums} sums "
+        "that do not wait for one another: while one result is on its way, the *same* warp issues "
+        "the next multiply-add. Other warps are needed less.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", re.compile(r"\b4\.[12]\d? times")),
     ),
