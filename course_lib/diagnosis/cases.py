@@ -112,7 +112,7 @@ class Problem:
     mapping: Callable[[Trail, Geometry], Slip | None] = mapping_slip
     order: Literal["C", "F"] = "C"
 
-    letters: ClassVar[str] = "ABC"
+    letters: ClassVar[Sequence[str]] = "ABC"
     has_steps: ClassVar[bool] = False
     fewest_steps: ClassVar[int] = 3000
     steps: ClassVar[Mapping[str, int]] = STEPS
@@ -129,6 +129,10 @@ class Problem:
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """The launches to try; `first` is the exact one."""
         return make_cases(self, first, seed)
+
+    def gpu_cases(self) -> list[Case]:
+        """What a real GPU is tried on as well."""
+        return [Case(shape, draw=100 + number) for number, shape in enumerate(self.gpu_shapes)]
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32."""

@@ -862,7 +862,8 @@ class Examination:
         run = self.answer.run_native
         if run is None:
             return []
-        return try_on_gpu(self.answer.native, self.problem, self.launch, self.seed, run)
+        native = self.answer.native
+        return try_on_gpu(native, self.problem, self.launch, self.seed, run, self.names)
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:

@@ -85,7 +85,7 @@ class DescribedProblem(Problem):
         values = {
             "exercise": exercise,
             "sizes": letters,
-            "letters": "".join(exercise.parameters),
+            "letters": exercise.parameters,
             "tiny": _with_fixed(letters, (1,) * free),
             "short": _with_fixed(letters, SHORT[free]),
             "directions": tuple(n for n, each in enumerate(letters) if entries.is_free(each)),
@@ -214,6 +214,9 @@ class TaskProblem(DescribedProblem):
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(self._orders())
         ]
+
+    def gpu_cases(self) -> list[Case]:
+        return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
 
     def _pinned(self, shape: Shape) -> Shape:
         """A drawn shape, in which the axes whose size is a number have it again."""

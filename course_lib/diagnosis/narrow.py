@@ -39,6 +39,10 @@ class NarrowProduct(Product):
         cases = super().cases(first, seed)
         return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
 
+    def gpu_cases(self) -> list[Case]:
+        cases = super().gpu_cases()
+        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+
     def _narrowed(self, shape: Shape) -> Shape:
         sizes = zip(self.always, shape, strict=True)
         return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)

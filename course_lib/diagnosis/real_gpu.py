@@ -6,13 +6,13 @@ a band that changed shows a store outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.cases import ODD, Case, Problem, make_inputs
+from course_lib.diagnosis.cases import Case, Problem, make_inputs
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
@@ -27,10 +27,11 @@ def try_on_gpu(
     launch: Callable[[Case], Launch],
     seed: int,
     run: Callable[..., object],
+    names: Sequence[str],
 ) -> list[Finding]:
-    """What went wrong on the GPU; empty if nothing did."""
-    for number, shape in enumerate(problem.gpu_shapes):
-        found = _try(kernel, problem, Case(shape, draw=100 + number), launch, seed, run)
+    """What went wrong on the GPU; empty if nothing did. `names` are the kernel's parameters."""
+    for case in problem.gpu_cases():
+        found = _try(kernel, problem, case, launch, seed, run, names)
         if found:
             return [found]
     return []
@@ -43,15 +44,16 @@ def _try(
     launch: Callable[[Case], Launch],
     seed: int,
     run: Callable[..., object],
+    names: Sequence[str],
 ) -> Finding | None:
     inputs = make_inputs(problem, case, seed)
     expected, tolerance = problem.answer(*inputs)
-    output = np.full(expected.shape, ODD, np.float32, problem.order)
-    buffers = [guarded(array) for array in (*inputs, output)]
-    letters = problem.letters
+    output = np.full(expected.shape, case.poison, np.float32, problem.order)
+    given = dict(zip(names, (*inputs, output), strict=True))
+    buffers = {name: guarded(array) for name, array in given.items() if array.ndim}
     plan = launch(case)
-    run(kernel, plan.grid, plan.block, *(inner for _, inner in buffers))
-    for name, (whole, _) in zip(letters, buffers, strict=True):
+    run(kernel, plan.grid, plan.block, *(buffers.get(name, (0, given[name]))[1] for name in given))
+    for name, (whole, _) in buffers.items():
         if not bands_intact(whole.copy_to_host()):
             message = say(
                 "On your GPU, at {sizes}, memory beside {name} was overwritten.",
@@ -64,9 +66,9 @@ def _try(
                 None,
                 say("Which index of {name} can leave it?", name=name),
             )
-    got = buffers[-1][1].copy_to_host()
+    got = buffers[names[-1]][1].copy_to_host()
     sizes = problem.geometry(case.shape, (16, 16), None)
-    outcome = Outcome(inputs, expected, got, tolerance, sizes, ODD, letters[-1])
+    outcome = Outcome(inputs, expected, got, tolerance, sizes, case.poison, names[-1])
     if outcome.right.all():
         return None
     message = say(

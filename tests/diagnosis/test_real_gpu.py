@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.diagnosis import real_gpu
-from course_lib.diagnosis.cases import FAMILIES, Problem
+from course_lib.callers import our_kernel
+from course_lib.curriculum import TASKS, Launch, Task
+from course_lib.diagnosis import generic, real_gpu
+from course_lib.diagnosis.cases import FAMILIES, Case, Problem, make_inputs
 from course_lib.diagnosis.scan import run_sums
+from course_lib.emulator import emulate
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))
 
@@ -37,7 +40,8 @@ def outcome(kernel: object, problem: Problem = PRODUCT) -> list[object]:
         function(*arrays)  # type: ignore[operator]
 
     launch = SimpleNamespace(grid=(3, 3), block=(16, 16))
-    return real_gpu.try_on_gpu(kernel, problem, lambda case: launch, 0, run)  # type: ignore
+    names = tuple(problem.letters)
+    return real_gpu.try_on_gpu(kernel, problem, lambda case: launch, 0, run, names)  # type: ignore
 
 
 def right(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
@@ -98,3 +102,22 @@ def test_a_store_beside_an_array_is_found() -> None:
 def test_nothing_written_is_found() -> None:
     (found,) = outcome(lambda A, B, C: None)
     assert "every element is wrong" in found.message  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "task", [each for each in TASKS.values() if each.kind.is_launched], ids=lambda each: each.id
+)
+def test_the_answer_to_a_task_is_right_there(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its own sizes, and with what its output holds before; the emulator stands in."""
+    small = {0: ((),), 1: ((203,),), 2: ((40, 30),), 3: ((40, 30, 20),)}
+    monkeypatch.setattr(generic, "ON_A_GPU", small)
+    problem = generic.problem_of(task)
+    kernel = our_kernel(task)
+
+    def run(_: object, grid: object, block: object, *arrays: np.ndarray) -> None:
+        emulate(kernel)[grid, block](*map(np.asarray, arrays))  # type: ignore[index]
+
+    def launch(case: Case) -> Launch:
+        return task.launch(problem.answer(*make_inputs(problem, case, 0))[0].shape)
+
+    assert not real_gpu.try_on_gpu(None, problem, launch, 0, run, kernel.parameters)
