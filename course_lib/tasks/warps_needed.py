@@ -1,4 +1,4 @@
-"""How many warps keep a scheduler busy: latency over independent work, a plain function."""
+"""How many warps keep the schedulers of an SM busy: a plain function."""
 
 from course_lib.exercise import Task, WrongIdea
 from course_lib.kinds import FUNCTION
@@ -10,66 +10,76 @@ TASK = Task(
     position=5,
     kind=FUNCTION,
     parameters=("latency", "independent"),
-    reference=lambda latency, independent: -(-latency // independent),
+    reference=lambda latency, independent: 4 * -(-latency // independent),
     arguments=((30, 1), (30, 4), (29, 2), (29, 1), (29, 8), (762, 4), (8, 8), (4, 5), (36, 6)),
     wrong_ideas=(
         WrongIdea(
-            lambda latency, independent: latency // independent,
+            lambda latency, independent: -(-latency // independent),
+            "this is enough for one scheduler",
+            "How many schedulers has an SM?",
+        ),
+        WrongIdea(
+            lambda latency, independent: -(-4 * latency // independent),
+            "this rounds once for all four, and each scheduler has warps of its own",
+            "29 clocks, 8 instructions from each warp: how many does one scheduler need?",
+        ),
+        WrongIdea(
+            lambda latency, independent: 4 * (latency // independent),
             "this rounds down, and then the scheduler stands still for a moment",
             "29 clocks, 2 instructions from each warp: how many do 14 warps have?",
         ),
         WrongIdea(
-            lambda latency, independent: latency / independent,
+            lambda latency, independent: 4 * latency / independent,
             "warps are always whole, and this is a fraction",
             "In which direction do you round?",
         ),
         WrongIdea(
-            lambda latency, independent: latency // independent + 1,
-            "this is one warp too many where it comes out even",
+            lambda latency, independent: 4 * (latency // independent + 1),
+            "this is one warp too many for each scheduler where it comes out even",
             "30 clocks, 1 instruction from each warp: what would a warp number 31 be for?",
         ),
         WrongIdea(
-            lambda latency, independent: round(latency / independent),
+            lambda latency, independent: 4 * round(latency / independent),
             "this rounds to the nearest whole number, which is sometimes below",
             "29 clocks, 8 instructions from each warp. In which direction do you round?",
         ),
         WrongIdea(
-            lambda latency, independent: latency * independent,
+            lambda latency, independent: 4 * latency * independent,
             "a warp with more to issue fills more of the wait, so fewer are needed",
             "30 clocks, and each warp has 2 instructions: how many does it take?",
         ),
         WrongIdea(
-            lambda latency, independent: latency,
+            lambda latency, independent: 4 * latency,
             "this is right only if each warp has a single instruction",
             "30 clocks, and each warp has 2 instructions: how many does it take?",
         ),
         WrongIdea(
-            lambda latency, independent: -(-latency // (independent + 1)),
+            lambda latency, independent: 4 * -(-latency // (independent + 1)),
             "this gives each warp one instruction more than it has",
             "30 clocks, and each warp has 1 instruction: how many does it take?",
         ),
     ),
     hints=(
         "A scheduler issues one instruction a clock. How many fit into the wait?",
-        "Each warp brings `independent` of them. Which way do you round?",
+        "Each warp brings `independent` of them. Which way do you round? And there are four.",
     ),
     given='''\
 def warps_needed(latency, independent):
-    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
-    has so many to issue before it must wait."""
+    """Warps that give each of the four schedulers of an SM one instruction in every one of
+    `latency` clocks, if a warp has so many to issue before it must wait."""
     ...
 ''',
     answer='''\
 def warps_needed(latency, independent):
-    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
-    has so many to issue before it must wait."""
-    return -(-latency // independent)
+    """Warps that give each of the four schedulers of an SM one instruction in every one of
+    `latency` clocks, if a warp has so many to issue before it must wait."""
+    return 4 * -(-latency // independent)
 ''',
     another='''\
 def warps_needed(latency, independent):
-    """Warps that give a scheduler one instruction in each of `latency` clocks, if each of them
-    has so many to issue before it must wait."""
-    return (latency + independent - 1) // independent
+    """Warps that give each of the four schedulers of an SM one instruction in every one of
+    `latency` clocks, if a warp has so many to issue before it must wait."""
+    return (latency + independent - 1) // independent * 4
 ''',
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "

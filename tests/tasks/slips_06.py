@@ -3,7 +3,7 @@
 STAGED = "4 * (BM * BK + BK * BN)"
 INTENSITY = "2 * BM * BN * BK / (4 * (BM * BK + BK * BN))"
 RACE, STORE = "race-write-after-write", "out[row, column] ="
-WARPS = "-(-latency // independent)"
+WARPS = "4 * -(-latency // independent)"
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "pass_it_on": [
@@ -50,11 +50,13 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "return"),
     ],
     "warps_needed": [
-        (WARPS, "latency // independent", "wrong-formula", "return"),
-        (WARPS, "latency / independent", "wrong-formula", "return"),
-        (WARPS, "latency // independent + 1", "wrong-formula", "return"),
-        (WARPS, "latency * independent", "wrong-formula", "return"),
-        (WARPS, "round(latency / independent)", "wrong-formula", "return"),
-        (WARPS, "latency", "wrong-formula", "return"),
+        (WARPS, "-(-latency // independent)", "wrong-formula", "return"),
+        (WARPS, "-(-4 * latency // independent)", "wrong-formula", "return"),
+        (WARPS, "4 * (latency // independent)", "wrong-formula", "return"),
+        (WARPS, "4 * latency / independent", "wrong-formula", "return"),
+        (WARPS, "4 * (latency // independent + 1)", "wrong-formula", "return"),
+        (WARPS, "4 * latency * independent", "wrong-formula", "return"),
+        (WARPS, "4 * round(latency / independent)", "wrong-formula", "return"),
+        (WARPS, "4 * latency", "wrong-formula", "return"),
     ],
 }  # fmt: skip
