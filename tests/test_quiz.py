@@ -42,7 +42,7 @@ def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
         ("lane", 1, "There is no question 'lane'."),
         (3, 1, "There is no question '3'."),
         ("03-lane", "?", "'?' is not a number"),
-        ("05-what-falls", "e", "There is no choice 'e' here. There are: a, b, c, d."),
+        ("12-steps", "e", "There is no choice 'e' here. There are: a, b, c, d."),
     ],
 )
 def test_nothing_ends_in_a_traceback(capsys, name, given, said):

@@ -501,6 +501,9 @@ class Source:
         tests = [test for test, _ in self.conditions(access)]
         if any(isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) for test in tests):
             return False
+        parts = [p for test in tests for p in getattr(test, "values", [test])]  # joined by `and`
+        if not all(map(self.tests_a_size, parts)):
+            return False
         return bool(own) and [self.letter_of(each, access, letters) for each in slots] == list(own)
 
     def tests_a_size(self, test: ast.expr) -> bool:

@@ -30,7 +30,7 @@ from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answe
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
 _MOST_ROWS, _MOST_COLUMNS = 8, 16
-_MOST_ARROWS = 9  # of one array; of more, the colours of the elements tell enough
+_MOST_ARROWS = 4  # from one array that do not run straight ahead
 _TOP = 0.72  # where the arrays begin
 _MARGIN = 0.2
 _INPUT_COLOURS = (style.BLUE, style.ORANGE, style.PURPLE)
@@ -362,7 +362,6 @@ class _Plan:
                 return
             side = (half, 0.0) if name in self.left else (0.0, half)
             ways = [((x + side[0], y + side[1]), end) for x, y in starts]
-            ways = ways if len(ways) <= _MOST_ARROWS else []
         for start, end in ways:
             style.arrow(axes, start, end, colour=style.INK, linewidth=1.3)
 
