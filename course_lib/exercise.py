@@ -247,8 +247,11 @@ class Task(Exercise):
 
     @property
     def has_picture(self) -> bool:
-        """Whether a picture of what is wanted stands before its code."""
-        return self.kind.is_launched or bool(self.shown_arguments)
+        """Whether a picture of what is wanted stands before its code: not of a large matrix."""
+        if not self.kind.is_launched:
+            return bool(self.shown_arguments)
+        axes = entries.axes(self.shapes[-1])
+        return not (len(axes) > 1 and all(size.isdecimal() and int(size) > 64 for size in axes))
 
     @property
     def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:

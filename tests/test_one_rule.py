@@ -15,15 +15,17 @@ sys.path.insert(0, str(Path(__file__).parent / "grading"))
 from notebook_texts import code, handed_in, tasks
 
 from course_lib.checking import examine, examine_source
-from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
 from course_lib.grading import batches
 from course_lib.grading.answers import find_answers
 from course_lib.grading.records import Judgement
 
 ROOT = Path(__file__).parent
-STYLES = sorted((ROOT / "styles/answers").glob("*/*.py"))
-MUTANTS = sorted((ROOT / "mutants/answers").glob("*/*.py"))
+STYLES, MUTANTS = (
+    [path for name in EXERCISES for path in sorted((ROOT / kind / "answers" / name).glob("*.py"))]
+    for kind in ("styles", "mutants")
+)
 ADD = """from numba import cuda
 import numpy as np
 
@@ -235,7 +237,7 @@ def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
 )
 def test_one_verdict_for_every_answer(path: Path) -> None:
     exercise, text = path.parent.name, path.read_text(encoding="utf-8")
-    if {**TASKS, **EXERCISES}[exercise].kind.name == "constants":
+    if EXERCISES[exercise].kind.name == "constants":
         pytest.skip("constants are no object of their own")
     said = as_text(exercise, text)
     try:

@@ -24,6 +24,7 @@ _SHAPES_OF_FAMILY: Mapping[str, tuple[str, ...]] = {
     "scan": ("N", "N"),
 }
 # Numbers in which a rule can be seen: no two equal, none equal to its place, sums told by digits.
+_MOST_TERMS = 16  # of products of the numbers 1 to 3, whose sum has two digits as a rule
 _DIGITS = (4, 7, 1, 9, 3, 8, 2, 6, 5)
 _FEW = (2, 1, 3, 1, 2, 3, 3, 2, 1, 1, 3, 2, 2, 3)  # for sums of products
 _ALONG_K: Mapping[Purpose, int] = {"reading": 4, "running": 10}  # further than a sector reaches
@@ -177,22 +178,34 @@ def _filled(
     """Inputs of simple whole numbers, and the output as it is before the launch."""
     order = getattr(task, "order", "C")
     of_output = letters[task.output]
-    summed = any(k not in of_output for each in letters.values() for k in each)
+    terms = max(
+        (
+            size if len(each) > 1 else 1  # of a long row, a thread adds up only some
+            for name, each in letters.items()
+            for letter, size in zip(each, shapes[name], strict=False)
+            if letter not in of_output
+        ),
+        default=0,
+    )
     arrays, place = {}, 0
     for name, shape in shapes.items():
         if name == task.output:
             numbers = np.full(shape, task.before)
         else:
-            numbers = _simple(int(np.prod(shape)), place, summed).reshape(shape)
+            numbers = _simple(int(np.prod(shape)), place, terms).reshape(shape)
             place += 1
         arrays[name] = np.asarray(numbers, np.float32, order=order)
     return arrays
 
 
-def _simple(count: int, place: int, summed: bool) -> np.ndarray:
-    """The numbers of the input that stands at this place among the inputs."""
-    if summed:
-        return np.resize(_FEW[5 * place :] + _FEW[: 5 * place], count)
+def _simple(count: int, place: int, terms: int) -> np.ndarray:
+    """The numbers of the input that stands at this place among the inputs.
+
+    Where so many terms are summed that the sums would get long, zeros and ones.
+    """
+    if terms:
+        few = np.resize(_FEW[5 * place :] + _FEW[: 5 * place], count)
+        return few % 2 if terms > _MOST_TERMS else few
     if place:
         return 10**place * (1 + np.arange(count) % 9)
     return np.resize(_DIGITS, count)

@@ -1,7 +1,5 @@
 """Four filters over one signal, from an empty cell: a convolution whose tile is in registers."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 
@@ -10,6 +8,8 @@ def _filtered(x, w, taps=5):  # type: ignore[no-untyped-def]
 
 
 def _replaced_far(x, w):  # type: ignore[no-untyped-def]
+    import numpy as np
+
     right = np.array(_filtered(x, w))
     right[:, 64:] = w[:, 4:] * x[96:160]
     return right
@@ -55,7 +55,7 @@ TASK = Task(
             "What happens to `sums[f, 1]` from one tap to the next?",
         ),
         WrongIdea(
-            lambda x, w: [2 * list(row[:64]) for row in np.array(_filtered(x, w))],
+            lambda x, w: [2 * list(row[:64]) for row in _filtered(x, w)],
             "the second half repeats the first",
             "Which numbers of x does place i + 64 need?",
         ),

@@ -1,11 +1,17 @@
 """A transpose whose tile fills shared memory, so that only a swizzle can free it of conflicts."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
-COLUMN, ROW = np.ogrid[:384, :32]  # of A; in B it is the other way round
 NOT_FOUND = "Where is A[1, 0] stored, and where does its reader look for it?"
+
+
+def _turned(A, column_read):  # type: ignore[no-untyped-def]
+    """A turned over its diagonal, where another column is read than the one that is meant."""
+    import numpy as np
+
+    column, row = np.ogrid[:384, :32]
+    return A[row, column_read(column, row)]
+
 
 TASK = Task(
     id="swizzle_strip",
@@ -22,17 +28,17 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     wrong_ideas=(
         WrongIdea(
-            lambda A: A[ROW, COLUMN ^ ROW],
+            lambda A: _turned(A, lambda column, row: column ^ row),
             "one of the two accesses uses the XOR, and the other one does not",
             NOT_FOUND,
         ),
         WrongIdea(
-            lambda A: A[ROW, COLUMN ^ COLUMN % 32 ^ ROW],
+            lambda A: _turned(A, lambda column, row: column ^ column % 32 ^ row),
             "reader and writer don't mix in the same number: both need the row of the tile",
             NOT_FOUND,
         ),
         WrongIdea(
-            lambda A: A[ROW, COLUMN ^ ROW ^ (ROW + 1)],
+            lambda A: _turned(A, lambda column, row: column ^ row ^ (row + 1)),
             "reader and writer don't mix in the same number: both need the row of the tile",
             NOT_FOUND,
         ),

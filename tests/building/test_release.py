@@ -258,7 +258,7 @@ def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.startswith("2 lessons (00, 03), 2 exercises, ")
     shutil.rmtree(out)
     assert command.main(["--out", str(out)]) == 0
-    assert "release fewer lessons: --lessons 00-07." in capsys.readouterr().out
+    assert "release fewer lessons: --lessons 00-08." in capsys.readouterr().out
     assert command.main(["--out", str(out), "--lessons", "x"]) == 2
     assert "there is no lesson 'x'" in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("a[row] * b[column]", "a[column] * b[row]", "wrong-index", "C[row, column] = a"),
         ("a[row] * b[column]", "a[row] + b[column]", "wrong-formula", "C[row, column] = a"),
         ("cuda.grid(2)", "cuda.threadIdx.x, cuda.threadIdx.y", "wrong-index", "column, row ="),
-        ("C[row, column] = a", "C[column, row] = a", "wrong-index", "column, row ="),
+        ("C[row, column] = a", "C[column, row] = a", "wrong-index", "C[column, row] = a"),
     ],
     "one_dot_product": [
         ("A[0, k] * B[k, 0]", "A[0, k] * B[0, k]", "wrong-index", "total +="),

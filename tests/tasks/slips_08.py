@@ -17,7 +17,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        for i in range(4):\n            sums[i] += A[i, k] * B[k, x]", "not-used",
          "sums[i] +="),
         ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "wrong-formula", "C[i, x] ="),
-        ("A[i, k] * b", "A[k, i] * b", "wrong-loop-bound", "        for i in"),
+        ("A[i, k] * b", "A[k, i] * b", "wrong-index", "sums[i] +="),
         ("b = B[k, x]", "b = B[x, k]", "out-of-bounds-read", "b = B"),
         ("            sums[i] += A[i, k] * b", "            sums[0] += A[i, k] * b",
          "wrong-formula", "C[i, x] ="),
@@ -33,7 +33,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[y + 1, k]", "A[y, k + 1]", "wrong-loop-bound", "for k in"),
         ("        sums[0, 1] += a0 * b1\n", "", "incomplete-output", "C[y + i, x + j]"),
         ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
-         "wrong-loop-bound", "for k in"),
+         "wrong-index", "b0, b1 ="),
         ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "wrong-formula", "C[y + i, x + j]"),
         ("        a0, a1 = A[y, k], A[y + 1, k]\n        b0, b1 = B[k, x], B[k, x + 1]\n"
          "        sums[0, 0] += a0 * b0\n        sums[0, 1] += a0 * b1\n"
