@@ -250,7 +250,7 @@ class Task(Exercise):
         """Whether a picture of what is wanted stands before its code: not of a large matrix."""
         if not self.kind.is_launched:
             return bool(self.shown_arguments)
-        axes = entries.axes(self.shapes[-1])
+        axes = entries.axes(self.shapes[-1]) if self.shapes else ()
         return not (len(axes) > 1 and all(size.isdecimal() and int(size) > 64 for size in axes))
 
     @property
