@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from playwright.sync_api import Locator, Page
+
+from course_lib.curriculum import Lesson
 
 FIGURES = ".ml-figure"
 QUICK_CHECKS = ".ml-quiz"
@@ -24,8 +29,9 @@ def look(figure: Locator) -> tuple[str, str]:
 
 
 def move_first_control(figure: Locator) -> None:
-    """Set the first control to another value, with the keyboard alone."""
-    field = figure.locator(".ml-controls select, .ml-controls input").first
+    """Set the first control that has a choice to another value, with the keyboard alone."""
+    choice = ".ml-controls select:has(option + option), .ml-controls input"
+    field = figure.locator(choice).first
     field.focus()
     # A slider that starts at its end can only go back, and so can a list.
     before = _position(field)
@@ -54,3 +60,11 @@ def answer(card: Locator) -> str:
     verdict = card.locator(".verdict").inner_text()
     assert "Right." in verdict or "Not yet." in verdict, verdict
     return verdict
+
+
+def quick_checks_of(lesson: Lesson) -> int:
+    """How many quick checks a lesson's notebook asks; its questions themselves need NumPy."""
+    path = Path(__file__).parents[2] / "notebooks" / f"{lesson.stem}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    asking = [cell for cell in cells if "quiz" in cell["metadata"].get("tags", [])]
+    return sum("".join(cell["source"]).count("course_lib.quiz.ask(") for cell in asking)
