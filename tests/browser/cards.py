@@ -30,8 +30,19 @@ def look(figure: Locator) -> tuple[str, str]:
 
 def move_first_control(figure: Locator) -> None:
     """Set the first control that has a choice to another value, with the keyboard alone."""
-    choice = ".ml-controls select:has(option + option), .ml-controls input"
-    field = figure.locator(choice).first
+    _move(_choices(figure).first)
+
+
+def move_last_control(figure: Locator) -> None:
+    """The same with the last one: the step, where a figure is played step by step."""
+    _move(_choices(figure).last)
+
+
+def _choices(figure: Locator) -> Locator:
+    return figure.locator(".ml-controls select:has(option + option), .ml-controls input")
+
+
+def _move(field: Locator) -> None:
     field.focus()
     # A slider that starts at its end can only go back, and so can a list.
     before = _position(field)
@@ -39,7 +50,7 @@ def move_first_control(figure: Locator) -> None:
         field.press(key)
         if _position(field) != before:
             return
-    raise AssertionError("the first control cannot be moved by the arrow keys")
+    raise AssertionError("the control cannot be moved by the arrow keys")
 
 
 def _position(field: Locator) -> str:
