@@ -229,7 +229,7 @@ def copy(tmp_path: Path) -> Path:
 
 def enter(root: Path, entry: str) -> None:
     """Step 1: one new file."""
-    (root / "course_lib/exercises/outer_product.py").write_text(entry, encoding="utf-8")
+    (root / "course_lib/exercises/times_table.py").write_text(entry, encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -250,10 +250,10 @@ def test_an_exercise_of_ones_own(copy: Path) -> None:
     (copy / "handed_in").mkdir()
     for student, text in (("student-01", right), ("student-02", right.replace(old, ""))):
         path = copy / "handed_in" / f"{student}.ipynb"
-        path.write_text(answered(notebook, "outer_product", text), encoding="utf-8")
+        path.write_text(answered(notebook, "times_table", text), encoding="utf-8")
     said = run(last, copy, copy)
     assert says(graded, said), said
-    assert '"student-01","outer_product",10,10,"passed"' in (copy / "grades/grades.csv").read_text()
+    assert '"student-01","times_table",10,10,"passed"' in (copy / "grades/grades.csv").read_text()
     # Hints of the new notebook stand on the page of the one who needs them.
     page = (copy / "grades/feedback/student-02.html").read_text(encoding="utf-8")
     assert "Hint 2: 33 columns" in page

@@ -150,7 +150,7 @@ class _Reader:
         self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
     ) -> None:
         for name in table:
-            if name in TASKS:
+            if name in TASKS and name not in set(known):
                 raise self.fail(f"{name} {why_not_graded(name)}.")
             if name not in set(known):
                 raise self.fail(f"there is no {what} {name!r}{at}; {_meant(name, known)}")

@@ -12,6 +12,7 @@ LIBRARY = Path(__file__).resolve().parents[1]
 # What a judgement is computed from, files and folders; a test holds this against what is imported.
 DECIDES = (
     "arguments.py",
+    "callers.py",
     "checking.py",
     "curriculum.py",
     "device_array.py",

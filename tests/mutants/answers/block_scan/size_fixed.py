@@ -9,7 +9,7 @@ def block_scan(x, y):
     t = cuda.threadIdx.x
     i = cuda.blockIdx.x * RUN + t
     n = 256
-    if i < n:
+    if i < n:  # <- wrong-bounds-check
         s[t] = x[i]  # <- out-of-bounds-read
     else:
         s[t] = 0
@@ -23,5 +23,5 @@ def block_scan(x, y):
         s[t] += before
         cuda.syncthreads()
         stride *= 2
-    if i < n:
+    if i < n:  # <- wrong-bounds-check
         y[i] = s[t]  # <- out-of-bounds-write

@@ -12,10 +12,10 @@ def transpose_tiled(A, B):
     M, N = 64, 64
     row = cuda.blockIdx.y * TILE + ty
     col = cuda.blockIdx.x * TILE + tx
-    if row < M and col < N:
+    if row < M and col < N:  # <- wrong-bounds-check
         tile[ty, tx] = A[row, col]  # <- out-of-bounds-read
     cuda.syncthreads()
     out_row = cuda.blockIdx.x * TILE + ty
     out_col = cuda.blockIdx.y * TILE + tx
-    if out_row < N and out_col < M:
+    if out_row < N and out_col < M:  # <- wrong-bounds-check
         B[out_row, out_col] = tile[tx, ty]  # <- out-of-bounds-write
