@@ -16,6 +16,7 @@ from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
 CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
+LARGEST_DRAWN = 64  # rows and columns: of a larger matrix a picture shows too little to see a rule
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
@@ -251,7 +252,8 @@ class Task(Exercise):
         if not self.kind.is_launched:
             return bool(self.shown_arguments)
         axes = entries.axes(self.shapes[-1]) if self.shapes else ()
-        return not (len(axes) > 1 and all(size.isdecimal() and int(size) > 64 for size in axes))
+        fixed = [int(size) for size in axes if not entries.is_free(size)]
+        return not (len(fixed) > 1 and min(fixed) > LARGEST_DRAWN)
 
     @property
     def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:
