@@ -207,6 +207,7 @@ class Task(Exercise):
         given: the answer cell as the student gets it.
         answer: a right answer, as a whole cell. It ships with the course.
         another: a second right answer to compare with, as a whole cell, if there is one worth it.
+        compared: one sentence: what that one does differently, and what it is worth.
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
@@ -230,6 +231,7 @@ class Task(Exercise):
     given: str = ""
     answer: str = ""
     another: str = ""
+    compared: str = ""
     par: int = 1
     meaning: str = ""
     replaced_by: str = ""

@@ -77,6 +77,12 @@ def bank_of(row, column, width):
     """The bank of tile[row, column], if a row of the tile has `width` words."""
     return (row * width + column) % 32
 ''',
+    another='''\
+def bank_of(row, column, width):
+    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    return (row * width + column) & 31
+''',
+    compared="32 is a power of two, so the remainder is the lowest five bits.",
     par=1,
     meaning="Down a column, the bank moves on by `width` mod 32. At 32 it does not move at all.",
 )

@@ -58,6 +58,8 @@ def blocks_for(elements, threads):
     """The smallest number of blocks of so many threads that covers all elements."""
     return -(-elements // threads)
 ''',
+    compared="`//` rounds down, and of a negative number that is away from zero: so rounding "
+    "down minus ten by four gives minus three.",
     meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
     "and the guard sends the surplus away.",
 )

@@ -64,6 +64,14 @@ def bytes_in_flight(latency_ns, gb_per_s):
     """Bytes that are under way at any moment, if memory delivers gb_per_s without a pause."""
     return latency_ns * gb_per_s
 ''',
+    another='''\
+def bytes_in_flight(latency_ns, gb_per_s):
+    """Bytes that are under way at any moment, if memory delivers gb_per_s without a pause."""
+    seconds = latency_ns * 1e-9
+    bytes_per_second = gb_per_s * 1e9
+    return seconds * bytes_per_second
+''',
+    compared="In SI units, seconds and bytes per second: the powers of ten cancel.",
     par=1,
     meaning="Latency times bandwidth, known as **Little's law**. Whoever wants all of the "
     "bandwidth has to have so many bytes on the way, all the time.",

@@ -114,6 +114,7 @@ def intensity(BM, BN, BK):
     """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
+    compared="BK stands above and below the line, and is cancelled.",
     par=1,
     meaning="**BK cancels.** It only sets how much is staged at once, and may be small.",
 )

@@ -63,6 +63,13 @@ def loads_per_multiply_add(rows, columns):
     """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
     return (rows + columns) / (rows * columns)
 ''',
+    another='''\
+def loads_per_multiply_add(rows, columns):
+    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    return 1 / rows + 1 / columns
+''',
+    compared="Each number of B serves all rows, each number of A all columns: so 1 / rows and 1 "
+    "/ columns of a load.",
     par=1,
     meaning="Half the perimeter over the area. Of all rectangles with one area, the square has "
     "the shortest perimeter.",

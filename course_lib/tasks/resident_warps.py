@@ -88,6 +88,17 @@ def resident_warps(threads, registers):
     room = min(48, 16_384 // of_a_warp * 4)
     return room // (threads // 32) * (threads // 32)
 ''',
+    another='''\
+def resident_warps(threads, registers):
+    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    warps = threads // 32
+    of_a_warp = (32 * registers + 255) // 256 * 256
+    by_warps = 48 // warps
+    by_registers = 16_384 // of_a_warp * 4 // warps
+    return min(by_warps, by_registers) * warps
+''',
+    compared="As an occupancy calculator does it: how many blocks does each limit allow? The "
+    "lowest counts.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

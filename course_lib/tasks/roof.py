@@ -85,6 +85,16 @@ def roof(flop_per_byte, gb_per_s, peak):
     delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
+    another='''\
+def roof(flop_per_byte, gb_per_s, peak):
+    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
+    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    ridge = peak / gb_per_s
+    if flop_per_byte < ridge:
+        return flop_per_byte * gb_per_s
+    return peak
+''',
+    compared="Told from the ridge: left of it DRAM decides, right of it the arithmetic units.",
     par=1,
     meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
     "FLOP per byte; left of it DRAM is the lower one.",

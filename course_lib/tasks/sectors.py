@@ -122,6 +122,7 @@ def sectors(stride, offset):
     """How many sectors a warp touches whose lane k loads number offset + k * stride."""
     return len({(offset + lane * stride) // 8 for lane in range(32)})
 ''',
+    compared="A set comprehension collects and counts in one line.",
     par=4,
     meaning="You can now count what a load moves before anything runs: from 1 sector, if all "
     "lanes ask for one number, to 32, if no two lanes share one.",

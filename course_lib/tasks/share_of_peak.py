@@ -109,6 +109,14 @@ def share_of_peak(passes, starts):
     of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
     return min(1, 1 / (passes * starts))
 ''',
+    another='''\
+def share_of_peak(passes, starts):
+    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
+    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    arithmetic = 1 / starts
+    return arithmetic / max(arithmetic, passes)
+''',
+    compared="In clocks for one multiply-add: whatever takes longest decides.",
     par=1,
     meaning="A **ceiling**: what one resource allows if all others are free. Every resource has "
     "its own, and the lowest counts.",

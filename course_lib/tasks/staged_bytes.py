@@ -104,6 +104,8 @@ def staged_bytes(M, N, K, BM, BN, BK):
     """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
+    compared="Counted from the data: each number of A is loaded once for every column of blocks, "
+    "each one of B once for every row of blocks.",
     par=2,
     meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
 )

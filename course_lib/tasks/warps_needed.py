@@ -81,6 +81,8 @@ def warps_needed(latency, independent):
     `latency` clocks, if a warp has so many to issue before it must wait."""
     return (latency + independent - 1) // independent * 4
 ''',
+    compared="Ceiling division by addition, as in lesson 00. It binds from left to right, so 4 "
+    "comes last.",
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
     "each.",
