@@ -79,7 +79,7 @@ def words_of(question: Question) -> list[str]:
 
 
 def said_on_passing(task: Task) -> str:
-    return "\n\n".join(filter(None, (task.meaning, task.another)))
+    return "\n\n".join(filter(None, (task.meaning, task.another, task.compared)))
 
 
 def _of_cell(cell: Cell, questions: Mapping[str, Question]) -> Iterator[tuple[str, str]]:

@@ -30,7 +30,7 @@ class Count:
         lesson: its number.
         cells: words in Markdown cells; questions and folded hints stand in the next two.
         questions: words of its quick checks and predictions: choices, reasons, hints and reveals.
-        tasks: words that its tasks say if asked or passed: hints and meanings.
+        tasks: words that its tasks say if asked or passed: hints, meanings, comparisons.
         code_lines: lines that are not blank in its code cells.
         placed: how many tasks it has.
         typed: lines that its tasks ask for, by their par.
@@ -54,7 +54,7 @@ def count(
     """The numbers of one lesson, from its notebooks and its questions."""
     placed = tasks_of(notebook["cells"])
     prose = [cell for cell in markdown_cells(notebook) if not {QUESTION, HINTS} & set(tags(cell))]
-    said = [text for task in placed for text in (*task.hints, task.meaning)]
+    said = [text for task in placed for text in (*task.hints, task.meaning, task.compared)]
     return Count(
         lesson.number,
         cells=sum(len(source(cell).split()) for cell in prose),

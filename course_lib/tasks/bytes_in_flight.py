@@ -10,7 +10,7 @@ TASK = Task(
     position=3,
     kind=FUNCTION,
     parameters=("latency_ns", "gb_per_s"),
-    reference=lambda latency_ns, gb_per_s: latency_ns * gb_per_s,
+    reference=lambda latency_ns, gb_per_s: float(latency_ns * gb_per_s),
     arguments=((100, 10), (600, 500), (342, 4197), (1, 1), (388, 7700), (2, 3)),
     wrong_ideas=(
         WrongIdea(

@@ -73,16 +73,6 @@ def flop_per_byte(flops, loads, stores):
     """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
     return flops / (4 * (loads + stores))
 ''',
-    another='''\
-import numpy as np
-
-
-def flop_per_byte(flops, loads, stores):
-    """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
-    size = np.dtype(np.float32).itemsize
-    return flops / (size * (loads + stores))
-''',
-    compared="The size of a number comes from its type: for float16 or float64, change one word.",
     par=1,
     meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the bytes "
     "that memory delivers in a second, it is the most that the kernel can compute in a second.",

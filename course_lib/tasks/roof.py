@@ -10,7 +10,7 @@ TASK = Task(
     position=3,
     kind=FUNCTION,
     parameters=("flop_per_byte", "gb_per_s", "peak"),
-    reference=lambda flop_per_byte, gb_per_s, peak: min(peak, flop_per_byte * gb_per_s),
+    reference=lambda flop_per_byte, gb_per_s, peak: float(min(peak, flop_per_byte * gb_per_s)),
     arguments=(
         (2, 100, 1000),
         (50, 100, 1000),

@@ -12,7 +12,7 @@ TASK = Task(
     position=2,
     kind=FUNCTION,
     parameters=("passes", "starts"),
-    reference=lambda passes, starts: min(1, 1 / (passes * starts)),
+    reference=lambda passes, starts: min(1.0, 1 / (passes * starts)),
     arguments=(
         (2, 4),
         (0.125, 4),
