@@ -16,7 +16,7 @@ from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
 CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
-LARGEST_DRAWN = 64  # rows and columns: of a larger matrix a picture shows too little to see a rule
+LARGEST_DRAWN = 128  # rows and columns: of a larger matrix a picture shows too little to see a rule
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
@@ -192,6 +192,30 @@ class WrongIdea:
 
 
 @dataclass(frozen=True)
+class Values:
+    """The calls that are drawn of a student's plain function when it passes.
+
+    Attributes:
+        gives: what comes out, as a phrase: "sectors".
+        along: what grows from left to right, as a phrase: "stride".
+        at: its values.
+        rows: by the name of each row: its arguments at one of these values.
+        shows: one sentence on what there is to see.
+        look: a table of cells, bars (of one row), or curves over logarithmic scales.
+        unit: how a number is written: "bytes" with a decimal unit, "KiB" from bytes, "share" in
+            per cent, "" as it is.
+    """
+
+    gives: str
+    along: str
+    at: tuple[Any, ...]
+    rows: Mapping[str, Callable[[Any], tuple[Any, ...]]]
+    shows: str
+    look: Literal["cells", "bars", "curves"] = "cells"
+    unit: Literal["", "bytes", "KiB", "share"] = ""
+
+
+@dataclass(frozen=True)
 class Task(Exercise):
     """An exercise that stands in a lesson and is not graded; it is judged as all others are.
 
@@ -212,6 +236,7 @@ class Task(Exercise):
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
+        values: of a plain function: the calls that are drawn when it passes.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
         uses: earlier tasks whose functions an answer may call.
         caller: for a device function: the kernel named `caller` that is launched and calls it, as
@@ -236,6 +261,7 @@ class Task(Exercise):
     meaning: str = ""
     replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
+    values: Values | None = None
     wrong_ideas: tuple[WrongIdea, ...] = ()
     uses: tuple[str, ...] = ()
     caller: str = ""

@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "callers", "curriculum", "devices", "emulator", "entries", "errors", "findings",
+        "callers", "curriculum", "devices", "emulator", "entries", "errors", "exercise", "findings",
         "measurements",
         "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },

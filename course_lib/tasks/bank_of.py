@@ -1,6 +1,6 @@
 """The bank in which an element of a tile lies: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -15,6 +15,17 @@ TASK = Task(
         (row, column, width)
         for column, row in ((5, 1), (5, 0), (0, 31), (30, 7), (9, 4))
         for width in (32, 33, 40)
+    ),
+    values=Values(
+        gives="bank",
+        along="column",
+        at=tuple(range(32)),
+        rows={
+            f"width {width}, row {row}": lambda column, row=row, width=width: (row, column, width)
+            for width in (32, 33)
+            for row in range(4)
+        },
+        shows="Go down a column: at width 32 the bank stays, at width 33 it is the next one.",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 LANES = range(32)
@@ -22,6 +22,14 @@ TASK = Task(
     parameters=("stride",),
     reference=lambda stride: _most(list({lane * stride for lane in LANES})),
     arguments=tuple((stride,) for stride in (1, 2, 32, 3, 0, 8, 12, 16, 24, 31, 33, 40, 64, 96)),
+    values=Values(
+        gives="passes",
+        along="stride in words",
+        at=tuple(range(33)),
+        rows={"passes": lambda stride: (stride,)},
+        shows="The more often 2 divides the stride, the more passes. Stride 0 is one word for all.",
+        look="bars",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),

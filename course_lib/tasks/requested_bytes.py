@@ -1,6 +1,6 @@
 """How many bytes the loads of the naive matmul ask for: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,15 @@ TASK = Task(
     parameters=("M", "N", "K"),
     reference=lambda M, N, K: 8 * M * N * K,
     arguments=((1, 1, 1), (2, 3, 5), (64, 96, 32), (50, 30, 20), (1, 7, 4), (4096, 4096, 4096)),
+    values=Values(
+        gives="bytes asked for",
+        along="M = N = K",
+        at=(256, 512, 1024, 2048, 4096),
+        rows={"bytes": lambda size: (size, size, size)},
+        shows="Twice the edge, eight times the bytes.",
+        look="bars",
+        unit="bytes",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N),

@@ -1,6 +1,6 @@
 """The roofline as a plain function: what arithmetic and DRAM allow."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -21,6 +21,17 @@ TASK = Task(
         (0.5, 320, 8100),
         (64, 320, 8100),
         (12, 768, 38_700),
+    ),
+    values=Values(
+        gives="GFLOP/s at most",
+        along="FLOP per byte",
+        at=tuple(2.0**power for power in range(-2, 9)),
+        rows={
+            "4,800 GB/s, 66,900 GFLOP/s": lambda intensity: (intensity, 4800, 66_900),
+            "300 GB/s, 8,000 GFLOP/s": lambda intensity: (intensity, 300, 8000),
+        },
+        shows="Up the slope DRAM decides, on the flat part the arithmetic units.",
+        look="curves",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -1,6 +1,6 @@
 """How much of the peak the passes through L1 and shared memory leave: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 AT_ONCE = "At 2 passes each, how many multiply-adds can be fed in one clock? How many could start?"
@@ -24,6 +24,17 @@ TASK = Task(
         (0.25, 2),
         (1, 1),
         (3, 2),
+    ),
+    values=Values(
+        gives="share of the peak",
+        along="passes for each multiply-add of a warp",
+        at=(0.125, 0.25, 0.5, 1, 2, 4),
+        rows={
+            f"starts {starts} a clock": lambda passes, starts=starts: (passes, starts)
+            for starts in (1, 2, 4)
+        },
+        shows="The more an SM could start, the fewer passes it can spare.",
+        unit="share",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -1,6 +1,6 @@
 """The shared memory that a block's two tiles take: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -19,6 +19,17 @@ TASK = Task(
         (128, 64, 16),
         (64, 128, 8),
         (1, 2, 3),
+    ),
+    values=Values(
+        gives="shared memory",
+        along="BK",
+        at=(4, 8, 16, 32, 64, 128),
+        rows={
+            f"{edge} × {edge} outputs": lambda depth, edge=edge: (edge, edge, depth)
+            for edge in (16, 32, 64, 128)
+        },
+        shows="A kernel may declare at most 48 KiB. Which of these tiles fit?",
+        unit="KiB",
     ),
     wrong_ideas=(
         WrongIdea(
