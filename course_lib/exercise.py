@@ -16,7 +16,7 @@ from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
 CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
-LARGEST_DRAWN = 128  # rows and columns: of a larger matrix a picture shows too little to see a rule
+LARGEST_DRAWN = 64  # rows and columns: of a larger matrix a picture shows too little to see a rule
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
@@ -276,12 +276,15 @@ class Task(Exercise):
 
     @property
     def has_picture(self) -> bool:
-        """Whether a picture of what is wanted stands before its code: not of a large matrix."""
-        if not self.kind.is_launched:
-            return bool(self.shown_arguments)
+        """Whether a picture of what is wanted stands before its code."""
+        return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a matrix is too large for a picture of its elements."""
         axes = entries.axes(self.shapes[-1]) if self.shapes else ()
         fixed = [int(size) for size in axes if not entries.is_free(size)]
-        return not (len(fixed) > 1 and min(fixed) > LARGEST_DRAWN)
+        return len(fixed) > 1 and min(fixed) > LARGEST_DRAWN
 
     @property
     def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:

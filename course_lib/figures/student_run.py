@@ -82,6 +82,8 @@ def _launched(task_id: str, kernel: object) -> SmallLaunch:
     task = TASKS.get(task_id)
     if task is None or not task.kind.is_launched:
         raise NoPicture(f"There is no picture of a run of {task_id!r}.")
+    if task.is_large:
+        raise NoPicture(f"{task_id} has too many elements to draw.")
     try:
         ran = launch_small(task, as_launched(task, kernel_from(kernel)), "running")
     except KernelRejected as rejected:
