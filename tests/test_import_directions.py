@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
+    "two_copies": {"emulator", "errors", "runtime", "timing"},
     "memory_levels": {"devices", "emulator"},
     "ceilings": {"devices", "emulator", "machine_code"},
     "roofline": {"ceilings", "devices"},
