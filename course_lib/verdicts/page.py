@@ -215,12 +215,14 @@ def _try(each: Tried) -> str:
     sign = "✓" if each.right else ERROR
     launch = ""
     if each.block:
-        launch = f"<td>{_sizes(each.grid)} blocks of {_sizes(each.block)} threads</td>"
+        grid, block = _sizes(each.grid), _sizes(each.block)
+        blocks, threads = f"block{'s' * (grid != '1')}", f"thread{'s' * (block != '1')}"
+        launch = f"<td>{grid} {blocks} of {block} {threads}</td>"
         launch += f"<td>warps {_ORDERS.get(each.schedule, escape(each.schedule))}</td>"
     return f"<tr><td>{sign}</td><td>{escape(each.what)}</td>{launch}</tr>"
 
 
-_ORDERS = {"lockstep": "in step"}
+_ORDERS = {"lockstep": "in step", "warps": "one after another"}
 
 
 def _sizes(sizes: Sequence[int]) -> str:

@@ -217,6 +217,15 @@ def test_par_counts_barriers_where_either_answer_has_some() -> None:
     assert typed_of(*2 * [TASKS["pad_tile"].answer]).barriers == 0, "it was given"
 
 
+def test_what_was_tried_is_counted_in_plain_words() -> None:
+    for name, launch in (
+        ("put_seven", "1 block of 1 thread"),
+        ("reverse_sixteen", "1 block of 16 threads"),
+    ):
+        seen = Page(page.html_of(verdict(name, defined(TASKS[name].answer, name)))).words
+        assert launch in seen and "warps warps" not in seen
+
+
 def test_the_last_task_of_a_lesson_says_where_to_go_on() -> None:
     for name, onwards in (
         ("bytes_in_flight", ("lesson 02 · ", "../notebooks/02_naive_matmul.ipynb")),
