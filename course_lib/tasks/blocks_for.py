@@ -66,8 +66,7 @@ def blocks_for(elements, threads):
     """The smallest number of blocks of so many threads that covers all elements."""
     return -(-elements // threads)
 ''',
-    compared="`//` rounds down, and of a negative number that is away from zero: so rounding "
-    "down minus ten by four gives minus three.",
+    compared="`//` rounds down, also below zero: -10 // 4 is -3, and the second minus makes it 3.",
     meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
     "and the guard sends the surplus away.",
 )

@@ -21,7 +21,7 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="Twice the work, or half the bytes: the quotient doubles in either way.",
+        shows="Twice the work, or half the bytes: the quotient doubles either way.",
     ),
     wrong_ideas=(
         WrongIdea(
