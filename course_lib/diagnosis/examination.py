@@ -16,6 +16,7 @@ from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
     Problem,
+    SeenLaunch,
     expected_of,
     make_inputs,
 )
@@ -45,7 +46,7 @@ from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.entries import axes
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.sentences import Line, Sentence, say, with_values
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)
@@ -564,7 +565,7 @@ class Examination:
         ]
         if site.kind == "axis" and beyond:
             return room_finding(site, self.source, beyond[0]), warnings
-        label = wrong[0].case.label(self.problem)
+        label = self.launched_as(wrong[0])
         return limit_finding(site, self.source, label, wrong[0].outcome), warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
@@ -591,12 +592,15 @@ class Examination:
                 each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
             if each.code == APART:
                 each = explain_divergence(each, self.source)
-            if each.code == APART or (each.code in SHOWN_WITH_SIZES and not trial.case.exact):
-                sizes = trial.case.label(self.problem)
-                message = say("{seen} Seen on {sizes}.", seen=each.message, sizes=sizes)
-                each = replace(each, message=message)
-            found.append(each)
+            is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
+            message = seen_on(self.launched_as(trial), each.message, each.code == APART or is_shown)
+            found.append(replace(each, message=message))
         return found
+
+    def launched_as(self, trial: Trial) -> SeenLaunch:
+        """A launch as a fact of a sentence."""
+        grid, block = trial.profile.grid, trial.profile.block
+        return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
 
     def _reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape rounded up to whole tiles: how far threads and tiles reach."""
@@ -673,11 +677,8 @@ class Examination:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
-        message = place.message or slip.message
-        if not trial.case.exact:
-            message = say(
-                "{seen} Seen on {sizes}.", seen=message, sizes=trial.case.label(self.problem)
-            )
+        said = seen_on(self.launched_as(trial), place.message or slip.message, not trial.case.exact)
+        message = with_values(said, slip.values)
         hint = slip.hint
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
@@ -692,7 +693,7 @@ class Examination:
                 hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
         code = place.code or slip.code
         hint = place.hint or hint
-        return finding(code, message, place.line, hint, "error", values=slip.values)
+        return finding(code, message, place.line, hint, "error")
 
     @property
     def letters(self) -> dict[str, tuple[str, ...]]:
@@ -716,8 +717,7 @@ class Examination:
         ]
         for site in self.limits.loops_of(turns) if not rest else ():
             if site.node in around:
-                label = trial.case.label(self.problem)
-                return limit_finding(site, self.source, label, trial.outcome)
+                return limit_finding(site, self.source, self.launched_as(trial), trial.outcome)
         return None
 
     def multiplied_apart(self, trail: Trail) -> Finding | None:
@@ -775,12 +775,12 @@ class Examination:
                     array=C,
                     inputs=inputs,
                 )
-                values = f"{C}[{at}] is {value:.6g} in any case."
+                said = with_values(message, f"{C}[{at}] is {value:.6g} in any case.")
                 hint = say(
                     "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
                 )
                 line = lines[-1] if lines else None
-                return finding("hardcoded-answer", message, line, hint, values=values)
+                return finding("hardcoded-answer", said, line, hint)
         return None
 
     def stale(self, wrong: Sequence[Trial]) -> Finding | None:
@@ -790,7 +790,7 @@ class Examination:
                 message = say(
                     "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
                     "holds the value of an earlier tile.",
-                    sizes=trial.case.label(self.problem),
+                    sizes=self.launched_as(trial),
                     thread=read.thread,
                     cell=read.cell,
                     line=Line(read.line),
@@ -814,13 +814,13 @@ class Examination:
         place = where(~outcome.right, outcome.sizes)
         message = say(
             "Wrong on {sizes}, in {place}. None of the usual slips explains the numbers.",
-            sizes=trial.case.label(self.problem),
+            sizes=self.launched_as(trial),
             place=place,
         )
         hint = "Work out that one element by hand, step by step."
         lines = self.trail(trial.case).store_lines[self.names[-1]]
         line = lines[-1] if lines else self.source.kernel.lineno
-        return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
+        return finding("wrong-result", with_values(message, f"{by_how_much(outcome)}."), line, hint)
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
         """The finding for an answer that changes A or B."""
@@ -864,6 +864,13 @@ class Examination:
             return []
         native = self.answer.native
         return try_on_gpu(native, self.problem, self.launch, self.seed, run, self.names)
+
+
+def seen_on(launch: SeenLaunch, said: str, is_told: bool) -> Sentence:
+    """A sentence and the launch that showed it; whoever grades is told that one in any case."""
+    if is_told:
+        return say("{seen} Seen on {launch}.", seen=said, launch=launch)
+    return say("{seen}", instructor="{seen} Seen on {launch}.", seen=said, launch=launch)
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
