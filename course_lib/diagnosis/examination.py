@@ -483,7 +483,7 @@ class Examination:
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
         if doubtful and cause is None:
-            cause = self.short_loop(trials, faults)
+            cause = self.short_loop(trials, faults) or (limit if _empties(trials) else None)
             faults = causes.in_order(faults) if cause else faults
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
@@ -888,6 +888,16 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
         seen[each.code] += 1
         if seen[each.code] <= MOST_OF_A_CODE:
             yield each
+
+
+def _empties(trials: Sequence[Trial]) -> bool:
+    """Is all disorder that a long launch reads cells that stayed empty, as beyond a limit?"""
+    return all(
+        each.code == "uninitialised-read" and trial.case.along is not None
+        for trial in trials
+        for each in trial.errors
+        if each.code in causes.DISORDER
+    )
 
 
 def _right_but_for_races(trial: Trial) -> bool:
