@@ -496,6 +496,7 @@ class Examination:
         if exact is not None and (numbers_right or works):
             exercise = self.exercise
             costs = requirements.judge(exercise, self.measured(exact))
+            costs = [self.on_launch(exact, each) for each in costs]
             if not any(each.severity == "error" for each in costs):
                 costs += self.costs_at_edges(trials)
             # In a task, what is not asked for is not yet anybody's worry.
@@ -695,6 +696,10 @@ class Examination:
         hint = place.hint or hint
         return finding(code, message, place.line, hint, "error")
 
+    def on_launch(self, trial: Trial, each: Finding) -> Finding:
+        """A finding of which a student is not told the launch."""
+        return replace(each, message=seen_on(self.launched_as(trial), each.message, False))
+
     @property
     def letters(self) -> dict[str, tuple[str, ...]]:
         """The size of every axis of each array by its letter, if the curriculum entry says so."""
@@ -780,7 +785,7 @@ class Examination:
                     "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
                 )
                 line = lines[-1] if lines else None
-                return finding("hardcoded-answer", said, line, hint)
+                return self.on_launch(trial, finding("hardcoded-answer", said, line, hint))
         return None
 
     def stale(self, wrong: Sequence[Trial]) -> Finding | None:
