@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
 from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, Step
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
 from course_lib.web import escape, read_beside, still
@@ -84,9 +84,8 @@ def _findings(verdict: Verdict) -> Iterator[str]:
 
 def _note(each: Finding, where: str = "", ask: bool = True) -> str:
     kind = "" if each.severity == "error" else " (a warning)"
-    sentence = f"{told(Capital(each.message), 'student')} {each.values}".strip()
-    title = f"{where}{CODES[each.code].title}{kind}"
-    title = title[:1].upper() + title[1:]
+    sentence = whole(each.message, "student")
+    title = whole(f"{where}{CODES[each.code].title}{kind}", "student")
     asked = f'<span class="ml-muted">Look at:</span> {_inline(each.hint)}'
     hint = f"<p>{asked}</p>" if each.hint and ask else ""
     code = f'<span class="ml-muted code">{escape(each.code)}</span>'
@@ -118,7 +117,7 @@ def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
 def _rows_above_notes(marked: Marked, shown: Sequence[int]) -> int:
     """Down to the first line that is spoken of; fewer where the notes need the room below."""
     findings = [each for said in marked.said.values() for each in said]
-    letters = sum(len(each.full_message) + len(each.hint) for each in findings)
+    letters = sum(len(each.message) + len(each.hint) for each in findings)
     rows = 3 * len(findings) + letters // LETTERS_OF_A_ROW
     return max(0, min(shown.index(min(marked.said)), len(shown) - rows))
 

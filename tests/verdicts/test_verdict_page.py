@@ -120,7 +120,7 @@ def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> No
     [other] = seen.marked("other")
     assert other.startswith("sB[ty, tx] = B[start")
     cause = found.report.errors[0]
-    assert flat(cause.full_message)[1:] in flat(seen.words)
+    assert flat(cause.message)[1:] in flat(seen.words)
     assert flat(told(cause.hint, "student")) in flat(seen.words)
     assert "\n".join(seen.lines) == TILED.strip()
 
@@ -168,8 +168,8 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
         page_words = flat(Page(page.html_of(found)).words)
         assert found.report.shown
         for each in found.report.shown:
-            assert flat(each.full_message)[1:] in text_words
-            assert flat(each.full_message)[1:] in page_words
+            assert flat(each.message)[1:] in text_words
+            assert flat(each.message)[1:] in page_words
         assert flat(found.report.headline()) in page_words
 
 
