@@ -26,7 +26,7 @@ import course_lib  # {missing}
 
 course_lib.start({lesson})"""
 # Beside a notebook of a checkout lies a course_lib.py that finds the library; on Colab there is
-# nothing beside it. A shell line, as pip there must be the kernel's, and says by itself what fails.
+# nothing beside it. `!pip` is the kernel's own there, and says by itself what has failed.
 _FETCH = """\
 if "google.colab" in str(get_ipython()):  # elsewhere: `python3 course.py lab` in the whole course
     !pip install --quiet --no-deps {archive}
