@@ -50,5 +50,5 @@ def pad_tile(A, B):
     B[y, x] = tile[x, y]
 ''',
     par=1,
-    meaning="This is **padding**. The column that nobody uses takes 3.1 % more space.",
+    meaning="This is **padding**. The column that nobody uses makes the tile larger by 1/32.",
 )
