@@ -82,6 +82,28 @@ class InFlight:
     dram_gb_per_s: float
 
 
+@dataclass(frozen=True)
+class Passes:
+    """What the shared loads of a rung take of the way into L1 and shared memory, as compiled.
+
+    Attributes:
+        per_multiply_add: passes for each multiply-add of a warp.
+        busy: in which share of its clocks that way is in use, from 0 to 1.
+    """
+
+    per_multiply_add: float
+    busy: float
+
+
+def passes(kernel: str, device: str = "H200") -> Passes:
+    """What Nsight Compute counted for a rung of the course, 4096 × 4096.
+
+    Raises:
+        KeyError: if it was not counted.
+    """
+    return Passes(**_file(device)["passes"][kernel])
+
+
 def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
     """What was counted and timed for a kernel ("naive", "coalesced" or "tiled").
 
