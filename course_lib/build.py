@@ -36,8 +36,8 @@ from course_lib.building.project import (
     set_repository,
 )
 from course_lib.building.publishing import steps_left
-from course_lib.commands.places import PATHFINDER, REPOSITORY
-from course_lib.curriculum import Lesson
+from course_lib.commands.places import REPOSITORY
+from course_lib.curriculum import PATHFINDER, Lesson
 from course_lib.curriculum import lesson as lesson_named
 
 ADDRESSED = ("README.md", "CONTRIBUTING.md", "CITATION.cff")  # text files that hold our address

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.commands import lab, working_copies
-from course_lib.commands.places import PATHFINDER
 from course_lib.commands.working_copies import NOTE, make, told_of
+from course_lib.curriculum import PATHFINDER
 
 ROOT = Path(__file__).parents[1]
 LESSON = "notebooks/00_start_here.ipynb"

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from course_lib.building.exercises import answer_cells, stub
 from course_lib.building.notebook import BuildError, code_cells, read, source
-from course_lib.commands.places import PATHFINDER
-from course_lib.curriculum import EXERCISES, LESSONS, Lesson, lesson_with_parts
+from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lesson_with_parts
 
 MARK = ".matmul-ladder-release"  # a folder that holds it was made here, so it may be replaced
 

@@ -9,4 +9,3 @@ NOTEBOOKS = REPOSITORY / "notebooks"
 EXERCISES = REPOSITORY / "exercises"
 SOLUTIONS = REPOSITORY / "solutions"
 FIRST_LESSON = NOTEBOOKS / "00_start_here.ipynb"
-PATHFINDER = "course_lib.py"  # beside every notebook of a checkout: leads it to the library

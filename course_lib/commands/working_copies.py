@@ -14,7 +14,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_lib.commands.places import PATHFINDER, REPOSITORY
+from course_lib.commands.places import REPOSITORY
+from course_lib.curriculum import PATHFINDER
 
 FOLDERS = ("notebooks", "exercises")
 NOTE = ".copied_from.json"

@@ -26,8 +26,7 @@ from course_lib.building.generated import (
 from course_lib.building.notebook import BuildError, code, markdown, source, tags
 from course_lib.building.project import Project
 from course_lib.building.rules import SETUP_LINES
-from course_lib.commands.places import PATHFINDER
-from course_lib.curriculum import TASKS
+from course_lib.curriculum import PATHFINDER, TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 
