@@ -22,7 +22,6 @@ from course_lib.questions.kinds import Question
 from course_lib.questions.reveals import answered, revealed
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
-_NO_ADDRESS = re.compile(r"\*This copy of the course has no address yet[^\n]*\n*")
 _FOLD = "<details>\n<summary>Your guess first; then open this</summary>\n\n{}\n\n</details>"
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
@@ -44,7 +43,7 @@ def _cell(cell: Cell) -> Cell:
         return _with_words(cell)
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
-        text = _NO_ADDRESS.sub("", _BADGE.sub("", text))
+        text = _BADGE.sub("", text)
     return {**cell, "source": text}
 
 

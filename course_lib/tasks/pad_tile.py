@@ -51,5 +51,5 @@ def pad_tile(A, B):
 ''',
     compared="Any odd width will do; 33 is the one that wastes least.",
     par=1,
-    meaning="This is **padding**. The column that nobody uses takes 3.1 % more space.",
+    meaning="This is **padding**. The column that nobody uses makes the tile larger by 1/32.",
 )
