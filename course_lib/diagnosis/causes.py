@@ -88,6 +88,8 @@ def explain_outside(
         return _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
+    if source.counts_back_behind_right_tests(access, axis, letters or {}):
+        return _counts_back(each, slot, axis)
     return (
         _check_to_blame(each, source, access, axis, source.guards(access))
         or _other_test(each, source, access, slot)
@@ -106,6 +108,19 @@ def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Fi
     hint = say(
         "How far does {index} go, and which axis of {array} is as long?",
         index=ast.unparse(slot),
+        array=array_of(each.cell),
+    )
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _counts_back(each: Finding, slot: ast.expr, axis: int) -> Finding:
+    """The thread has its element, but the index counts back from where the axis does not end."""
+    index = ast.unparse(slot)
+    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
+    hint = say(
+        "From which number should {index} count back? How long is axis {axis} of {array}?",
+        index=index,
+        axis=axis,
         array=array_of(each.cell),
     )
     return replace(each, code="wrong-index", message=message, hint=hint)
@@ -135,17 +150,16 @@ def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | Non
 
 
 def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
-    """Outside a shared array: the loop over it runs too far, if a loop variable is the index."""
+    """Outside a shared array: the loop over it runs too far, if its variable is that index."""
     variables = source.loop_variables(access)
-    for index in indices_of(access):
-        if isinstance(index, ast.Name) and index.id in variables and each.code == OUTSIDE[0]:
-            loops = source.loops_around(access)
-            own = [loop for loop in loops if index.id in loop_names(loop)]
-            loop = (own or loops)[-1]
-            message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
-            hint = "For which value does the loop over the tile run last?"
-            line = bound_line(source, loop)
-            return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
+    if isinstance(slot, ast.Name) and slot.id in variables and each.code == OUTSIDE[0]:
+        loops = source.loops_around(access)
+        own = [loop for loop in loops if slot.id in loop_names(loop)]
+        loop = (own or loops)[-1]
+        message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
+        hint = "For which value does the loop over the tile run last?"
+        line = bound_line(source, loop)
+        return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
     return each
 
 
@@ -312,6 +326,25 @@ def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
     )
 
 
+def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
+    """Faults without those of an access whose index is negative.
+
+    Such an index means another element, counted from the end: one that nobody has written, or
+    that another thread writes.
+    """
+    wraps = {
+        (array_of(each.cell), each.line)
+        for each in faults
+        if each.code == "wrong-index" and each.severity == "error"
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in ("uninitialised-read", "race-write-after-write")
+        or (array_of(each.cell), each.line) not in wraps
+    ]
+
+
 def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     """Faults without those that a store outside a tile brings about in the same tile.
 
@@ -352,6 +385,11 @@ def keep_causes(
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
+
+
+def leaves(faults: Iterable[Finding], arrays: Collection[str]) -> bool:
+    """Does an access leave one of these arrays?"""
+    return any(each.code in OUTSIDE and array_of(each.cell) in arrays for each in faults)
 
 
 def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:

@@ -478,9 +478,12 @@ class Examination:
         if overwritten:
             faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
         orderly = causes.is_orderly(_exact(trials), self.names[-1])
-        faults = causes.without_strays(faults, self.source.shared_names())
+        shared = self.source.shared_names()
+        faults = causes.without_strays(causes.without_wraps(faults), shared)
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
+        if cause and cause.code == "wrong-formula" and causes.leaves(faults, shared):
+            cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = self.short_loop(trials, faults)
             faults = causes.in_order(faults) if cause else faults
@@ -582,7 +585,7 @@ class Examination:
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source, self.letters)
                 size = math.prod(shapes.get(causes.array_of(each.cell), ()))
-                has_one_each = size == outcome.expected.size and each.code in causes.OUTSIDE
+                has_one_each = size >= outcome.expected.size and each.code in causes.OUTSIDE
                 if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
                     each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":

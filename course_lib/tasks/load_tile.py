@@ -17,6 +17,11 @@ def first_tile_everywhere(m):
     return with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :5])
 
 
+def corners_exchanged(m):
+    """The same if each tile began at M[left, top]."""
+    return with_zeros(m).reshape(2, 4, 2, 4).transpose(2, 1, 0, 3).reshape(8, 8)
+
+
 TASK = Task(
     id="load_tile",
     title="Load a tile that may stick out",
@@ -71,6 +76,12 @@ def caller(M, out):
             first_tile_everywhere,
             "each tile holds the first elements of M",
             "Where in M is the corner of this tile?",
+        ),
+        WrongIdea(
+            corners_exchanged,
+            "a tile begins at M[left, top]",
+            "Which of `top` and `left` is a row of M? Does each index of M use the one it needs?",
+            place=("load", "M"),
         ),
     ),
 )

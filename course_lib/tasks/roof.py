@@ -30,7 +30,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
-            "`max` takes the higher of two limits",
+            "this is the higher of the two limits",
             "Of two limits, which one is met first?",
         ),
         WrongIdea(
@@ -52,6 +52,16 @@ TASK = Task(
             lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
             "this is the FLOP per byte at which both limits meet, whatever the kernel does",
             "Where does the kernel's own FLOP per byte come in?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(flop_per_byte, gb_per_s, peak),
+            "this is the least of three numbers with different units",
+            "How many GFLOP/s do the first two give together?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
+            "this is a share of the peak, and GFLOP/s were asked for",
+            "Which two speeds, both in GFLOP/s, are the limits?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),

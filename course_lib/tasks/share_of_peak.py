@@ -78,7 +78,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda passes, starts: max(1, 1 / (passes * starts)),
-            "`max` takes the larger of the two; both are limits",
+            "this is the larger of the two limits",
             "Of two limits, which one is met first?",
         ),
         WrongIdea(

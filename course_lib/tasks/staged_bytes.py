@@ -29,6 +29,11 @@ TASK = Task(
             "How many numbers does one block load in one step, if it loads each once?",
         ),
         WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M * K * (N // BN) + K * N * (M // BM) + M * N),
+            "this counts C as well, which is stored once and never loaded",
+            "Which matrices does a block load from?",
+        ),
+        WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
             "this is the size of A and B, as if each number were loaded once in all",
             _PER_BLOCK,
