@@ -23,7 +23,7 @@ from course_lib.diagnosis.source import (
 )
 from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding, by_importance, finding
-from course_lib.sentences import Line, facts_of, say
+from course_lib.sentences import Capital, Line, facts_of, say
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
 # What makes every number doubtful: as long as one of these is there, numbers explain nothing.
@@ -84,12 +84,12 @@ def explain_outside(
         return _outside_tile(each, source, access, slot)
     if source.stands_on_another_axis(access, array, axis, letters or {}):
         return _on_another_axis(each, access, slot)
+    if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
+        return _counts_back(each, slot, axis)
     if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
-    if source.counts_back_behind_right_tests(access, axis, letters or {}):
-        return _counts_back(each, slot, axis)
     return (
         _check_to_blame(each, source, access, axis, source.guards(access))
         or _other_test(each, source, access, slot)
@@ -129,7 +129,9 @@ def _counts_back(each: Finding, slot: ast.expr, axis: int) -> Finding:
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
     """No test lets a thread get this far: the index is not the one that was tested."""
     message = say(
-        "The index {index} is far outside. {seen}", index=ast.unparse(slot), seen=each.message
+        "The index {index} is far outside. {seen}",
+        index=ast.unparse(slot),
+        seen=Capital(each.message),
     )
     hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
     return replace(each, code="wrong-index", message=message, hint=hint)
@@ -197,6 +199,9 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
             return _too_long(each, source, loops[-1], counted)
         return _leaves(each, slot)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
+        grown = _grown_before(source, access, slot.id, loops[-1])
+        if grown:
+            return _too_early(each, slot.id, grown)
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
         return _too_long(each, source, loops[-1], slot.id)
@@ -231,6 +236,30 @@ def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
         return ""
     counters = [each.id for each in parts if isinstance(each, ast.Name)]
     return next((name for name in counters if name in loop_names(loop)), "")
+
+
+def _grown_before(
+    source: Source, access: ast.Subscript, counter: str, loop: ast.For | ast.While
+) -> int | None:
+    """Where a `while` counts on before the access of the same turn."""
+    statement = source.statement(access)
+    if not isinstance(loop, ast.While) or statement not in loop.body:
+        return None
+    for each in loop.body[: loop.body.index(statement)]:
+        if isinstance(each, ast.AugAssign) and root_name(each.target) == counter:
+            return each.lineno
+    return None
+
+
+def _too_early(each: Finding, counter: str, line: int) -> Finding:
+    message = say(
+        "{counter} has already grown when {line} uses it: {seen}",
+        counter=counter,
+        line=Line(each.line),
+        seen=each.message,
+    )
+    hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
+    return finding("wrong-loop-bound", message, line, hint)
 
 
 def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:

@@ -37,7 +37,7 @@ from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.slips import Slip
+from course_lib.diagnosis.slips import TRANSPOSED, Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
 from course_lib.diagnosis.trail import Trail, TrailMaker
@@ -641,6 +641,8 @@ class Examination:
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
+        if slip and slip.place == TRANSPOSED and not mapping and blocks > 1:
+            slip = self.other_sums(slip)
         if slip:
             return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
         apart = self.multiplied_apart(trail)
@@ -660,6 +662,17 @@ class Examination:
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong) or self.made_of(exact, fewest=1)
+
+    def other_sums(self, slip: Slip) -> Slip:
+        """Where a result is transposed though each block stores where it should: the sums are."""
+        if not self.source.additions():
+            return slip
+        hint = say(
+            "A thread stores {output}[0, 1]: which elements should it read, and which ones does it "
+            "read here?",
+            output=self.names[-1],
+        )
+        return replace(slip, hint=hint, place=("sum",))
 
     def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
         """The finding for a result in a task that is made of other elements than it should be.
@@ -850,10 +863,18 @@ class Examination:
             fetched_once=self.problem.fetches(shape, self.tile),
             barriers=self.problem.barriers(shape, self.step_tile),
             thread_tile=self.thread_tile[::-1],
+            hands_over=not trial.case.exact
+            or self.trail(trial.case).hands_over
+            or self.reads_for_a_caller,
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
         )
+
+    @property
+    def reads_for_a_caller(self) -> bool:
+        """Is it the task's own kernel that reads what the answer has put into shared memory?"""
+        return isinstance(self.exercise, Task) and bool(self.exercise.caller)
 
     def costs_at_edges(self, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer that does well on the exact problem lacks where tiles are partial."""
@@ -958,7 +979,9 @@ def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
     # If the numbers are wrong on square problems too, an exchanged index explains both.
-    exchanged = slip.place == ("store",) or (slip.place[0] == "load" and not exact.right)
+    exchanged = slip.place in (("store",), TRANSPOSED) or (
+        slip.place[0] == "load" and not exact.right
+    )
     return mapping.place[-1] == "both" and not exchanged
 
 

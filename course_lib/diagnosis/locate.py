@@ -131,6 +131,8 @@ def _load(
         line = staged_line(source, trail, array)
         if line:
             return Place(line)
+        if source.handed_over(array) and not accesses and source.additions():
+            return Place(source.additions()[0].lineno)  # the tile is filled by a device function
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
             right = {*names[:-1]} - {array} if "alone" in details else set()

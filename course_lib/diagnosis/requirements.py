@@ -143,6 +143,14 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         )
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")
+    elif not measured.hands_over:
+        message = say(
+            "Each thread reads from {array} only what it has written there itself.",
+            array=arrays[0].name,
+        )
+        line = _first_line(measured.source, arrays[0].name) or arrays[0].line
+        hint = "Which number does a thread need that another one has loaded?"
+        yield finding("not-used", message, line, hint, "error")
     elif _passes_shared_memory_by(measured):
         read = measured.profile.shared_load_bytes // FLOAT_BYTES
         message = say(
