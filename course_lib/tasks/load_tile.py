@@ -44,13 +44,15 @@ TASK = Task(
     given='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
+    as large as a block; x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
+    as large as a block; x is the column."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if top + ty < M.shape[0] and left + tx < M.shape[1]:
         tile[ty, tx] = M[top + ty, left + tx]

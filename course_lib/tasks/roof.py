@@ -85,14 +85,14 @@ TASK = Task(
     ),
     given='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
-    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
+    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ...
 ''',
     answer='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
-    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
+    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
     par=1,

@@ -99,14 +99,14 @@ TASK = Task(
     ),
     given='''\
 def share_of_peak(passes, starts):
-    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
+    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
     ...
 ''',
     answer='''\
 def share_of_peak(passes, starts):
-    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
+    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
     return min(1, 1 / (passes * starts))
 ''',
     par=1,

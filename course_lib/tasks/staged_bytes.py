@@ -95,18 +95,21 @@ TASK = Task(
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     ...
 ''',
     answer='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     blocks = (M // BM) * (N // BN)
     return 4 * blocks * (K // BK) * (BM * BK + BK * BN)
 ''',
     another='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
     par=2,
