@@ -356,7 +356,7 @@ def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
 
 
 def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
-    """Faults without those of an access whose index is negative.
+    """What the emulator found, without those of an access whose index is negative.
 
     Such an index means another element, counted from the end: one that nobody has written, or
     that another thread writes.
@@ -416,9 +416,9 @@ def keep_causes(
     return by_importance(once([cause, *kept]))
 
 
-def leaves(faults: Iterable[Finding], arrays: Collection[str]) -> bool:
-    """Does an access leave one of these arrays?"""
-    return any(each.code in OUTSIDE and array_of(each.cell) in arrays for each in faults)
+def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
+    """The lines of accesses that leave one of these arrays."""
+    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
 
 
 def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:

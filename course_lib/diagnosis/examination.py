@@ -479,10 +479,11 @@ class Examination:
             faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
         orderly = causes.is_orderly(_exact(trials), self.names[-1])
         shared = self.source.shared_names()
-        faults = causes.without_strays(causes.without_wraps(faults), shared)
+        faults = causes.without_strays(faults, shared)
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
-        if cause and cause.code == "wrong-formula" and causes.leaves(faults, shared):
+        beyond = causes.lines_beyond(faults, shared)
+        if cause and cause.code == "wrong-formula" and beyond and cause.line not in beyond:
             cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = self.short_loop(trials, faults)
@@ -579,7 +580,7 @@ class Examination:
             name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
         }
         found = []
-        for each in _few_of_each_code(trial.profile.findings):
+        for each in _few_of_each_code(causes.without_wraps(trial.profile.findings)):
             if each.code in self.exercise.forgiven:
                 continue
             if each.code in causes.OUTSIDE:

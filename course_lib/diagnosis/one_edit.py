@@ -30,7 +30,7 @@ class Edit:
         says: what is wrong there, as a sentence without its full stop.
         hint: what to look at.
         decides: whether it alone says why the results are wrong; otherwise what the results mean
-            says more, and the edit only where.
+            says more, and the edit only where. In a loop an edit may be right by chance.
     """
 
     line: int
@@ -42,6 +42,8 @@ class Edit:
 def find_edit(function: Kernel, is_right: Callable[[Kernel], bool]) -> Edit | None:
     """The first edit with which `is_right` holds; None if there is none."""
     nodes = list(ast.walk(function.tree))
+    loops = (each for each in nodes if isinstance(each, (ast.For, ast.While, ast.comprehension)))
+    in_loops = {part for loop in loops for part in ast.walk(loop)}
     tries = (
         (place, change, edit)
         for kind in (_grouped, _without_number, _other_operator, _other_way)
@@ -52,7 +54,7 @@ def find_edit(function: Kernel, is_right: Callable[[Kernel], bool]) -> Edit | No
         tree = copy.deepcopy(function.tree)
         change(list(ast.walk(tree))[place])
         if is_right(replace(function, tree=tree)):
-            return edit
+            return replace(edit, decides=edit.decides and nodes[place] not in in_loops)
     return None
 
 

@@ -35,7 +35,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
-            "DRAM is left out",
+            "the peak comes out, whatever DRAM delivers",
             "How many GFLOP can be done in a second if 100 GB arrive, and each byte is good for 2?",
         ),
         WrongIdea(
