@@ -33,6 +33,7 @@ from course_lib.diagnosis.launch_choice import (
 from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.made_of import wrongly_made_of
+from course_lib.diagnosis.numbering import explain_meeting
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
@@ -595,6 +596,7 @@ class Examination:
                 each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
             if each.code == APART:
                 each = explain_divergence(each, self.source)
+            each = explain_meeting(each, self.source, trial.profile.block)
             if each.code == APART or (each.code in SHOWN_WITH_SIZES and not trial.case.exact):
                 sizes = trial.case.label(self.problem)
                 message = say("{seen} Seen on {sizes}.", seen=each.message, sizes=sizes)

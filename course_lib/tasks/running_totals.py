@@ -34,7 +34,7 @@ TASK = Task(
             _of_each_chunk,
             "each total is the sum of its own chunk alone",
             "What should `total` still know of the chunks before? Where does it begin?",
-            place=("start", "again"),
+            place=("start", "anew"),
         ),
         WrongIdea(
             lambda x, y: _of_each_chunk(x, y)[[0, 0, 0]].cumsum(),

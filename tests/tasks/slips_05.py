@@ -30,7 +30,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "B[row"),
         ("    column, row = cuda.grid(2)\n" + MIRROR, "    row, column = cuda.grid(2)\n" + MIRROR
          .replace("[row, column]", "[row, A.shape[1] - 1 - column]")
-         .replace("A[row, A.shape[1] - 1 - column]", "A[row, column]"), "wrong-index", "row, col"),
+         .replace("A[row, A.shape[1] - 1 - column]", "A[row, column]"), "wrong-index",
+         "row, column = cuda"),
     ],
     "reverse_sixteen": [
         ("    " + BARRIER, "", "race-read-after-write", "y[i] ="),
@@ -64,7 +65,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (HALO, "    if t == 0:\n        part[0] = 0\n    if t == 127:\n        part[129] = 0\n",
          "wrong-formula", "y[i] ="),
         ("    part[t + 1] = x[i] if i < x.shape[0] else float32(0)\n" + HALO,
-         "    part[t] = x[i] if i < x.shape[0] else float32(0)\n", "wrong-formula", "y[i] ="),
+         "    part[t] = x[i] if i < x.shape[0] else float32(0)\n", "uninitialised-read", "y[i] ="),
         ("part[0] = x[i - 1] if i > 0 else float32(0)", "part[0] = 0", "wrong-formula", "y[i] ="),
     ],
     "place_the_barriers": [
