@@ -427,5 +427,6 @@ def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
         takes_part=takes_part,
         parts=", and ".join(parts),
     )
-    load = ("load", "A", *within) if within else ("load",)
+    threads = (rows, columns) == ("top+tx", "left+ty")  # the blocks load the right tiles
+    load = ("load", "A", "within") if threads else ("load",)
     return Slip("wrong-index", message, hint, load if everywhere else ("store",))

@@ -113,6 +113,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (LOADS, "    load_tile(sA, A, row, 0)\n    load_tile(sB, B, 0, column)\n",
          "wrong-formula", "load_tile(sA"),
         ("sA[ty, k] * sB[k, tx]", "sA[tx, k] * sB[k, ty]", "wrong-index", "total +="),
+        (LOADS, "    load_tile(sA, A, column - tx, 0)\n    load_tile(sB, B, 0, row - ty)\n",
+         "wrong-index", "load_tile(sA"),
         ("sA[ty, k]", "sA[row, k]", "out-of-bounds-read", "total +="),
         ("    load_tile(sB", "    sB = load_tile(sB", "compile-error", "total +="),
         ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-formula", "load_tile(sB"),
