@@ -84,6 +84,7 @@ def swizzle_strip(A, B):
     for top in range(0, 384, 32):
         B[top + y, x] = tile[x, top + (y + x) % 32]
 ''',
+    compared="A rotation by the row does the same as the XOR, and needs no power of two.",
     par=2,
     meaning="This is a **swizzle**. It costs no space. On Hopper the copy engine (TMA) can do it "
     "by itself; ordinary loads and stores need your XOR.",

@@ -23,6 +23,7 @@ STAGED = replace(
     grid=(),
     block=(2, 2),
     given="def staged(): ...",
+    another="",
     answer="""\
 @cuda.jit
 def staged(A, B, C):
