@@ -87,11 +87,9 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
         from_global = [each for each in just_read if each.space == "global"]
         found |= {(each.array, each.index) for each in from_global if each.array != output}
         if is_final or not from_global:
-            waiting += [
-                (last, False)
-                for each in loads
-                if each.space == "shared" and (last := _last_before(stores_at[each.cell], each)) is not None
-            ]
+            shared = [each for each in loads if each.space == "shared"]
+            stored = [_last_before(stores_at[each.cell], each) for each in shared]
+            waiting += [(each, False) for each in stored if each is not None]
     return found
 
 
