@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from course_lib.diagnosis.made_of import wrongly_made_of
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repaired import explained_by_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.slips import Slip
 from course_lib.diagnosis.source import Source
@@ -491,6 +492,8 @@ class Examination:
         exact = _exact(trials)
         if not numbers_right and not any(each.severity == "error" for each in found):
             found.append(self.wrong_result(trials))
+        if not numbers_right:
+            found = self.with_a_change(found, trials)
         works = exact is not None and exact.right
         if exact is not None and (numbers_right or works):
             exercise = self.exercise
@@ -506,6 +509,47 @@ class Examination:
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launched, tried=tried, counts=counts)
+
+    def with_a_change(self, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
+        """The findings, the first error of a task explained by the change that repairs it."""
+        task = self.exercise
+        first = next((each for each in found if each.severity == "error"), None)
+        if not isinstance(task, Task) or first is None:
+            return found
+        wrong = [trial for trial in trials if trial.errors or not trial.right]
+        wrong.sort(key=lambda trial: trial.profile.steps)
+        launch = partial(self.repairs, wrong[:MOST_DIAGNOSED])
+        better = explained_by_a_change(task, self.answer.kernel, first, launch)
+        return [better if each is first and better else each for each in found]
+
+    def repairs(self, trials: Sequence[Trial], kernel: Kernel, steps: int) -> tuple[bool, int]:
+        """Is a changed kernel right, where the answer was not? And how many steps did it take?"""
+        taken = 0
+        for trial in trials:
+            case, outcome = trial.case, trial.outcome
+            most = min(steps - taken, 4 * case.steps(self.problem))
+            if most <= 0:
+                return False, taken
+            launch = self.launch(case)
+            emulation = emulate(
+                kernel,
+                schedule=case.schedule,
+                seed=self.seed,
+                counters=False,
+                budget=replace(BUDGET, steps=most),
+                outputs=self.names[-1:] if self.problem.starts_blank else (),
+            )
+            output = np.full(outcome.expected.shape, case.poison, np.float32, self.problem.order)
+            inputs = [each.copy(order="K") for each in outcome.inputs]
+            try:
+                profile = emulation[launch.grid, launch.block](*inputs, output)
+            except KernelRejected:
+                return False, taken + 1
+            taken += profile.steps
+            right = replace(outcome, got=output).right.all()
+            if not right or any(each.severity == "error" for each in profile.findings):
+                return False, taken
+        return True, taken
 
     def tried(self, trial: Trial) -> Tried:
         """A launch as it is told to the student."""
