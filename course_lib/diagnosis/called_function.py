@@ -26,7 +26,7 @@ STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000
 MOST_MISSED = 8  # a change helps if it leaves less than one wrong call in so many
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
-SHAPES = ("brackets", "indentation")  # of the text: what they say is more than any number can
+SHAPES = ("precedence", "indentation")  # of the text: what they say is more than any number can
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
 
 
@@ -199,12 +199,15 @@ def _explanations(
         )
     if change:
         yield change.code, change.says, change.hint
-    for one, two in combinations(range(len(task.parameters)), 2):
-        same = [each for each in calls if each.arguments[one] == each.arguments[two]]
-        if 1 < len(same) < len(calls) and all(c.right == (c in same) for c in calls):
-            first, second = task.parameters[one], task.parameters[two]
-            says = say("it is right only where {a} and {b} are equal", a=first, b=second)
-            yield "wrong-formula", says, say("Where do {a} and {b} come in?", a=first, b=second)
+    pairs = [
+        (task.parameters[one], task.parameters[two])
+        for one, two in combinations(range(len(task.parameters)), 2)
+        if all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
+    ]
+    if len(pairs) == 1 and any(each.right for each in calls):
+        (first, second), *_ = pairs
+        says = say("it is right only where {a} and {b} are equal", a=first, b=second)
+        yield "wrong-formula", says, say("Where do {a} and {b} come in?", a=first, b=second)
     for place, name in enumerate(task.parameters):
         for value in sorted({each.arguments[place] for each in calls}):  # type: ignore[type-var]
             fixed = [(*c.arguments[:place], value, *c.arguments[place + 1 :]) for c in calls]

@@ -520,7 +520,9 @@ class Examination:
         wrong.sort(key=lambda trial: trial.profile.steps)
         launch = partial(self.repairs, wrong[:MOST_DIAGNOSED])
         better = explained_by_a_change(task, self.answer.kernel, first, launch)
-        return [better if each is first and better else each for each in found]
+        if better is None:
+            return found
+        return [better, *(each for each in found if each.severity != "error")]
 
     def repairs(self, trials: Sequence[Trial], kernel: Kernel, steps: int) -> tuple[bool, int]:
         """Is a changed kernel right, where the answer was not? And how many steps did it take?"""
@@ -682,6 +684,10 @@ class Examination:
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
+        if slip and slip.code == "incomplete-output" and not self.exercise.is_graded:
+            empty = self.nothing_added(exact, trail)
+            if empty:
+                return empty
         if slip:
             return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
         apart = self.multiplied_apart(trail)
@@ -701,6 +707,21 @@ class Examination:
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong) or self.made_of(exact, fewest=1)
+
+    def nothing_added(self, trial: Trial, trail: Trail) -> Finding | None:
+        """The finding for sums that are stored as they began, where they look as if unwritten."""
+        wrong = ~trial.outcome.right
+        if trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
+            return None
+        C = self.exercise.output
+        message = say(
+            "What is stored is right, but for {place}: there a 0 is stored, since nothing was "
+            "added to that sum.",
+            place=where(wrong, trial.outcome.sizes),
+        )
+        hint = say("Which line adds to the sum of {array}{place}?", array=C, place=_first(wrong))
+        lines = trail.store_lines[self.names[-1]]
+        return finding("accumulator-error", message, lines[-1] if lines else None, hint)
 
     def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
         """The finding for a result in a task that is made of other elements than it should be.
@@ -975,6 +996,11 @@ def _leaves_tiles(trial: Trial) -> bool:
     return any(
         each.code in causes.OUTSIDE and causes.array_of(each.cell) in made for each in trial.errors
     )
+
+
+def _first(mask: np.ndarray) -> str:
+    """The first place in a mask, as an index: "[3, 4]"."""
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
 
 
 def _exact(trials: Sequence[Trial]) -> Trial | None:

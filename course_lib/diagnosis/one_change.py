@@ -54,30 +54,37 @@ class _Place:
 class Changes:
     """The changes to one function.
 
-    `given` are lines, stripped, that are not the student's own; `numbers` are tried in place of a
+    `given` are the lines that are not the student's own; `numbers` are tried in place of a
     number. With `is_kernel`, a name is only replaced by one of its sort: an index by an index.
     """
 
     def __init__(
         self,
         tree: ast.FunctionDef,
-        given: Collection[str] = (),
+        given: Collection[int] = (),
         numbers: Sequence[int] = (),
         is_kernel: bool = False,
     ) -> None:
         self.tree = tree
         self.numbers = tuple(dict.fromkeys(numbers))
         self.is_kernel = is_kernel
-        self.places = [each for each in _places(tree) if not self._is_given(each.node, given)]
+        self.given = given
+        self.places = [each for each in _places(tree) if not self._is_given(each.node)]
         self.names = self._names()
+        self.pairs = [
+            (target.elts[0].id, target.elts[1].id)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Tuple)
+            if len(target.elts) == 2 and all(isinstance(each, ast.Name) for each in target.elts)
+        ]
 
     def __iter__(self) -> Iterator[Change]:
-        for places in (
-            *(self._exchanged_indices, self._brackets, self._comparisons, self._moved),
-            *(self._calls, self._dropped, self._operators, self._names_of_a_sort),
-            *(self._all_exchanged, self._numbers, self._kept, self._twice_the_number),
-            self._factors,
-        ):
+        first = (self._moved, self._all_exchanged, self._exchanged_indices, self._brackets)
+        often = (self._comparisons, self._calls, self._kept, self._twice_the_number)
+        parts = (self._dropped, self._operators, self._names_of_a_sort)
+        # Of a kernel, each is a launch: what is confused most often is tried first.
+        rest = (*(parts[::-1] if self.is_kernel else parts), self._numbers, self._factors)
+        for places in (*first, *often, *rest):
             yield from places()
 
     # --- kinds of changes -------------------------------------------------------------------
@@ -97,15 +104,15 @@ class Changes:
         """`a + b % c` for `(a + b) % c`, and the other way round."""
         for each in self._all(ast.BinOp):
             node = each.node
-            for inner, turned in (
-                (node.left, lambda n=node: _right_first(n)),
-                (node.right, lambda n=node: _left_first(n)),
+            for inner, turned, kind in (
+                (node.left, _right_first, "brackets"),
+                (node.right, _left_first, "precedence"),
             ):
                 if isinstance(inner, ast.BinOp):
                     first = f"`{ast.unparse(inner)}`"
                     says = say("Python works out {first} first", first=first)
                     yield self._change(
-                        each.path, turned(), each, "wrong-formula", says, BRACKETS, "brackets"
+                        each.path, turned(node), each, "wrong-formula", says, BRACKETS, kind
                     )
 
     def _comparisons(self) -> Iterator[Change]:
@@ -136,12 +143,13 @@ class Changes:
         for each in self.places:
             body = getattr(each.node, "body", None)
             for number, (loop, after) in enumerate(pairwise(body if type(body) is list else [])):
-                if isinstance(loop, (ast.For, ast.While)) and not isinstance(after, ast.Return):
+                is_theirs = not self._is_given(after) and not isinstance(after, ast.Return)
+                if isinstance(loop, (ast.For, ast.While)) and is_theirs:
                     tree = copy.deepcopy(self.tree)
                     block = _at(tree, each.path).body
                     block[number].body.append(block.pop(number + 1))
                     says = "this stands behind the loop, and so it runs only once, after it"
-                    hint = say("How often should it run: how far is {line} indented?", line="it")
+                    hint = "How often should it run, and how far is it indented?"
                     yield Change(tree, after.lineno, "wrong-formula", says, hint, "indentation")
             for number, loop in enumerate(body if type(body) is list else []):
                 if isinstance(loop, (ast.For, ast.While)) and isinstance(loop.body[-1], ast.Return):
@@ -190,7 +198,14 @@ class Changes:
                 yield self._change(each.path, other, each, "wrong-formula", says, hint, "rounding")
 
     def _names_of_a_sort(self) -> Iterator[Change]:
-        for each in self._all(ast.Name):
+        values = self.names[-1] if self.is_kernel else set()
+        sums = (each for each in ast.walk(self.tree) if isinstance(each, ast.AugAssign))
+        added = {id(node) for each in sums for node in ast.walk(each)}
+        names = sorted(
+            self._all(ast.Name),
+            key=lambda each: (each.node.id not in values, id(each.node) not in added),
+        )
+        for each in names:
             name = each.node.id
             mine = next((sort for sort in self.names if name in sort), ())
             for other in mine if isinstance(each.node.ctx, ast.Load) else ():
@@ -204,11 +219,11 @@ class Changes:
     def _all_exchanged(self) -> Iterator[Change]:
         """Two indices exchanged in a whole loop."""
         loops = [each for each in self.places if isinstance(each.node, ast.For)]
-        for each in loops if self.is_kernel else ():
+        outer = [each for each in loops if not any(_holds(other, each) for other in loops)]
+        for each in outer if self.is_kernel else ():
             used = {node.id for node in ast.walk(each.node) if isinstance(node, ast.Name)}
-            indices = sorted(used & self.names[0]) if self.names else []
-            for number, one in enumerate(indices):
-                for two in indices[number + 1 :]:
+            for one, two in self.pairs:
+                if {one, two} <= used:
                     tree = copy.deepcopy(self.tree)
                     turned = {one: two, two: one}
                     first = 0
@@ -324,7 +339,9 @@ class Changes:
         """Words for a name or number that should be another one."""
         leaf = _quoted(each.node)
         around = self._around(each)
-        says = say("another number belongs in the place of {leaf} in {around}", leaf=leaf, around=around)
+        says = say(
+            "another number belongs in the place of {leaf} in {around}", leaf=leaf, around=around
+        )
         if isinstance(each.node, ast.Name):
             says = say("{leaf} is the wrong one in {around}", leaf=leaf, around=around)
         return says, say("What should stand where {leaf} stands?", leaf=leaf)
@@ -360,9 +377,8 @@ class Changes:
         """Is it the name of a function that is called, or of a module?"""
         return each.path[-1][0] == "func" or (each.path[-1][0] == "value" and not self.is_kernel)
 
-    def _is_given(self, node: ast.AST, given: Collection[str]) -> bool:
-        line = getattr(node, "lineno", 0)
-        return line in given
+    def _is_given(self, node: ast.AST) -> bool:
+        return getattr(node, "lineno", 0) in self.given
 
     def _names(self) -> list[set[str]]:
         """The function's own names by sort: of a kernel indices, arrays and other numbers."""
@@ -393,6 +409,11 @@ def _about_operator(node: ast.BinOp, wanted: type[ast.operator]) -> tuple[str, s
     says = say("the {op} in {text} is the wrong operation", op=f"`{_symbol(node.op)}`", text=text)
     left, right = _quoted(node.left), _quoted(node.right)
     return says, say("What should be done with {left} and {right}?", left=left, right=right)
+
+
+def _holds(one: _Place, other: _Place) -> bool:
+    """Does a node lie within another one?"""
+    return len(one.path) < len(other.path) and other.path[: len(one.path)] == one.path
 
 
 def _is_whole(node: ast.AST) -> TypeGuard[ast.Constant]:
@@ -435,7 +456,7 @@ def _places(node: ast.AST, path: Path = ()) -> Iterator[_Place]:
             yield from _places(value, (*path, (name, None)))
 
 
-def _at(tree: ast.AST, path: Path):  # noqa: ANN202 - whatever node lies there
+def _at(tree: ast.AST, path: Path):
     for name, number in path:
         value = getattr(tree, name)
         tree = value if number is None else value[number]

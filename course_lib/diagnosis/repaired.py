@@ -16,15 +16,16 @@ from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
-MOST_STEPS = 150_000  # of all launches that are tried
-MOST_LAUNCHES = 160
-BY_ITSELF = ("brackets", "indices", "comparison", "name", "exchange", "surplus")
+MOST_STEPS = 24_000  # of all launches that are tried
+MOST_LAUNCHES = 100
+BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchange", "surplus")
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
     "wrong-result": (*BY_ITSELF, "number", "indentation", "branch", "factor"),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
     "wrong-loop-bound": ("indices",),
+    "accumulator-error": ("number", "indentation"),
     "incomplete-output": ("number", "indentation"),
     "wrong-bounds-check": ("number", "comparison"),
     "race-write-after-read": ("comparison",),
@@ -41,25 +42,27 @@ def explained_by_a_change(
     `launch` runs a changed kernel with at most so many steps, and says whether it is right and how
     many steps it took.
     """
-    change = _first_that_repairs(task, kernel, KINDS.get(found.code, ()), launch)
+    change = _first_that_repairs(task, kernel, found, launch)
     if change is None:
         return None
     message = say("{seen} Here {says}.", seen=found.message, says=change.says)
     if found.code == "wrong-result":
         output = task.parameters[-1]
         message = say("{array} holds other numbers: {says}.", array=output, says=change.says)
-    return finding(
-        change.code, message, change.line, change.hint, "error", values=found.values
-    )
+    return finding(change.code, message, change.line, change.hint, "error", values=found.values)
 
 
 def _first_that_repairs(
-    task: Task, kernel: Kernel, kinds: Collection[str], launch: Launched
+    task: Task, kernel: Kernel, found: Finding, launch: Launched
 ) -> Change | None:
+    kinds = KINDS.get(found.code, ())
     if not isinstance(kernel.tree, ast.FunctionDef) or not kinds:
         return None
+    line = found.line if found.code.startswith("out-of-bounds") else None
     left, launches = MOST_STEPS, 0
     for change in _changes(task, kernel, kinds):
+        if line and change.line != line:
+            continue
         right, steps = launch(replace(kernel, tree=change.tree), left)
         if right:
             return change
@@ -71,15 +74,15 @@ def _first_that_repairs(
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:
     """The changes of some kinds to the lines that are the student's own."""
-    given = {line.strip() for line in task.given.splitlines() if line.strip()}
-    first = kernel.first_line
-    lines = enumerate(kernel.source.splitlines(), first)
-    theirs = {number for number, line in lines if line.strip() in given}
+    ours = {line.strip() for line in task.given.splitlines() if line.strip()}
+    lines = enumerate(kernel.source.splitlines(), kernel.first_line)
+    given = {number for number, line in lines if line.strip() in ours}
     answer = ast.parse(task.answer)
     numbers = [
         node.value
         for node in ast.walk(answer)
         if isinstance(node, ast.Constant) and type(node.value) is int
     ]
-    changes = Changes(kernel.tree, theirs, numbers, is_kernel=True)  # type: ignore[arg-type]
+    assert isinstance(kernel.tree, ast.FunctionDef)
+    changes = Changes(kernel.tree, given, numbers, is_kernel=True)
     return (change for change in changes if change.kind in kinds)

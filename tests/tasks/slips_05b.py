@@ -38,6 +38,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (ROOF, "peak / gb_per_s", "wrong-formula", "return"),
         (ROOF, "min(peak, gb_per_s)", "wrong-formula", "return"),
         (ROOF, "peak", "wrong-formula", "return"),
-        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-result", "return"),
+        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-formula", "return"),
     ],
 }  # fmt: skip

@@ -11,6 +11,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("room // (threads // 32) * (threads // 32)", "room // (threads // 32) * threads",
          "wrong-formula", "return"),
         ("room //", "room /", "wrong-formula", "return"),
+        ("min(48", "min(64", "wrong-formula", "min(64"),
+        ("(32 * registers + 255) // 256 * 256", "32 * registers // 256 * 256", "wrong-formula",
+         "32 * registers // 256"),
     ],
     "four_sums": [
         ("        b = B[k, x]\n        for i in range(4):\n            sums[i] += A[i, k] * b",
@@ -18,13 +21,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "sums[i] +="),
         ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "wrong-formula", "C[i, x] ="),
         ("A[i, k] * b", "A[k, i] * b", "wrong-index", "sums[i] +="),
-        ("b = B[k, x]", "b = B[x, k]", "out-of-bounds-read", "b = B"),
+        ("b = B[k, x]", "b = B[x, k]", "wrong-index", "b = B"),
         ("            sums[i] += A[i, k] * b", "            sums[0] += A[i, k] * b",
          "wrong-formula", "C[i, x] ="),
         ("        b = B[k, x]\n        for i in range(4):\n", "        b = B[k, x]\n"
-         "        for i in range(3):\n", "incomplete-output", "C[i, x] ="),
-        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "out-of-bounds-read", "sums[i] +="),
+         "        for i in range(3):\n", "wrong-loop-bound", "range(3)"),
+        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "wrong-index", "sums[i] +="),
         ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "C[i, x] ="),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
     ],
     "two_by_two": [
         ("        sums[0, 1] += a0 * b1\n        sums[1, 0] += a1 * b0",
