@@ -411,10 +411,8 @@ _MATH = (
 )
 FUNCTIONS |= {f"math.{name}": _on_numbers(getattr(math, name)) for name in _MATH.split()}
 # A lesson imports NumPy, so its names are at hand; there, whole numbers come as floats.
-FUNCTIONS |= {
-    f"numpy.{name}": _on_numbers(lambda number, rounded=getattr(math, name): float(rounded(number)))
-    for name in ("ceil", "floor")
-}
+FUNCTIONS["numpy.ceil"] = _on_numbers(lambda number: float(math.ceil(number)))
+FUNCTIONS["numpy.floor"] = _on_numbers(lambda number: float(math.floor(number)))
 FUNCTIONS["numpy.gcd"] = FUNCTIONS["math.gcd"]
 FROM_ITEMS: dict[str, Callable[..., Any]] = {
     "builtins.all": lambda items: all(map(truth, items)),
