@@ -35,7 +35,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        sums[0, 1] += a1 * b0\n        sums[1, 0] += a0 * b1", "wrong-formula",
          "C[y + i, x + j]"),
         ("A[y + 1, k]", "A[y, k + 1]", "wrong-loop-bound", "for k in"),
-        ("        sums[0, 1] += a0 * b1\n", "", "incomplete-output", "C[y + i, x + j]"),
+        ("        sums[0, 1] += a0 * b1\n", "", "accumulator-error", "C[y + i, x + j]"),
         ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
          "wrong-index", "b0, b1 ="),
         ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "wrong-formula", "C[y + i, x + j]"),
@@ -77,7 +77,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "            sums[f, 1] += tap * far\n",
          "        for f in range(4):\n            sums[f, 0] += w[f, j] * x[i + 8 * j]\n"
          "            sums[f, 1] += w[f, j] * x[i + 64 + 8 * j]\n", "not-used", "sums[f, 0] +="),
-        ("tap = w[f, j]", "tap = w[j, f]", "wrong-loop-bound", "        for f in"),
+        ("tap = w[f, j]", "tap = w[j, f]", "wrong-index", "tap = w[j, f]"),
         ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-formula", "y[f, i + 64] ="),
         ("y[f, i + 64]", "y[f, i + 1]", "race-write-after-write", "y[f, i + 1]"),
         ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
