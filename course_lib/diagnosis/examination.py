@@ -711,7 +711,8 @@ class Examination:
     def nothing_added(self, trial: Trial, trail: Trail) -> Finding | None:
         """The finding for sums that are stored as they began, where they look as if unwritten."""
         wrong = ~trial.outcome.right
-        if trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
+        has_sums = self.source.own_arrays() and list(self.source.additions())
+        if not has_sums or trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
             return None
         C = self.exercise.output
         message = say(
