@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from course_lib.diagnosis.one_change import Change, Changes
+from course_lib.diagnosis.change import Change, Original
+from course_lib.diagnosis.one_change import changes
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
@@ -24,9 +25,7 @@ from course_lib.sentences import say
 
 STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000
-MOST_MISSED = 8  # a change helps if it leaves less than one wrong call in so many
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
-SHAPES = ("precedence", "indentation")  # of the text: what they say is more than any number can
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
 
 
@@ -138,8 +137,9 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             line,
             "What does // do, and / not?",
         )
-    change, repairs = _change_that_helps(task, function, calls)
-    line = change.line if change and repairs else line
+    change = change_that_repairs(task, function, calls)
+    if change and change.kind != "factor":  # which may stand anywhere in a product
+        line = change.line
     for code, says, hint in _explanations(task, calls, change):
         place = change.line if change and says == change.says else line
         return finding(code, say("{compared}: {says}.", compared=compared, says=says), place, hint)
@@ -147,42 +147,36 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
     return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
 
 
-def _change_that_helps(
-    task: Task, function: Kernel, calls: Sequence[Call]
-) -> tuple[Change | None, bool]:
-    """The first small change with which every call is right, or else nearly every one.
-
-    And whether it is every one.
-    """
+def change_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> Change | None:
+    """The first small change with which every call is right."""
     if not isinstance(function.tree, ast.FunctionDef):
-        return None, False
+        return None
     numbers = [
         node.value
         for node in ast.walk(ast.parse(task.answer))
         if isinstance(node, ast.Constant) and type(node.value) is int
     ]
-    left = STEPS_OF_ALL_CHANGES
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
-    wrong = sum(not each.right for each in calls)
-    helps: Change | None = None
-    for change in Changes(function.tree, numbers=[*USUAL_NUMBERS, *numbers]):
+    left = STEPS_OF_ALL_CHANGES
+    for change in changes(Original(function.tree, numbers=[*USUAL_NUMBERS, *numbers])):
         changed = replace(function, tree=change.tree)
-        missed = 0
         for each in telling:
-            budget = Budget(steps=max(1, min(left, STEPS_PER_CALL)))
-            right, steps = _is_right(changed, each, budget)
+            right, steps = _is_right(changed, each, Budget(steps=min(left, STEPS_PER_CALL)))
             left -= steps
-            if left <= 0:
-                return helps, False
-            missed += not right
-            if missed * MOST_MISSED > wrong:
+            if not right:
                 break
         else:
-            if not missed:
-                return change, True
-            helps = helps or change
-    return helps, False
+            return change
+        if left <= 0:
+            break
+    return None
+
+
+def _decides(change: Change) -> bool:
+    """Does the text alone say why the numbers are wrong, more than any meaning of them can?"""
+    of_brackets = change.kind == "precedence" and not change.in_loop
+    return of_brackets or change.kind == "indentation"
 
 
 def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:
@@ -200,7 +194,7 @@ def _explanations(
 ) -> Iterator[tuple[str, str, str]]:
     """Code, what it means and hint of all that explains what came out of every call."""
     assert task.reference is not None
-    if change and change.kind in SHAPES:
+    if change and _decides(change):
         yield change.code, change.says, change.hint
     values = [each.number for each in calls]
     for idea in task.wrong_ideas:

@@ -523,22 +523,27 @@ class Examination:
         first = next((each for each in found if each.severity == "error"), None)
         if not isinstance(task, Task) or first is None:
             return found
-        wrong = [trial for trial in trials if trial.errors or not trial.right]
-        wrong.sort(key=lambda trial: trial.profile.steps)
-        launch = partial(self.repairs, wrong[:MOST_DIAGNOSED])
-        better = explained_by_a_change(task, self.answer.kernel, first, launch)
+        order = sorted(
+            trials, key=lambda each: (each.right and not each.errors, each.profile.steps)
+        )
+        better = explained_by_a_change(
+            task, self.answer.kernel, first, partial(self.repairs, order)
+        )
         if better is None:
             return found
         return [better, *(each for each in found if each.severity != "error")]
 
     def repairs(self, trials: Sequence[Trial], kernel: Kernel, steps: int) -> tuple[bool, int]:
-        """Is a changed kernel right, where the answer was not? And how many steps did it take?"""
+        """Is a changed kernel right in all of these launches? And how many steps did it take?
+
+        Where the first one is right, which is one that went wrong, the others may take as long as
+        they do: few changes come so far.
+        """
         taken = 0
         for trial in trials:
             case, outcome = trial.case, trial.outcome
-            most = min(steps - taken, 4 * case.steps(self.problem))
-            if most <= 0:
-                return False, taken
+            most = 4 * case.steps(self.problem)
+            most = most if taken else min(steps, most)
             launch = self.launch(case)
             emulation = emulate(
                 kernel,

@@ -10,14 +10,15 @@ import ast
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from course_lib.diagnosis.one_change import Change, Changes
+from course_lib.diagnosis.change import Change, Original
+from course_lib.diagnosis.one_change import changes
 from course_lib.emulator import Kernel
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
-MOST_STEPS = 24_000  # of all launches that are tried
-MOST_LAUNCHES = 100
+MOST_STEPS = 12_000  # of all launches that are tried: a second or so, and ten times that in a tab
+STEPS_OF_A_LAUNCH = 100  # what it costs to begin one, beside the steps it takes
 BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchange", "surplus")
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
@@ -42,7 +43,7 @@ def explained_by_a_change(
     `launch` runs a changed kernel with at most so many steps, and says whether it is right and how
     many steps it took.
     """
-    change = _first_that_repairs(task, kernel, found, launch)
+    change = change_that_repairs(task, kernel, found, launch)
     if change is None:
         return None
     message = say("{seen} Here {says}.", seen=found.message, says=change.says)
@@ -52,22 +53,23 @@ def explained_by_a_change(
     return finding(change.code, message, change.line, change.hint, "error")
 
 
-def _first_that_repairs(
+def change_that_repairs(
     task: Task, kernel: Kernel, found: Finding, launch: Launched
 ) -> Change | None:
+    """The first change with which the kernel is right; of what lies outside, only at its line."""
     kinds = KINDS.get(found.code, ())
     if not isinstance(kernel.tree, ast.FunctionDef) or not kinds:
         return None
     line = found.line if found.code.startswith("out-of-bounds") else None
-    left, launches = MOST_STEPS, 0
+    left = MOST_STEPS
     for change in _changes(task, kernel, kinds):
         if line and change.line != line:
             continue
         right, steps = launch(replace(kernel, tree=change.tree), left)
         if right:
             return change
-        left, launches = left - steps, launches + 1
-        if left <= 0 or launches >= MOST_LAUNCHES:
+        left -= STEPS_OF_A_LAUNCH + steps
+        if left <= 0:
             return None
     return None
 
@@ -84,5 +86,5 @@ def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Cha
         if isinstance(node, ast.Constant) and type(node.value) is int
     ]
     assert isinstance(kernel.tree, ast.FunctionDef)
-    changes = Changes(kernel.tree, given, numbers, is_kernel=True)
-    return (change for change in changes if change.kind in kinds)
+    original = Original(kernel.tree, given, numbers, is_kernel=True)
+    return (change for change in changes(original) if change.kind in kinds)
