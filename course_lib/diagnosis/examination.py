@@ -543,7 +543,8 @@ class Examination:
         for trial in trials:
             case, outcome = trial.case, trial.outcome
             most = 4 * case.steps(self.problem)
-            most = most if taken else min(steps, most)
+            if not taken:  # a change with which a loop never ends should not use up all there is
+                most = min(steps, most, 4 * trial.profile.steps)
             launch = self.launch(case)
             emulation = emulate(
                 kernel,
