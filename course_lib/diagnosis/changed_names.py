@@ -105,13 +105,19 @@ def other_numbers(function: Original) -> Iterator[Change]:
     for each, others in (*neighbours, *known):
         says, hint = function.about(each)
         code = _code_of_number(function, each)
+        kind = "step" if _begins_or_steps(function, each) else "number"
         for other in others:
             if isinstance(other, str):
-                yield function.with_node(
-                    each, ast.Name(other, ast.Load()), code, says, hint, "number"
-                )
+                yield function.with_node(each, ast.Name(other, ast.Load()), code, says, hint, kind)
             elif other >= 0 and other != each.node.value:
-                yield function.with_node(each, ast.Constant(other), code, says, hint, "number")
+                yield function.with_node(each, ast.Constant(other), code, says, hint, kind)
+
+
+def _begins_or_steps(function: Original, place: Place) -> bool:
+    """Is it where a loop over a range begins, or its step? Sums in two halves choose these."""
+    call = next(function.above(place), None)
+    is_range = isinstance(call, ast.Call) and getattr(call.func, "id", "") == "range"
+    return is_range and len(call.args) > 1 and place.path[-1] != ("args", 1)
 
 
 def _code_of_number(function: Original, place: Place) -> str:

@@ -58,6 +58,7 @@ MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 # What one launch may use. The problems are small, and so is this: an answer that needs far more
 # than right ones do ends with a finding, whatever it is made of.
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
+LONGER = 8  # times the steps of a wrong answer: what a change of it may take
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
@@ -544,7 +545,7 @@ class Examination:
             case, outcome = trial.case, trial.outcome
             most = 4 * case.steps(self.problem)
             if not taken:  # a change with which a loop never ends should not use up all there is
-                most = min(steps, most, 4 * trial.profile.steps)
+                most = min(steps, most, LONGER * trial.profile.steps)
             launch = self.launch(case)
             emulation = emulate(
                 kernel,

@@ -22,7 +22,7 @@ STEPS_OF_A_LAUNCH = 100  # what it costs to begin one, beside the steps it takes
 BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchange", "surplus")
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
-    "wrong-result": (*BY_ITSELF, "number", "indentation", "branch", "factor"),
+    "wrong-result": (*BY_ITSELF, "number", "step", "indentation", "branch", "factor"),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
     "wrong-loop-bound": ("indices",),

@@ -47,6 +47,8 @@ WHOLE = [  # the same, with the whole right function
     ("indentation", 4, f"{LOOP}        return b", f"{LOOP}    return b"),
     ("number", 2, "def f(a):\n    for k in range(31):\n        a += k",
      "def f(a):\n    for k in range(32):\n        a += k"),
+    ("step", 2, "def f(a):\n    for k in range(0, a, 2):\n        a += k",
+     "def f(a):\n    for k in range(1, a, 2):\n        a += k"),
     ("number", 2, "def f(a):\n    while a < 32:\n        a += 1",
      "def f(a):\n    while a < 31:\n        a += 1"),
     ("number", 2, "def f(a):\n    if a < 3:\n        a += 3",
@@ -129,7 +131,7 @@ def spoilt(task_id: str, count: int) -> list[str]:
         ("bank_of", called_function),
         ("flop_per_byte", called_function),
         ("add_ten_guarded", repaired),
-        ("double_matrix", repaired),
+        ("grid_stride", repaired),
         ("reverse_sixteen", repaired),
     ],
 )
