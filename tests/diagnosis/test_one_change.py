@@ -131,7 +131,6 @@ def spoilt(task_id: str, count: int) -> list[str]:
         ("bank_of", called_function),
         ("flop_per_byte", called_function),
         ("add_ten_guarded", repaired),
-        ("grid_stride", repaired),
         ("reverse_sixteen", repaired),
     ],
 )
