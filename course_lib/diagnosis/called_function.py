@@ -162,7 +162,7 @@ def change_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> 
     for change in changes(Original(function.tree, numbers=[*USUAL_NUMBERS, *numbers])):
         changed = replace(function, tree=change.tree)
         for each in telling:
-            right, steps = _is_right(changed, each, Budget(steps=min(left, STEPS_PER_CALL)))
+            right, steps = _is_right(changed, each, Budget(steps=max(1, min(left, STEPS_PER_CALL))))
             left -= steps
             if not right:
                 break
