@@ -78,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "quiz": {"questions"},
     "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},
-    "book": {"building", "curriculum", "questions"},
+    "book": {"building", "curriculum", "measurements", "questions", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
         "roofline", "runtime", "timing",

@@ -15,8 +15,6 @@ from typing import Any
 
 from course_lib.building.notebook import Cell, Notebook, markdown, source, tags
 from course_lib.building.predictions import prediction_placed
-from course_lib.building.project import Project
-from course_lib.curriculum import EXERCISES, Lesson
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 from course_lib.questions.reveals import answered, revealed
@@ -70,73 +68,3 @@ def _with_words(cell: Cell) -> Cell:
 
 def _has_words(output: dict[str, Any]) -> bool:
     return "alt" in output.get("metadata", {}).get("image/png", {})
-
-
-def front_page(project: Project, ladder: str) -> str:
-    """The first page, in MyST Markdown: what the course is, its lessons, and how to run them.
-
-    Args:
-        project: the checkout.
-        ladder: the picture of the ladder as a line of Markdown, with its words.
-    """
-    rows = "\n".join(_row(each) for each in project.lessons)
-    pages = "\n".join(_toc_entry(each) for each in project.lessons)
-    return FRONT.format(ladder=ladder, rows=rows, pages=pages, clone=_clone(project))
-
-
-def _row(lesson: Lesson) -> str:
-    tasks = ", ".join(EXERCISES[name].title.lower() for name in lesson.exercises)
-    task = f"[{tasks}](exercises/{lesson.stem}.ipynb)" if tasks else ""
-    title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
-    return f"| {title} | {lesson.minutes} | {task} |"
-
-
-def _toc_entry(lesson: Lesson) -> str:
-    entries = [f"notebooks/{lesson.stem}"]
-    if lesson.exercises:
-        entries.append(f"exercises/{lesson.stem}")
-    return "\n".join(entries)
-
-
-def _clone(project: Project) -> str:
-    if not project.has_address:
-        return "python3 course.py lab      # in the folder of the course"
-    name = project.repository.split("/")[1]
-    return (
-        f"git clone https://github.com/{project.repository}\n"
-        f"cd {name}\n"
-        "python3 course.py lab      # JupyterLab at the first lesson"
-    )
-
-
-FRONT = """\
-# Matmul Ladder
-
-Learn GPU programming one matrix-multiplication kernel at a time: from a naive kernel to tensor
-cores, in Python (`numba.cuda`), with or without a GPU.
-
-{ladder}
-
-## The lessons
-
-| lesson | minutes | exercise |
-|---|---|---|
-{rows}
-
-## Read here, run there
-
-This book shows the lessons with the outputs of a real run: the counts are the emulator's, exact
-and the same on every machine. The figures to play with and the quick checks work on these pages.
-To run the cells, to write kernels and to have them checked, take the course itself:
-
-```
-{clone}
-```
-
-```{{toctree}}
-:hidden:
-:maxdepth: 1
-
-{pages}
-```
-"""
