@@ -70,6 +70,10 @@ ALLOWED: dict[str, set[str]] = {
     "helping": {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
+    "tab": {
+        "callers", "checking", "curriculum", "diagnosis", "emulator", "errors", "exercise",
+        "figures", "helping", "progress", "sentences", "verdicts", "web",
+    },
     "measurements": set(),
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",

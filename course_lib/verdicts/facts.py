@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from course_lib import front_end, progress
+from course_lib import progress
 from course_lib.curriculum import Exercise, Task, lesson, next_lesson
 from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import Step, own_ladder
+from course_lib.verdicts.medium import NOTEBOOK, Medium
 from course_lib.verdicts.typed import Listing, lines_typed, listings
 
 FAILURES_BEFORE_AN_OFFER = 3
@@ -25,7 +26,9 @@ class Verdict:
         typed: how many lines of a task's answer the student has typed.
         offers_answer: the task has failed so often that its answer is offered.
         rungs: the student's own ladder, where this answer is a rung of it.
-        onwards: after a graded exercise: the next thing to do, and its notebook or "".
+        onwards: after a graded exercise: the next thing to do, and its address or "".
+        stands_in: a sentence for each function of an earlier task that the answer could call.
+        medium: where all this is read.
     """
 
     report: Report
@@ -35,6 +38,8 @@ class Verdict:
     offers_answer: bool = False
     rungs: Sequence[Step] = ()
     onwards: tuple[str, str] | None = None
+    stands_in: Sequence[str] = ()
+    medium: Medium = NOTEBOOK
 
     @property
     def task(self) -> Task | None:
@@ -61,13 +66,17 @@ class Verdict:
         """How a student who is stuck gets to see an answer."""
         if not self.offers_answer:
             return ""
-        return (
-            f'Stuck? course_lib.show_answer("{self.exercise.id}") shows an answer. A later lesson '
-            "then asks for this task again, unaided."
-        )
+        shown = self.medium.shows_answer.format(id=self.exercise.id)
+        return f"Stuck? {shown} A later lesson then asks for this task again, unaided."
 
 
-def verdict_of(report: Report, exercise: Exercise, answer: object) -> Verdict:
+def verdict_of(
+    report: Report,
+    exercise: Exercise,
+    answer: object,
+    medium: Medium = NOTEBOOK,
+    stands_in: Sequence[str] = (),
+) -> Verdict:
     """The verdict on an answer, after its outcome was noted."""
     found = listings(answer) if exercise.kind.is_function else []
     typed = 0
@@ -77,12 +86,14 @@ def verdict_of(report: Report, exercise: Exercise, answer: object) -> Verdict:
     stuck = failed and progress.entry(exercise.id).in_a_row >= FAILURES_BEFORE_AN_OFFER
     passed = report.passed
     rungs = own_ladder(exercise.id) if passed and exercise.rung else ()
-    onwards = _onwards(exercise) if passed and exercise.is_graded else None
-    return Verdict(report, exercise, tuple(found), typed, stuck, rungs, onwards)
+    onwards = _onwards(exercise, medium) if passed and exercise.is_graded else None
+    return Verdict(
+        report, exercise, tuple(found), typed, stuck, rungs, onwards, tuple(stands_in), medium
+    )
 
 
-def _onwards(exercise: Exercise) -> tuple[str, str] | None:
-    """What comes after an exercise: another one of its notebook, or the next lesson."""
+def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
+    """What comes after an exercise: another one beside it, or the next lesson."""
     this = lesson(exercise.lesson)
     later = this.exercises[this.exercises.index(exercise.id) + 1 :]
     if later:
@@ -90,5 +101,4 @@ def _onwards(exercise: Exercise) -> tuple[str, str] | None:
     after = next_lesson(this)
     if after is None:
         return None
-    target = "" if front_end.on_colab() else f"../notebooks/{after.stem}.ipynb"
-    return f"lesson {after.number} · {after.title}", target
+    return f"lesson {after.number} · {after.title}", medium.lesson.format(stem=after.stem)

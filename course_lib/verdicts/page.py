@@ -36,6 +36,8 @@ def html_of(verdict: Verdict) -> str:
 def _parts(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
     yield _headline(verdict)
+    for said in verdict.stands_in:
+        yield f'<p class="ml-muted">{_inline(said)}</p>'
     if report.held:
         yield f'<p><span class="ml-muted">Holds:</span> {_inline("; ".join(report.held))}.</p>'
     if report.launched:
@@ -71,7 +73,8 @@ def _headline(verdict: Verdict) -> str:
 def _findings(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
     unwritten = not report.passed and report.errors[0].code == "missing-answer"
-    marked, elsewhere = placed(report.shown, () if unwritten else verdict.listings)
+    beside = () if unwritten or verdict.medium.holds_answer else verdict.listings
+    marked, elsewhere = placed(report.shown, beside)
     for each in elsewhere:
         where = "" if each.line is None or unwritten else f"Line {each.line}: "
         kind = "open" if unwritten else each.severity
