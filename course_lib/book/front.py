@@ -122,6 +122,7 @@ every machine; times were measured on the GPU that stands beside them.
 :hidden:
 :maxdepth: 1
 
+playground
 {pages}
 ```
 """

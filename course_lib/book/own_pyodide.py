@@ -1,44 +1,31 @@
-"""Copies Pyodide into the site, so that a browser fetches Python from nowhere else."""
+"""Finds what a site needs to hold its own copy of Pyodide, so that it fetches nothing elsewhere."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from course_lib.building.notebook import BuildError
-
-FOLDER = "pyodide"  # in the site
-LOCK = "pyodide-lock.json"
-CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", LOCK)
+from course_lib.tab.pyodide import CORE, VERSION
 
 
-def copy(source: Path, site: Path, version: str) -> Path:
-    """Copy what a tab needs of an unpacked release of Pyodide; returns NumPy's wheel in the site.
-
-    Args:
-        source: holds the files of `CORE` and a wheel of NumPy for the same Python.
-        site: gets a folder `FOLDER`.
-        version: the one release that the live cells are made for, such as "0.29.4".
+def numpy_wheel(release: Path) -> Path:
+    """NumPy's wheel in an unpacked release of Pyodide.
 
     Raises:
-        BuildError: if the folder is none of this release, or lacks a file.
+        BuildError: if the folder is no release, another one, or lacks a file that a tab needs.
     """
-    missing = [name for name in CORE if not (source / name).is_file()]
+    missing = [name for name in CORE if not (release / name).is_file()]
     if missing:
-        raise BuildError(f"{source} is no release of Pyodide: it lacks {', '.join(missing)}")
-    if f'"{version}"' not in (source / "pyodide.mjs").read_text(encoding="utf-8"):
-        raise BuildError(f"{source} is not Pyodide {version}, for which the live cells are made")
-    python = json.loads((source / LOCK).read_text(encoding="utf-8"))["info"]["python"]
-    tag = "cp" + "".join(python.split(".")[:2])
-    wheels = sorted(source.glob(f"numpy-*-{tag}-*_wasm32.whl"))
+        raise BuildError(f"{release} is no release of Pyodide: it lacks {', '.join(missing)}")
+    if f'"{VERSION}"' not in (release / "pyodide.mjs").read_text(encoding="utf-8"):
+        raise BuildError(f"{release} is not Pyodide {VERSION}, for which the live cells are made")
+    lock = json.loads((release / "pyodide-lock.json").read_text(encoding="utf-8"))
+    tag = "cp" + "".join(lock["info"]["python"].split(".")[:2])
+    wheels = sorted(release.glob(f"numpy-*-{tag}-*_wasm32.whl"))
     if not wheels:
         raise BuildError(
-            f"{source} lacks NumPy for Pyodide, a file numpy-…-{tag}-…_wasm32.whl: it is part of "
-            f"Pyodide's whole release {version}, and not of its core"
+            f"{release} lacks NumPy, a file numpy-…-{tag}-…_wasm32.whl: Pyodide's whole release "
+            f"{VERSION} has it, and its core does not"
         )
-    folder = site / FOLDER
-    folder.mkdir()
-    for each in (*(source / name for name in CORE), wheels[-1]):
-        shutil.copyfile(each, folder / each.name)
-    return folder / wheels[-1].name
+    return wheels[-1]

@@ -1,60 +1,65 @@
 """Turns each notebook into the page of a book: what only a running notebook needs is left out.
 
 A page keeps the lesson's cells and their stored outputs, so pictures, figures to play with and
-quick checks are alive in it. The call that takes a guess becomes a fold with the reveal, which is
-computed when the book is made. What goes: the setup cell, and the launch badge, for the book's own
-launch button does its work (and the badge would be fetched from elsewhere).
+quick checks are alive in it. An answer's cell becomes a live one, and a prediction a card with its
+reveal, which is computed when the book is made. What goes: the setup cell, and the launch badge,
+for the book's own launch button does its work (and the badge would be fetched from elsewhere).
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from html import escape
 from typing import Any
 
-from course_lib.building.notebook import Cell, Notebook, markdown, source, tags
-from course_lib.building.predictions import prediction_placed
+from course_lib.book.live import alive
+from course_lib.building.notebook import Cell, Notebook, source, tags
+from course_lib.building.predictions import QUESTION, prediction_placed
+from course_lib.building.tasks import PICTURE
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
-from course_lib.questions.reveals import answered, revealed
+from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
 _NO_ADDRESS = re.compile(r"\*This copy of the course has no address yet[^\n]*\n*")
-_FOLD = "<details>\n<summary>Your guess first; then open this</summary>\n\n{}\n\n</details>"
+NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
 
 def page(notebook: Notebook) -> Notebook:
     """The notebook of a lesson or an exercise as a page; the notebook itself stays as it is."""
-    cells = [_cell(cell) for cell in notebook["cells"] if not _is_setup(cell)]
+    cells = [_cell(cell) for cell in alive(notebook["cells"]) if not _is_for_notebooks(cell)]
     return {**notebook, "cells": cells}
 
 
-def _is_setup(cell: Cell) -> bool:
-    return "setup" in tags(cell)
+def _is_for_notebooks(cell: Cell) -> bool:
+    """The setup, and a prediction's question: its card has the question in it."""
+    return bool({"setup", QUESTION} & set(tags(cell)))
 
 
 def _cell(cell: Cell) -> Cell:
     if name := prediction_placed(cell):
-        return markdown(folded(find(name)), *tags(cell), id=cell["id"])
+        return _card(cell, find(name))
     if cell["cell_type"] == "code":
-        return _with_words(cell)
+        return _with_words(_picture_alone(cell))
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
         text = _NO_ADDRESS.sub("", _BADGE.sub("", text))
     return {**cell, "source": text}
 
 
-def folded(question: Question) -> str:
-    """What a prediction reveals, behind a fold, with its picture if it has one."""
-    parts = [answered(question), revealed(question)]
-    if question.figure is not None:
-        picture = question.figure()
-        data = base64.b64encode(picture.png()).decode("ascii")
-        alt = escape(picture.alt)
-        parts.append(f'<img src="data:image/png;base64,{data}" alt="{alt}">')
-    return _FOLD.format("\n\n".join(parts))
+def _card(cell: Cell, question: Question) -> Cell:
+    """A prediction as a card that needs no kernel, in place of the call that takes a guess."""
+    shown = {"text/html": html_of(question), "text/plain": question.asks}
+    output = {"output_type": "display_data", "data": shown, "metadata": {}}
+    hidden = {"metadata": {**cell["metadata"], "tags": [*tags(cell), NO_INPUT]}}
+    return {**cell, **hidden, "outputs": [output]}
+
+
+def _picture_alone(cell: Cell) -> Cell:
+    """The picture of what a task wants, without the call that drew it."""
+    if PICTURE not in tags(cell):
+        return cell
+    return {**cell, "metadata": {**cell["metadata"], "tags": [*tags(cell), NO_INPUT]}}
 
 
 def _with_words(cell: Cell) -> Cell:

@@ -186,7 +186,7 @@ def holder(examples: Sequence[Example], report: str = "", small: bool = False) -
     data = json_for_html([each.as_data() for each in examples])
     return (
         ":::{raw} html\n"
-        f'<div class="ml ml-playground"{" data-small" if small else ""}>\n'
+        f'<div class="ml ml-live ml-playground"{" data-small" if small else ""}>\n'
         f'<script type="application/json">{data}</script>\n'
         f'<pre class="given" tabindex="0">{escape(first)}</pre>\n'
         f'<div class="report" role="region" aria-label="Report"{"" if report else " hidden"}>'

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from course_lib.book.front import front_page
 from course_lib.book.pages import page
+from course_lib.book.playground import playground_page
+from course_lib.book.tab_files import write_tab
 from course_lib.building.notebook import dumps, read
 from course_lib.building.project import Project
 
@@ -28,10 +30,12 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_root"]
 html_theme = "sphinx_book_theme"
 html_static_path = ["_static"]
-html_css_files = ["book.css"]
+html_extra_path = ["_root"]
+html_css_files = ["book.css", "{live}/live.css"]
+html_js_files = [("{live}/start.js", {{"defer": "defer"}})]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -56,11 +60,12 @@ def write_sources(project: Project, folder: Path) -> None:
                 text = dumps(page(read(path)))
                 (folder / kind / path.name).write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(front_page(project), encoding="utf-8")
+    (folder / "playground.md").write_text(playground_page(), encoding="utf-8")
     (folder / "_static").mkdir()
     shutil.copy(Path(__file__).with_name("book.css"), folder / "_static")
-    (folder / "conf.py").write_text(
-        CONFIGURATION.format(options=theme_options(project)), encoding="utf-8"
-    )
+    live = write_tab(folder / "_static", folder / "_root")
+    configuration = CONFIGURATION.format(options=theme_options(project), live=live)
+    (folder / "conf.py").write_text(configuration, encoding="utf-8")
 
 
 def theme_options(project: Project) -> dict[str, object]:

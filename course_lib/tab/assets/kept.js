@@ -3,6 +3,7 @@
 const PROGRESS = "matmul-ladder-progress";
 const TYPED = "matmul-ladder-answer-";
 const REPLACED = "matmul-ladder-replaced-"; // what stood there before a reset
+const LOADED = "matmul-ladder-loaded"; // the version that has been loaded here before
 const unkept = new Map();
 const listeners = new Set();
 let complaint = "";
@@ -12,6 +13,8 @@ export const keepTyped = (id, text) => write(TYPED + id, text);
 export const replaced = (id) => read(REPLACED + id);
 export const keepReplaced = (id, text) => write(REPLACED + id, text);
 export const progress = () => read(PROGRESS);
+export const hasLoaded = (version) => read(LOADED) === version;
+export const noteLoaded = (version) => write(LOADED, version);
 
 export function keepProgress(text) {
   write(PROGRESS, text);

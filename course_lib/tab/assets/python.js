@@ -1,6 +1,6 @@
 // The course's Python: one worker for all cells of a page. It boots at the first use; to stop what
 // it does is to end it and boot another one.
-import { keepProgress, progress } from "./kept.js";
+import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
 import { prepareOffline } from "./offline.js";
 import site from "./site.js";
 
@@ -21,7 +21,8 @@ export class NoAnswer extends Error {
 }
 
 // `listener` is told { is: "asleep" | "loading" | "ready" | "failed", … } now and at every change:
-// while loading, `stage` and `part` of the download (0 to 1); after a failure, what is `said`.
+// while loading, `stage`, `part` of the download (0 to 1), and whether it is the `first` in this
+// browser; after a failure, what is `said`.
 export function watch(listener) {
   listeners.add(listener);
   listener(state);
@@ -34,7 +35,8 @@ export function wake() {
   if (worker) return;
   worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
   const own = worker;
-  tell({ is: "loading", stage: "python", part: 0 });
+  const first = !hasLoaded(site.version);
+  tell({ is: "loading", stage: "python", part: 0, first });
   worker.onmessage = ({ data }) => own === worker && heard(data);
   worker.onerror = (event) => {
     event.preventDefault();
@@ -89,8 +91,9 @@ function send(id) {
 }
 
 function heard(data) {
-  if (data.kind === "stage") tell({ is: "loading", stage: data.stage, part: data.part });
+  if (data.kind === "stage") tell({ ...state, stage: data.stage, part: data.part });
   else if (data.kind === "ready") {
+    noteLoaded(site.version);
     tell({ is: "ready", versions: data.versions });
     for (const id of waiting.keys()) send(id);
   } else if (data.kind === "failed" && data.id === null) fail(data.said);

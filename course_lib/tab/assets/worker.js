@@ -43,13 +43,10 @@ async function boot({ pyodide, numpy, course, bytes, progress }) {
   const zip = fetched(course);
   zip.catch(() => {}); // awaited below, where its stage is named
   const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
-  const python = await loadPyodide({ indexURL: pyodide, enableRunUntilComplete: false });
+  // NumPy is fetched while Python starts.
+  const packages = [numpy ?? NUMPY_NAME];
+  const python = await loadPyodide({ indexURL: pyodide, enableRunUntilComplete: false, packages });
   enter("numpy");
-  await python.loadPackage(numpy ?? NUMPY_NAME, {
-    messageCallback() {},
-    errorCallback() {},
-    checkIntegrity: numpy === null,
-  });
   if (!(NUMPY_NAME in python.loadedPackages)) throw new TypeError("NumPy did not come");
   enter("course");
   python.unpackArchive(await zip, "zip", { extractDir: "/course" });
