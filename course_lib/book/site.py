@@ -77,6 +77,7 @@ def theme_options(project: Project) -> dict[str, object]:
         "show_toc_level": 2,
         "home_page_in_toc": True,
         "navbar_persistent": [],
+        "footer_content_items": ["extra-footer"],
     }
     if project.has_address:
         options |= {
