@@ -74,8 +74,11 @@ function shown(value) {
   return Number.isInteger(value) ? whole(value) : short(value, 3);
 }
 
+// Halfway goes to the even number, as Python rounds.
 function whole(value) {
-  return Math.round(value).toLocaleString("en-US");
+  const down = Math.floor(value);
+  const even = down % 2 === 0 ? down : down + 1;
+  return (value - down === 0.5 ? even : Math.round(value)).toLocaleString("en-US");
 }
 
 // The shortest form with so many digits: 0.25, 1.23e+04; what lies halfway goes to the even digit.

@@ -42,6 +42,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.root = folder / BELOW
         self.port = 0
         self.come()
 

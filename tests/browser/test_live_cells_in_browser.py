@@ -6,6 +6,7 @@ One test walks a student's whole way, for the worker's start is what costs; the 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,7 +141,7 @@ def test_live_a_student_s_way_through_a_lesson(user, site, asked_elsewhere, tmp_
         page.reload()
         expect(live.locator(".head .passed")).to_be_hidden()
         with page.expect_file_chooser() as chooser:
-            page.get_by_role("button", name="Load one").click()
+            page.get_by_role("button", name="Load a progress.json").click()
         chooser.value.set_files(exported)
         expect(page.locator(".ml-progress .said")).to_contain_text("Taken over", timeout=FIRST)
         expect(live.locator(".head .passed")).to_be_visible()
@@ -166,6 +167,41 @@ def test_live_a_long_check_is_stopped_and_the_next_one_works(user, site, asked_e
     press(live, "Check")
     said(live, "Not yet.", FIRST)
     assert asked_elsewhere == []
+
+
+def test_live_pages_are_fresh_online_and_kept_for_offline(user, site) -> None:
+    page = user.new_page()
+    page.goto(f"{site.address}/{LESSON}")
+    cell(page, "put_seven").wait_for()
+    files = "_static/" + next((site.root / "_static").glob("live-*")).name
+    page.evaluate(
+        """async ({ module, mine, others }) => {
+          await caches.open(mine);
+          await caches.open(others);
+          await (await import(module)).prepareOffline();
+        }""",
+        {
+            "module": f"{site.address}/{files}/offline.js",
+            "mine": f"matmul-ladder {site.address}/ files of before",
+            "others": "matmul-ladder http://elsewhere/ files",
+        },
+    )
+    kept = page.evaluate("caches.keys()")
+    assert "matmul-ladder http://elsewhere/ files" in kept
+    assert not any(each.endswith("of before") for each in kept)
+    file = site.root / LESSON
+    before = file.read_text(encoding="utf-8")
+    file.write_text(before.replace("<title>", "<title>New: "), encoding="utf-8")
+    page.reload()
+    expect(page).to_have_title(re.compile("^New: "))
+    site.go()
+    try:
+        page.reload()
+        expect(page).to_have_title(re.compile("^New: "))
+        cell(page, "put_seven").wait_for()
+    finally:
+        site.come()
+        file.write_text(before, encoding="utf-8")
 
 
 def test_live_by_keyboard_alone(user, site) -> None:
@@ -222,7 +258,7 @@ def test_live_without_scripts_the_given_code_is_there(browser, site) -> None:
 
 def test_live_a_page_opened_as_a_file_says_what_to_do(user, site) -> None:
     page = user.new_page()
-    page.goto((site.folder / "somebody/ladder" / LESSON).as_uri())
+    page.goto((site.root / LESSON).as_uri())
     first = page.locator(".ml-live").first
     expect(first.locator(".said")).to_contain_text("python3 -m http.server")
     expect(first.locator("pre")).to_be_visible()
