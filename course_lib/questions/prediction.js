@@ -74,15 +74,23 @@ function shown(value) {
   return Number.isInteger(value) ? whole(value) : short(value, 3);
 }
 
+// Halfway goes to the even number, as Python rounds.
 function whole(value) {
-  return Math.round(value).toLocaleString("en-US");
+  const down = Math.floor(value);
+  const even = down % 2 === 0 ? down : down + 1;
+  return (value - down === 0.5 ? even : Math.round(value)).toLocaleString("en-US");
 }
 
-// The shortest form with so many digits: 0.25, 1.23e+04.
+// The shortest form with so many digits: 0.25, 1.23e+04; what lies halfway goes to the even digit.
 function short(value, digits) {
-  const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map(Number);
-  if (exponent >= -4 && exponent < digits) return String(Number(value.toPrecision(digits)));
-  const power = String(Math.abs(exponent)).padStart(2, "0");
-  return `${mantissa}e${exponent < 0 ? "-" : "+"}${power}`;
+  if (value < 0) return `-${short(-value, digits)}`;
+  const [exact, power] = value.toExponential(60).split("e");
+  const kept = exact.slice(0, digits + 1); // with its point
+  const isHalfway = /^50*$/.test(exact.slice(digits + 1));
+  const staysEven = isHalfway && Number(kept.at(-1)) % 2 === 0;
+  const rounded = staysEven ? `${kept}e${power}` : value.toExponential(digits - 1);
+  const [mantissa, exponent] = rounded.split("e").map(Number);
+  if (exponent >= -4 && exponent < digits) return String(Number(rounded));
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 

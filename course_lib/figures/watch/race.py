@@ -12,7 +12,6 @@ from course_lib import entries
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel
 from course_lib.emulator.lanes import WARP_SIZE
-from course_lib.figures.grids import warps_of_block
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
@@ -32,7 +31,6 @@ from course_lib.figures.watch.kernels import (
     without_barriers,
 )
 from course_lib.figures.watch.race_scene import RaceStory
-from course_lib.figures.watch.still_race import races_in_time
 
 MOST_WARPS = 4
 MOST_BARRIERS = 3
@@ -141,7 +139,7 @@ def watch_race(
             Layer(["barriers"], story.patch_code),
         ],
         [Layer(["barriers", "order", "at"], story.words)],
-        still=_still(setup, variants, races, shown, story.warps),
+        draw_still=lambda: _still(setup, variants, races, shown, story.warps),
         alt="A lane of time for each warp with what it does: load, use, store. Barriers are "
         "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
         "write that came too late or too early. Below stand the kernel's lines and the elements "
@@ -246,6 +244,9 @@ def _still(
     warps: int,
 ) -> Picture:
     """The runs without one barrier each, one under the other; the warps where nothing races."""
+    from course_lib.figures.grids import warps_of_block  # late: they need matplotlib
+    from course_lib.figures.watch.still_race import races_in_time
+
     runs = [
         (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])
         for v, (name, removed, _) in enumerate(variants)

@@ -131,6 +131,7 @@ export class Cell {
 
   busy(is) {
     this.holder.toggleAttribute("data-busy", is);
+    if (is) this.holder.removeAttribute("data-trouble");
     this.part("stop").hidden = !is;
     this.part("report").setAttribute("aria-busy", is);
     if (is) this.sayHowLong();
@@ -157,7 +158,6 @@ export class Cell {
   }
 
   showReport(answer, text) {
-    this.holder.removeAttribute("data-trouble");
     this.part("report").hidden = false;
     this.part("report").replaceChildren(safe(answer.html));
     if (this.editor.text === text) this.editor.mark(answer.marks); // else the lines have moved

@@ -30,7 +30,7 @@ export class Editor {
         python(), syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({
           "aria-label": label, "aria-describedby": describedBy, spellcheck: "false", autocapitalize: "off",
-          autocorrect: "off",
+          autocorrect: "off", tabindex: "0",
         }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());

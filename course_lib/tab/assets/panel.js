@@ -1,6 +1,6 @@
 // One quiet line on a page with live cells: what is passed, and the file that carries it along.
 import * as kept from "./kept.js";
-import { ask, NoAnswer } from "./python.js";
+import { ask, isReady, NoAnswer } from "./python.js";
 
 const NAME = "progress.json";
 
@@ -12,7 +12,7 @@ export class Panel {
     this.box.innerHTML = `
       <span class="count"></span>
       <span class="carry"><button type="button" class="export">Download progress.json</button>
-      <button type="button" class="import">Load one</button>
+      <button type="button" class="import">Load a progress.json</button>
       <input type="file" accept=".json,application/json" aria-label="A progress.json to load" hidden></span>
       <span class="said" role="status"></span>`;
     const [heading] = document.querySelectorAll("article h1");
@@ -51,7 +51,7 @@ export class Panel {
     const [file] = field.files;
     field.value = "";
     if (!file) return;
-    this.say("Reading it …");
+    this.say(isReady() ? "Reading it …" : "Loading Python (about 10 MB, once), which reads it …");
     try {
       const { said } = await ask({ do: "restore", file: await file.text() });
       this.say(said);

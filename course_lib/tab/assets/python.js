@@ -4,6 +4,8 @@ import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
 import { prepareOffline } from "./offline.js";
 import site from "./site.js";
 
+const CANNOT_START = "Python could not be started: reload the page; if that does not help, use a current "
+  + "Chrome, Edge, Firefox or Safari.";
 const here = (path) => path && new URL(path, import.meta.url).href;
 const waiting = new Map(); // number -> { request, resolve, reject }
 const listeners = new Set();
@@ -40,7 +42,7 @@ export function wake() {
   worker.onmessage = ({ data }) => own === worker && heard(data);
   worker.onerror = (event) => {
     event.preventDefault();
-    if (own === worker) fail("This browser could not start Python; a current Chrome, Edge, Firefox or Safari can.");
+    if (own === worker) fail(CANNOT_START);
   };
   prepareOffline().then(() => {
     if (own !== worker) return;

@@ -105,5 +105,6 @@ function whyNot(error, url) {
       : `Python could not be loaded from ${host}: if a filter or firewall blocks that address, allow it; then press Check again.`;
   }
   const reason = String(error.message ?? error).trim().split("\n").at(-1);
-  return `This browser could not start Python (${reason}); a current Chrome, Edge, Firefox or Safari can.`;
+  return `Python could not be started (${reason}): reload the page; if that does not help, use a current `
+    + "Chrome, Edge, Firefox or Safari.";
 }
