@@ -2,8 +2,7 @@
 import { Editor } from "./editor.js";
 import * as kept from "./kept.js";
 import { packed, unpacked } from "./link.js";
-import { BAR, BELOW, Running } from "./running.js";
-import { wake } from "./python.js";
+import { PROGRESS, Running, STOP } from "./running.js";
 
 const KEPT = "playground"; // the name under which the browser keeps what was typed
 const HEAD = /^def\s+(\w+)\s*\(([^)]*)\)/gm;
@@ -17,7 +16,7 @@ const FORMS = [
 // first page of the book it is a small one: the kernel, Run, and the report.
 export class Playground extends Running {
   constructor(holder) {
-    super(holder, "Running", "run");
+    super(holder, "run", "Running");
     this.examples = JSON.parse(holder.querySelector("script[type='application/json']").textContent);
     this.small = holder.hasAttribute("data-small");
     holder.querySelector(".given").hidden = true;
@@ -48,10 +47,10 @@ export class Playground extends Running {
         <datalist id="playground-forms">${forms}</datalist>
       </div>
       <div class="bar">
-        <button type="button" class="run">Run</button>${BAR}
+        <button type="button" class="run">Run</button>${STOP}
         <button type="button" class="link">Copy a link to this</button>
         <span class="keys" id="playground-keys">Shift+Enter runs. Escape, then Tab leaves the editor.</span>
-      </div>${BELOW}`);
+      </div>${PROGRESS}`);
     for (const name of ["head", "launch", "link"]) this.part(name).hidden = this.small;
     const select = this.part("example");
     this.examples.forEach(({ title }, place) => select.add(new Option(title, place)));
@@ -95,7 +94,7 @@ export class Playground extends Running {
     if (this.filling) return;
     this.showKernels(this.part("kernel").value);
     this.keep();
-    wake();
+    this.wake();
   }
 
   keep() {

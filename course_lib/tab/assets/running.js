@@ -1,22 +1,22 @@
 // What a live cell and the playground share: asking the worker, saying how it goes, and the figures.
 import { framed } from "./frame.js";
-import { ask, isReady, NoAnswer, stop, watch } from "./python.js";
+import { ask, isReady, NoAnswer, stop, wake, watch } from "./python.js";
 
 const PATIENCE = 8; // seconds of a run, after which the status speaks of Stop
-const MEGABYTES = "about 10 MB, once";
+const SIZE = "about 10 MB, once";
 const UNSAFE = "script, iframe, object, embed, form, link, meta, base";
 
-export const BAR = `
-  <button type="button" class="stop" hidden>Stop</button>`;
-export const BELOW = `
+export const STOP = '<button type="button" class="stop" hidden>Stop</button>';
+export const PROGRESS = `
   <progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>
   <p class="status" role="status"></p>`;
 
-// A part of the page that asks the worker, one thing at a time. Its `holder` has the elements of BAR
-// and BELOW and a `.figures`; `verb` says what it does: "Checking".
+// A part of the page that asks the worker for one thing at a time. Its `holder` has the elements of
+// STOP and PROGRESS, a `.report` and a `.figures`; `button` names the one that asks, and `verb` says
+// what it does: "Checking".
 export class Running {
-  constructor(holder, verb, button) {
-    Object.assign(this, { holder, verb, button, asked: null });
+  constructor(holder, button, verb) {
+    Object.assign(this, { holder, button, verb, asked: null });
   }
 
   // To be called when the elements are there.
@@ -38,17 +38,21 @@ export class Running {
     if (status.textContent !== words) status.textContent = words;
   }
 
+  // Start to load, and let this part say so.
+  wake() {
+    if (this.loading?.is === "asleep") this.isWaking = true;
+    wake();
+  }
+
   // Ask, and hand the answer to `show`; whatever goes wrong is said.
   async run(request, show) {
     if (this.asked) return;
     this.since = performance.now();
-    this.asked = ask(request);
     this.busy(true);
+    this.asked = ask(request);
     const clock = setInterval(() => this.sayHowLong(), 500);
     try {
-      const answer = await this.asked;
-      this.holder.removeAttribute("data-trouble");
-      show(answer);
+      show(await this.asked);
     } catch (error) {
       this.sayWhyNot(error);
     } finally {
@@ -60,6 +64,7 @@ export class Running {
 
   busy(is) {
     this.holder.toggleAttribute("data-busy", is);
+    if (is) this.holder.removeAttribute("data-trouble");
     this.part("stop").hidden = !is;
     this.part("report").setAttribute("aria-busy", is);
     if (is) this.sayHowLong();
@@ -72,7 +77,7 @@ export class Running {
   sayHowLong() {
     if (!isReady()) {
       this.since = performance.now(); // loading is no running
-      return;
+      return this.showLoading(this.loading);
     }
     const seconds = Math.floor((performance.now() - this.since) / 1000);
     this.say(seconds < PATIENCE ? `${this.verb} …`
@@ -90,7 +95,7 @@ export class Running {
     this.part("report").replaceChildren(safe(html));
   }
 
-  // Buttons for the figures of a run; `request` is what was asked, to be asked again for a figure.
+  // Buttons for the figures of a run; `request` is asked with the name of one that is wanted.
   offerFigures(figures, request) {
     const place = this.part("figures");
     place.hidden = !figures.length;
@@ -128,23 +133,25 @@ export class Running {
   }
 
   showLoading(state) {
+    const before = this.loading;
+    this.loading = state;
+    const wanted = this.asked || this.isWaking;
     const load = this.part("load");
-    const wanted = Boolean(this.asked) || this.holder.contains(document.activeElement);
-    load.hidden = !(state.is === "loading" && wanted);
+    load.hidden = !(wanted && state.is === "loading" && state.first);
+    load.value = state.part ?? 0;
+    if (!wanted) return;
     if (state.is === "loading") {
-      load.value = state.part ?? 0;
-      if (wanted) {
-        this.say(state.part >= 1 ? "Starting Python …"
-          : `Loading Python and the judge into this browser (${MEGABYTES}) …`);
-      }
-    } else if (state.is === "ready" && !this.asked && wanted) this.say("Ready.");
-    else if (state.is === "failed" && wanted) this.say(state.said);
+      const downloads = state.first && !(state.part >= 1);
+      this.say(downloads ? `Loading Python and the judge into this browser (${SIZE}) …` : "Starting Python …");
+    } else if (state.is === "failed") this.say(state.said);
+    else if (state.is === "ready" && before?.is === "loading" && !this.asked) this.say("Ready to check.");
+    if (state.is !== "loading") this.isWaking = false;
   }
 }
 
 // A report is HTML of our own in which every word from outside is escaped. Should that fail once,
 // nothing in it runs.
-export function safe(html) {
+function safe(html) {
   const { body } = new DOMParser().parseFromString(html, "text/html");
   for (const each of body.querySelectorAll(UNSAFE)) each.remove();
   for (const each of body.querySelectorAll("*")) {
