@@ -20,7 +20,6 @@ from course_lib.questions.kinds import Question
 from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
-_NO_ADDRESS = re.compile(r"\*This copy of the course has no address yet[^\n]*\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
@@ -43,7 +42,7 @@ def _cell(cell: Cell) -> Cell:
         return _with_words(_picture_alone(cell))
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
-        text = _NO_ADDRESS.sub("", _BADGE.sub("", text))
+        text = _BADGE.sub("", text)
     return {**cell, "source": text}
 
 
