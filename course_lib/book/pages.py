@@ -34,8 +34,8 @@ def page(notebook: Notebook) -> Notebook:
 
 
 def _is_for_notebooks(cell: Cell) -> bool:
-    """The setup, and a prediction's question: its card has the question in it."""
-    return bool({"setup", QUESTION} & set(tags(cell)))
+    """How cells are run, their setup, and a prediction's question: its card has it in it."""
+    return bool({"how-to-run", "setup", QUESTION} & set(tags(cell)))
 
 
 def _cell(cell: Cell) -> Cell:

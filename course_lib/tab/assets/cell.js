@@ -40,10 +40,10 @@ export class Cell {
         <button type="button" class="reset">Reset</button>
         <button type="button" class="back" hidden>Bring back what I typed</button>
         <button type="button" class="show" hidden>Show one answer</button>
+        <p class="status" role="status"></p>
         <span class="keys" id="${this.id}-keys">Shift+Enter checks. Escape, then Tab leaves the editor.</span>
       </div>
       <progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>
-      <p class="status" role="status"></p>
       <div class="one-answer" hidden><p></p><pre tabindex="0"></pre></div>
       <div class="report" role="region" aria-label="Report: ${this.id}" hidden></div>
       <div class="figures" hidden></div>`);
