@@ -19,7 +19,8 @@ def of(played: Played) -> str:
     found = played.findings
     errors = sum(each.severity == "error" for each in found)
     name = played.wanted.kernel.name
-    orders = f"{len(played.runs)} orders of its warps"
+    several = len(played.runs) > 1
+    orders = f"{len(played.runs)} orders of its warps" if several else "the one run that was made"
     if not found:
         said = f"{name}: no findings in {orders}"
     else:
@@ -51,7 +52,7 @@ def _parts(played: Played) -> Iterator[str]:
     if differing:
         names = escape(", ".join(differing))
         yield f"<p>The order of the warps decides what stands in {names} in the end.</p>"
-    else:
+    elif len(played.runs) > 1:
         yield "<p>Every order of the warps leaves the same numbers.</p>"
     yield annotate.as_html(replace(profile, findings=[]))
     if profile.output:
