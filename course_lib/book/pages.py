@@ -24,6 +24,7 @@ from course_lib.questions.prediction_card import html_of
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
 _NO_ADDRESS = re.compile(r"\*This copy of the course has no address yet[^\n]*\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
+_SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
 
@@ -46,7 +47,12 @@ def _cell(cell: Cell) -> Cell:
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
         text = _NO_ADDRESS.sub("", _BADGE.sub("", text))
-    return {**cell, "source": text}
+    return {**cell, "source": _SUMMARY.sub(_with_code, text)}
+
+
+def _with_code(summary: re.Match[str]) -> str:
+    """The head of a fold, in which Markdown's backticks mean nothing."""
+    return _BACKTICKS.sub(r"<code>\1</code>", summary[0])
 
 
 def _card(cell: Cell, question: Question) -> Cell:

@@ -45,7 +45,7 @@ export class Cell {
       </div>
       <progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>
       <div class="one-answer" hidden><p></p><pre tabindex="0"></pre></div>
-      <div class="report" role="region" aria-label="Report: ${this.id}" hidden></div>
+      <div class="report" role="region" aria-label="Report: ${this.id}" tabindex="0" hidden></div>
       <div class="figures" hidden></div>`);
     this.part("name").textContent = title;
     this.part("id").textContent = this.id;
@@ -192,7 +192,9 @@ export class Cell {
     const buttons = figures.map(({ id, title }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = title;
+      button.textContent = title.split(":")[0];
+      button.title = title;
+      button.setAttribute("aria-label", title);
       button.setAttribute("aria-pressed", "false");
       button.addEventListener("click", async () => {
         const pressed = button.getAttribute("aria-pressed") === "true";
