@@ -21,6 +21,7 @@ from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
+_SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
 
@@ -31,8 +32,8 @@ def page(notebook: Notebook) -> Notebook:
 
 
 def _is_for_notebooks(cell: Cell) -> bool:
-    """The setup, and a prediction's question: its card has the question in it."""
-    return bool({"setup", QUESTION} & set(tags(cell)))
+    """How cells are run, their setup, and a prediction's question: its card has it in it."""
+    return bool({"how-to-run", "setup", QUESTION} & set(tags(cell)))
 
 
 def _cell(cell: Cell) -> Cell:
@@ -43,7 +44,12 @@ def _cell(cell: Cell) -> Cell:
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
         text = _BADGE.sub("", text)
-    return {**cell, "source": text}
+    return {**cell, "source": _SUMMARY.sub(_with_code, text)}
+
+
+def _with_code(summary: re.Match[str]) -> str:
+    """The head of a fold, in which Markdown's backticks mean nothing."""
+    return _BACKTICKS.sub(r"<code>\1</code>", summary[0])
 
 
 def _card(cell: Cell, question: Question) -> Cell:

@@ -84,7 +84,7 @@ def _body(question: Question) -> str:
     )
 
 
-def answers_of(question: Question) -> str:
+def answers_of(question: Question, label: str = "Your answer") -> str:
     """Where somebody answers: the choices, the lines or an entry, with the listing above them."""
     if isinstance(question, WhichLine):
         return f'<div class="lines">{"".join(_line(*each) for each in _listing(question))}</div>\n'
@@ -98,7 +98,7 @@ def answers_of(question: Question) -> str:
     unit = f" <span>{escape(question.unit)}</span>" if getattr(question, "unit", "") else ""
     size = 12 if isinstance(question, Number) else 28
     entry = f'<input type="text" size="{size}" autocomplete="off" spellcheck="false">'
-    return f"{shown}<div><label>Your answer: {entry}{unit}</label></div>\n"
+    return f"{shown}<div><label>{label}: {entry}{unit}</label></div>\n"
 
 
 def _listing(question: WhichLine) -> list[tuple[str, str]]:

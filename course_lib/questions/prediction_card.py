@@ -43,9 +43,10 @@ def _data(question: Question) -> dict[str, str]:
 
 
 def _body(question: Question) -> str:
+    entry = answers_of(question, "Your guess")
     return (
         f'<p class="ml-title">Predict <span class="ml-muted">{escape(question.id)}</span></p>\n'
-        f"<fieldset>\n<legend>{_rich(question.asks)}</legend>\n{answers_of(question)}</fieldset>\n"
+        f"<fieldset>\n<legend>{_rich(question.asks)}</legend>\n{entry}</fieldset>\n"
         '<p class="act"></p>\n'
         '<div class="verdict" role="status" aria-live="polite"></div>\n'
         '<details class="fold"><summary>Your guess first; then open this</summary>\n'

@@ -13,6 +13,7 @@ from course_lib.emulator import Kernel, KernelRejected, load_program, names_arou
 from course_lib.helping import why_no_answer
 from course_lib.tab.around import around
 from course_lib.tab.fields import Fields, Refused, text
+from course_lib.tab.offers import Own, offered
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import verdict_of
 from course_lib.verdicts.marks import marks
@@ -29,13 +30,14 @@ def check(fields: Fields) -> dict[str, Any]:
     answer = answer_in(exercise, typed, stands.context)
     note(report, exercise, answer, typed)
     verdict = verdict_of(report, exercise, answer, PAGE, stands.said)
+    figures = offered(Own(exercise, answer), report) if answer is not None else ()
     return {
         "passed": report.passed,
         "waits": verdict.waits,
         "html": page.html_of(verdict),
         "text": words.text_of(verdict),
         "marks": [] if verdict.waits else [asdict(each) for each in marks(report.shown, typed)],
-        "figures": [],
+        "figures": [{"id": each.id, "title": each.title} for each in figures],
         "offers_answer": verdict.offers_answer,
         "progress": progress.exported(),
     }

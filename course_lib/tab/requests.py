@@ -53,8 +53,22 @@ def _restore(fields: Fields) -> dict[str, Any]:
     return {"said": said, "progress": progress.exported()}
 
 
+def _figure(fields: Fields) -> dict[str, Any]:
+    from course_lib.tab.figures import figure  # late: the first verdict does not wait for it
+
+    return figure(fields)
+
+
+def _play(fields: Fields) -> dict[str, Any]:
+    from course_lib.tab.play import answer_play  # late, too
+
+    return answer_play(fields)
+
+
 ANSWERED_BY: Mapping[str, Callable[[Fields], dict[str, Any]]] = {
     "check": check,
     "answer": show_answer,
+    "figure": _figure,
     "restore": _restore,
+    "play": _play,
 }

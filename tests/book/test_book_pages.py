@@ -122,6 +122,12 @@ def test_a_task_and_its_check_become_one_live_cell() -> None:
     assert "```python\n# EXERCISE mat_add\ndef mat_add" in source(exercise), "handed in with it"
 
 
+def test_code_in_the_head_of_a_fold_is_code() -> None:
+    fold = markdown("<details>\n<summary>Where may an `if` stand?</summary>\n\n`if`\n\n</details>")
+    [cell] = pages.page(new([fold]))["cells"]
+    assert "<summary>Where may an <code>if</code> stand?</summary>\n\n`if`" in source(cell)
+
+
 def test_a_wanted_picture_stands_without_the_call_that_drew_it() -> None:
     [cell] = pages.page(new([code("figures.wanted('put_seven')", "task-picture")]))["cells"]
     assert cell["metadata"]["tags"] == ["task-picture", "remove-input"]

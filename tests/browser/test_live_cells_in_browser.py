@@ -23,6 +23,11 @@ def put_seven(out):
     ...'''
 WRONG = "@cuda.jit\ndef put_seven(out):\n    out[4] = 7"
 RIGHT = "@cuda.jit\ndef put_seven(out):\n    out[2] = 7"
+ADD_TEN = """\
+@cuda.jit
+def add_ten(a, out):
+    i = cuda.threadIdx.x
+    out[i] = a[i] + 10"""
 # Long enough to be stopped: the emulator's budget ends it after many seconds only.
 LONG = """\
 @cuda.jit
@@ -99,7 +104,7 @@ def test_live_a_student_s_way_through_a_lesson(user, site, asked_elsewhere, tmp_
     said(live, "about 10 MB, once")
     live.page.keyboard.press("Shift+Enter")
     said(live, "Not yet. Line 3", FIRST)
-    assert live.locator(".report").inner_text().count("out[4]") >= 1
+    expect(live.locator(".report")).to_contain_text("Line 3: write outside an array")
     marker = live.locator(".cm-gutter-lint .cm-lint-marker-error")
     line = live.locator(".cm-line").nth(2)
     assert abs(marker.bounding_box()["y"] - line.bounding_box()["y"]) < 12
@@ -130,6 +135,22 @@ def test_live_a_student_s_way_through_a_lesson(user, site, asked_elsewhere, tmp_
     exported = tmp_path / "progress.json"
     download.value.save_as(exported)
     assert json.loads(exported.read_text())["answers"]["put_seven"]["passed"] is True
+
+    other = cell(page, "add_ten")
+    write(other, ADD_TEN)
+    press(other, "Check")
+    said(other, "Passed.")
+    button = other.locator(".figures button").first
+    button.click()
+    figure = other.frame_locator("iframe").locator(".ml-figure[data-started]")
+    expect(figure.locator("svg").first).to_be_visible()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    shown = figure.evaluate("figure => figure.getBoundingClientRect().height")
+    assert abs(other.locator("iframe").bounding_box()["height"] - shown) < 40
+    assert (
+        figure.evaluate("() => { try { return parent.document.title } catch { return null } }")
+        is None
+    )
 
     # From here on, nobody answers at the site's address.
     site.go()

@@ -10,17 +10,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernels_to_play import MATRICES, TILED
 
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.tab import bundle
 from course_lib.tab.requests import ANSWERED_BY
 
 ALONE = Path(__file__).with_name("alone.py")
+RACE = {"do": "figure", "id": "place_the_barriers", "text": TASKS["place_the_barriers"].answer}
+PRODUCT = {
+    "do": "play", "text": TILED, "grid": [2, 2], "block": [8, 8],
+    "arrays": [{"name": name, "made": line} for name, line in MATRICES.items()],
+}  # fmt: skip
 REQUESTS: list[dict[str, Any]] = [
     {"do": "check", "id": "add_ten", "text": TASKS["add_ten"].answer},
     {"do": "check", "id": "sectors", "text": TASKS["sectors"].given},
     {"do": "check", "id": "pick_a_tile", "text": "BM = BN = 64\nBK = 8\nTM = TN = 4\n"},
     {"do": "answer", "id": "add_ten"},
+    {"do": "figure", "id": "put_seven", "text": TASKS["put_seven"].answer, "figure": "sectors"},
+    *({**RACE, "figure": each} for each in ("sectors", "banks", "race")),
+    {
+        "do": "figure",
+        "id": "one_tile_product",
+        "text": TASKS["one_tile_product"].answer,
+        "figure": "owners",
+    },
+    PRODUCT,
+    {**PRODUCT, "figure": "step"},
     {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
 ]
 

@@ -16,6 +16,7 @@ from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
 from course_lib.figures.watch.kernels import (
+    MOST_BARRIERS,
     SIMPLE_TILED,
     Launch,
     NothingToDraw,
@@ -33,7 +34,6 @@ from course_lib.figures.watch.kernels import (
 from course_lib.figures.watch.race_scene import RaceStory
 
 MOST_WARPS = 4
-MOST_BARRIERS = 3
 MOST_BEATS = 24
 SEEDS = (8, 2)  # of these, the first begins with warp 1, the second changes the order soon
 
@@ -208,7 +208,7 @@ def _check(setup: Setup, in_order: Showing) -> None:
     if wrong:
         raise NothingToDraw(
             f"Even with all warps in step, {wrong} of {in_order.wrong.size} elements are not what "
-            f"they should be, so {name} has another mistake than a race. Let course_lib.check find "
+            f"they should be, so {name} has another mistake than a race. Let the check find "
             "it first; then come back."
         )
     if len(barrier_lines(setup.kernel)) > MOST_BARRIERS:

@@ -2,7 +2,7 @@
 import { Editor } from "./editor.js";
 import * as kept from "./kept.js";
 import { ask } from "./python.js";
-import { PROGRESS, Running, STOP } from "./running.js";
+import { LOAD, Running, STATUS, STOP } from "./running.js";
 
 // A holder has the id of its task and the given code; a cell takes its place on the page.
 export class Cell extends Running {
@@ -37,10 +37,12 @@ export class Cell extends Running {
         <button type="button" class="reset">Reset</button>
         <button type="button" class="back" hidden>Bring back what I typed</button>
         <button type="button" class="show" hidden>Show one answer</button>
+        ${STATUS}
         <span class="keys" id="${this.id}-keys">Shift+Enter checks. Escape, then Tab leaves the editor.</span>
-      </div>${PROGRESS}
+      </div>
+      ${LOAD}
       <div class="one-answer" hidden><p></p><pre tabindex="0"></pre></div>
-      <div class="report" role="region" aria-label="Report: ${this.id}" hidden></div>
+      <div class="report" role="region" aria-label="Report: ${this.id}" tabindex="0" hidden></div>
       <div class="figures" hidden></div>`);
     this.part("name").textContent = title;
     this.part("id").textContent = this.id;

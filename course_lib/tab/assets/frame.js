@@ -17,7 +17,7 @@ export function framed(html, title) {
   frame.setAttribute("sandbox", "allow-scripts");
   frame.srcdoc = `<!doctype html><html lang="en" data-theme="${theme()}" style="color-scheme: ${theme()}">`
     + `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}">`
-    + "<style>body { margin: 0; overflow-x: auto; overflow-y: hidden; display: flow-root; background: transparent } .ml { margin: 0 !important; max-width: none !important }</style>"
+    + "<style>body { margin: 0; overflow-x: auto; overflow-y: hidden; display: flow-root; background: transparent } .ml { margin: 0 !important; border: 0 !important; padding: 6px 2px !important; max-width: none !important }</style>"
     + `<body>${html}<script>${INSIDE}</script></body></html>`;
   const follow = ({ source, data }) => {
     if (!frame.isConnected && frame.dataset.shown) window.removeEventListener("message", follow);

@@ -2,7 +2,7 @@
 import { Editor } from "./editor.js";
 import * as kept from "./kept.js";
 import { packed, unpacked } from "./link.js";
-import { PROGRESS, Running, STOP } from "./running.js";
+import { LOAD, Running, STATUS, STOP } from "./running.js";
 
 const KEPT = "playground"; // the name under which the browser keeps what was typed
 const HEAD = /^def\s+(\w+)\s*\(([^)]*)\)/gm;
@@ -49,8 +49,9 @@ export class Playground extends Running {
       <div class="bar">
         <button type="button" class="run">Run</button>${STOP}
         <button type="button" class="link">Copy a link to this</button>
+        ${STATUS}
         <span class="keys" id="playground-keys">Shift+Enter runs. Escape, then Tab leaves the editor.</span>
-      </div>${PROGRESS}`);
+      </div>${LOAD}`);
     for (const name of ["head", "launch", "link"]) this.part(name).hidden = this.small;
     const select = this.part("example");
     this.examples.forEach(({ title }, place) => select.add(new Option(title, place)));

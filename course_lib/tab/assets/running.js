@@ -7,12 +7,11 @@ const SIZE = "about 10 MB, once";
 const UNSAFE = "script, iframe, object, embed, form, link, meta, base";
 
 export const STOP = '<button type="button" class="stop" hidden>Stop</button>';
-export const PROGRESS = `
-  <progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>
-  <p class="status" role="status"></p>`;
+export const STATUS = '<p class="status" role="status"></p>';
+export const LOAD = '<progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>';
 
 // A part of the page that asks the worker for one thing at a time. Its `holder` has the elements of
-// STOP and PROGRESS, a `.report` and a `.figures`; `button` names the one that asks, and `verb` says
+// STOP, STATUS and LOAD, a `.report` and a `.figures`; `button` names the one that asks, and `verb` says
 // what it does: "Checking".
 export class Running {
   constructor(holder, button, verb) {
@@ -105,7 +104,9 @@ export class Running {
     const buttons = figures.map(({ id, title }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = title;
+      button.textContent = title.split(":")[0];
+      button.title = title;
+      button.setAttribute("aria-label", title);
       button.setAttribute("aria-pressed", "false");
       button.addEventListener("click", async () => {
         const pressed = button.getAttribute("aria-pressed") === "true";
