@@ -39,7 +39,7 @@ from course_lib.diagnosis.numbers import (
     shifted_or_scaled,
 )
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.diagnosis.slips import TRANSPOSED, Geometry, Slip
 from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
@@ -483,8 +483,9 @@ def _index(place: Array) -> str:
 def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
     """The right numbers in the wrong places."""
     out = outcome.output
-    for text, values in _moved(outcome.expected):
+    for number, (text, values) in enumerate(_moved(outcome.expected)):
         if outcome.matches(values):
+            turned = number == 0 and _can_turn(outcome.expected)
             message = say(
                 "{out} holds the right numbers in the wrong places: it is {text}.",
                 out=out,
@@ -493,7 +494,7 @@ def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
             hint = say(
                 "Take thread (1, 0) of block (0, 0): which element of {out} belongs to it?", out=out
             )
-            return Slip("wrong-index", message, hint, ("store",))
+            return Slip("wrong-index", message, hint, TRANSPOSED if turned else ("store",))
     return None
 
 
@@ -566,7 +567,7 @@ def _left_out(exercise: Exercise, outcome: Outcome) -> Slip | None:
 def _moved(array: Array) -> Iterator[tuple[str, Array]]:
     """An array transposed, or with its elements one place further or less far along an axis."""
     array = np.asarray(array)
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 1:
+    if _can_turn(array):
         yield "transposed", array.T
     for axis, noun in zip(range(array.ndim), _nouns(array), strict=True):
         if array.shape[axis] < 3:
@@ -579,6 +580,11 @@ def _moved(array: Array) -> Iterator[tuple[str, Array]]:
         if array.ndim == 1:
             yield "in reverse order", array[::-1]
         yield f"with its first {noun} everywhere", np.broadcast_to(first, array.shape)
+
+
+def _can_turn(array: Array) -> bool:
+    """Does an array that is transposed keep its shape, and can one see it?"""
+    return array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 1
 
 
 def _nouns(array: Array) -> tuple[str, ...]:
