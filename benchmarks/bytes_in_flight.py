@@ -93,6 +93,7 @@ def main(path: str | None) -> None:
     measured = {
         "device": gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name,
         "timed": datetime.now(UTC).date().isoformat(),
+        "array_bytes": 4 * COUNT,
         "timed_with": f"the task grid_stride on {4 * COUNT} bytes of x, CUDA events",
         "speeds": speeds(most),
         "latency_ns": {place: rounded(latency_ns(kib)) for place, kib in CHAINS_KIB.items()},

@@ -3,7 +3,7 @@
     python benchmarks/golden.py keep before.jsonl [--one-in 12] [--seeds 0 5 11]
     python benchmarks/golden.py compare before.jsonl after.jsonl
 
-An answer's report is all of it: verdict, points, findings with their words for both readers, what
+An answer's report is all of it: verdict, points, findings with their words for every reader, what
 holds. A change that promises to change nothing is held against it.
 """
 
@@ -21,11 +21,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from course_lib.checking import examine_source  # noqa: E402
-from course_lib.sentences import told  # noqa: E402
+from course_lib.sentences import AUDIENCES, told  # noqa: E402
 
 FOLDERS = ("tests/mutants/answers", "tests/styles/answers")
 SEEDS = (0, 5, 11)
-READERS = ("student", "graded student")
 Job = tuple[str, int]
 
 
@@ -75,9 +74,8 @@ def report_of(job: Job) -> dict[str, object]:
                 "severity": each.severity,
                 "line": each.line,
                 "other line": each.other_line,
-                "message": [told(each.message, reader) for reader in READERS],
-                "hint": [told(each.hint, reader) for reader in READERS],
-                "values": each.values,
+                "message": [told(each.message, reader) for reader in AUDIENCES],
+                "hint": [told(each.hint, reader) for reader in AUDIENCES],
             }
             for each in report.findings
         ],

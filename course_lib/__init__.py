@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from course_lib.machine_code import compile_report
     from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
+    from course_lib.two_copies import two_copies
 
 __version__ = "0.1.0"
 
@@ -31,6 +32,7 @@ __all__ = [
     "predict",
     "show_answer",
     "start",
+    "two_copies",
     "yours_or_ours",
 ]
 
@@ -46,6 +48,7 @@ _HOME = {
     "predict": "predictions",
     "show_answer": "helping",
     "start": "runtime",
+    "two_copies": "two_copies",
     "yours_or_ours": "helping",
 }
 

@@ -37,7 +37,7 @@ from course_lib.building.project import (
 )
 from course_lib.building.publishing import steps_left
 from course_lib.commands.places import REPOSITORY
-from course_lib.curriculum import Lesson
+from course_lib.curriculum import PATHFINDER, Lesson
 from course_lib.curriculum import lesson as lesson_named
 
 ADDRESSED = ("README.md", "CONTRIBUTING.md", "CITATION.cff")  # text files that hold our address
@@ -92,6 +92,7 @@ def expected_files(project: Project, *, carry: bool = True) -> Expectation:
             _expect(expected, project, each, "solutions")
             _expect_exercise(expected, project, each, carry)
     _find_strangers(expected, project)
+    _expect_pathfinders(expected, project.root)
     table = readme_table(project, set(expected.texts))
     for name in ADDRESSED:
         if (project.root / name).exists():
@@ -173,6 +174,14 @@ def _expect_exercise(expected: Expectation, project: Project, lesson: Lesson, ca
         expected.problems.append(f"{name}: {error}")
 
 
+def _expect_pathfinders(expected: Expectation, root: Path) -> None:
+    """The file beside the lessons that leads to the library also lies beside the others."""
+    path = root / "notebooks" / PATHFINDER
+    if path.exists():
+        text = path.read_text(encoding="utf-8")
+        expected.texts |= {f"{folder}/{PATHFINDER}": text for folder in ("exercises", "solutions")}
+
+
 def _find_strangers(expected: Expectation, project: Project) -> None:
     """Notebooks that belong to no lesson: generated ones can go, an author's cannot."""
     known = {f"notebooks/{each.stem}.ipynb" for each in project.lessons}
@@ -203,7 +212,7 @@ def _difference(path: Path, text: str) -> str:
     if actual == text:
         return ""
     if path.suffix != ".ipynb":
-        return "the table of lessons or an address is out of date"
+        return "its text is out of date"
     try:
         cells = read(path)["cells"]
     except BuildError as error:

@@ -38,7 +38,7 @@ from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding
 from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
-from course_lib.sentences import STUDENTS, Line, facts_of, in_words, say, told
+from course_lib.sentences import AUDIENCES, Line, facts_of, in_words, say, told
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
@@ -444,15 +444,14 @@ def _fit_sentence(each: Finding) -> Finding:
         other_line=other,
         message=_fit_words(each.message),
         hint=_fit_words(each.hint),
-        values=_shortened(each.values),
         cell=_shortened(each.cell),
     )
 
 
 def _fit_words(said: str) -> str:
-    heard = [told(said, audience) for audience in STUDENTS]
-    home, graded = map(_shortened, heard)
-    return said if [home, graded] == heard else in_words(home, graded, facts_of(said))
+    heard = [told(said, audience) for audience in AUDIENCES]
+    fitting = [*map(_shortened, heard)]
+    return said if fitting == heard else in_words(fitting, facts_of(said))
 
 
 def _shortened(text: str) -> str:

@@ -192,6 +192,30 @@ class WrongIdea:
 
 
 @dataclass(frozen=True)
+class Values:
+    """The calls that are drawn of a student's plain function when it passes.
+
+    Attributes:
+        gives: what comes out, as a phrase: "sectors".
+        along: what grows from left to right, as a phrase: "stride".
+        at: its values.
+        rows: by the name of each row: its arguments at one of these values.
+        shows: one sentence on what there is to see.
+        look: a table of cells, bars (of one row), or curves over logarithmic scales.
+        unit: how a number is written: "bytes" with a decimal unit, "KiB" from bytes, "share" in
+            per cent, "" as it is.
+    """
+
+    gives: str
+    along: str
+    at: tuple[Any, ...]
+    rows: Mapping[str, Callable[[Any], tuple[Any, ...]]]
+    shows: str
+    look: Literal["cells", "bars", "curves"] = "cells"
+    unit: Literal["", "bytes", "KiB", "share"] = ""
+
+
+@dataclass(frozen=True)
 class Task(Exercise):
     """An exercise that stands in a lesson and is not graded; it is judged as all others are.
 
@@ -207,10 +231,12 @@ class Task(Exercise):
         given: the answer cell as the student gets it.
         answer: a right answer, as a whole cell. It ships with the course.
         another: a second right answer to compare with, as a whole cell, if there is one worth it.
+        compared: one sentence: what that one does differently, and what it is worth.
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
         arguments: of a plain function: those that it is tried with.
+        values: of a plain function: the calls that are drawn when it passes.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
         uses: earlier tasks whose functions an answer may call.
         caller: for a device function: the kernel named `caller` that is launched and calls it, as
@@ -230,10 +256,12 @@ class Task(Exercise):
     given: str = ""
     answer: str = ""
     another: str = ""
+    compared: str = ""
     par: int = 1
     meaning: str = ""
     replaced_by: str = ""
     arguments: tuple[tuple[Any, ...], ...] = ()
+    values: Values | None = None
     wrong_ideas: tuple[WrongIdea, ...] = ()
     uses: tuple[str, ...] = ()
     caller: str = ""
@@ -248,12 +276,15 @@ class Task(Exercise):
 
     @property
     def has_picture(self) -> bool:
-        """Whether a picture of what is wanted stands before its code: not of a large matrix."""
-        if not self.kind.is_launched:
-            return bool(self.shown_arguments)
+        """Whether a picture of what is wanted stands before its code."""
+        return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a matrix is too large for a picture of its elements."""
         axes = entries.axes(self.shapes[-1]) if self.shapes else ()
         fixed = [int(size) for size in axes if not entries.is_free(size)]
-        return not (len(fixed) > 1 and min(fixed) > LARGEST_DRAWN)
+        return len(fixed) > 1 and min(fixed) > LARGEST_DRAWN
 
     @property
     def shown_arguments(self) -> tuple[tuple[Any, ...], ...]:

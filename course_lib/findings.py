@@ -272,9 +272,6 @@ class Finding:
         threads: the threads concerned, as (x, y, z) indices within their block.
         cell: the array element concerned, as a student would write it: "sA[3, 4]".
         blocks: the blocks of the threads, as (x, y, z), where they are different ones.
-        values: a sentence with numbers that come from the inputs: what came out, what should have.
-            It is for whoever may know the inputs: not on a page that was graded on hidden ones.
-            No number of that kind stands in `message` or `hint`.
     """
 
     code: str
@@ -286,7 +283,6 @@ class Finding:
     threads: tuple[tuple[int, ...], ...] = ()
     cell: str = ""
     blocks: tuple[tuple[int, ...], ...] = ()
-    values: str = ""
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
@@ -294,12 +290,7 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line is not None else ""
-        return f"{where}{self.full_message}"
-
-    @property
-    def full_message(self) -> str:
-        """The message with the numbers that come from the inputs."""
-        return f"{self.message} {self.values}".rstrip()
+        return f"{where}{self.message}"
 
 
 def finding(

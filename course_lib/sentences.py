@@ -9,17 +9,17 @@ needs a fact takes the fact. This module imports nothing else of the course.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from types import NoneType
-from typing import Literal
+from typing import Literal, get_args
 
 # A student at home; a student whose answer was graded on inputs that are nobody's to know; and
 # whoever grades, and may know all of them.
 Audience = Literal["student", "graded student", "instructor"]
 
-STUDENTS: tuple[Audience, Audience] = ("student", "graded student")
+AUDIENCES: tuple[Audience, ...] = get_args(Audience)
 _FACT = re.compile(r"\{(\w+)\}")
 
 
@@ -36,41 +36,45 @@ class Sentence(str, Told):
 
     Attributes:
         template: the words, with {names} of facts in them.
-        graded: the words for a student whose answer was graded, where they are others.
+        others: those for other readers, where they are others.
         facts: by name, what the words say: text, numbers, sentences, or anything that is `Told`.
     """
 
     template: str
-    graded: str
+    others: Mapping[Audience, str]
     facts: Mapping[str, object]
 
-    def __new__(cls, template: str, graded: str, facts: Mapping[str, object]) -> Sentence:
+    def __new__(
+        cls, template: str, others: Mapping[Audience, str], facts: Mapping[str, object]
+    ) -> Sentence:
         self = super().__new__(cls, render(template, facts, "student"))
-        self.template, self.graded, self.facts = template, graded, facts
+        self.template, self.others, self.facts = template, others, facts
         return self
 
-    def __getnewargs__(self) -> tuple[str, str, Mapping[str, object]]:  # to copy or to send it
-        return self.template, self.graded, self.facts
+    def __getnewargs__(self) -> tuple[str, Mapping[Audience, str], Mapping[str, object]]:
+        return self.template, self.others, self.facts  # to copy or to send it
 
     def told(self, audience: Audience) -> str:
         """The same for another reader."""
-        is_graded = audience == "graded student" and self.graded
-        return render(self.graded if is_graded else self.template, self.facts, audience)
+        return render(self.others.get(audience, self.template), self.facts, audience)
 
 
-def say(template: str, *, graded: str = "", **facts: object) -> Sentence:
+def say(template: str, *, graded: str = "", instructor: str = "", **facts: object) -> Sentence:
     """A sentence of these facts: say("{array} ends at {last}.", array="A", last=9).
 
     Args:
         template: the words; a name in braces stands for the fact of that name.
         graded: the words on a page about inputs that were drawn for grading, where they may say
             less. Of every fact in them, `told` has decided what stands there.
+        instructor: the words for whoever grades, where they say more, or say it to nobody.
         facts: text, numbers, other sentences, or anything that is `Told`.
 
     Raises:
         KeyError: for a name in braces that is no fact.
     """
-    return Sentence(template, graded, {name: _kept(fact) for name, fact in facts.items()})
+    others: dict[Audience, str] = {"graded student": graded, "instructor": instructor}
+    kept = {name: _kept(fact) for name, fact in facts.items()}
+    return Sentence(template, {who: text for who, text in others.items() if text}, kept)
 
 
 def _kept(fact: object) -> object:
@@ -83,7 +87,16 @@ def _kept(fact: object) -> object:
 def one_after_another(said: Iterable[str]) -> Sentence:
     """Several sentences as one."""
     facts = {f"part_{number}": each for number, each in enumerate(said)}
-    return Sentence(" ".join(f"{{{name}}}" for name in facts), "", facts)
+    return Sentence(" ".join(f"{{{name}}}" for name in facts), {}, facts)
+
+
+def with_values(said: str, values: str) -> str:
+    """A sentence, and one of numbers that come from the inputs.
+
+    An answer could carry an input out in what it computes, so a student whose answer was graded is
+    not told the second one.
+    """
+    return say("{said} {values}", graded="{said}", said=said, values=values) if values else said
 
 
 def render(template: str, facts: Mapping[str, object], audience: Audience) -> str:
@@ -96,17 +109,21 @@ def told(fact: object, audience: Audience) -> str:
     return fact.told(audience) if isinstance(fact, Told) else str(fact)
 
 
-def in_words(home: str, graded: str, facts: Mapping[str, object] | None = None) -> str:
+def whole(said: str, audience: Audience) -> str:
+    """A finding's sentence as it stands on a page: with a capital, unless a name begins it."""
+    return Capital(said).told(audience)
+
+
+def in_words(wordings: Sequence[str], facts: Mapping[str, object] | None = None) -> Sentence:
     """A sentence of which the wordings stand for themselves, for whoever shortens or keeps them.
 
     Args:
-        home: the text as a student reads it at home.
-        graded: the text for a student whose answer was graded.
+        wordings: the text for each of `AUDIENCES`.
         facts: those that it had; they go on being known.
     """
-    if home == graded and not facts:
-        return home
-    return Sentence("{home}", "{graded}", {**(facts or {}), "home": home, "graded": graded})
+    home, graded, instructor = wordings
+    kept = {**(facts or {}), "home": home, "graded": graded, "instructor": instructor}
+    return Sentence("{home}", {"graded student": "{graded}", "instructor": "{instructor}"}, kept)
 
 
 def facts_of(said: object) -> Mapping[str, object]:

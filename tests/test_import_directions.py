@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
+    "two_copies": {"emulator", "errors", "runtime", "timing"},
     "memory_levels": {"devices", "emulator"},
     "ceilings": {"devices", "emulator", "machine_code"},
     "roofline": {"ceilings", "devices"},
@@ -45,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "intrinsics": set(),
     "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
     "figures": {
-        "callers", "curriculum", "devices", "emulator", "entries", "errors", "findings",
+        "callers", "curriculum", "devices", "emulator", "entries", "errors", "exercise", "findings",
         "measurements",
         "memory_levels", "occupancy", "own_ladder", "roofline", "web",
     },
@@ -82,7 +83,7 @@ ALLOWED: dict[str, set[str]] = {
     "quiz": {"questions"},
     "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},
-    "book": {"building", "curriculum", "questions", "tab", "web"},
+    "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
         "roofline", "runtime", "timing",

@@ -79,6 +79,12 @@ def test_a_solved_lesson_passes_every_check(tmp_path, number):
     assert said.status == 0, said.text
 
 
+def test_every_lesson_with_a_solved_form_is_run_in_it():
+    forms = {number: read(path)["cells"] for number, path in LESSON.items()}
+    two = [number for number, cells in forms.items() if guessed(solved(cells), number) != cells]
+    assert two == DO_FIRST
+
+
 @pytest.mark.slow
 @pytest.mark.notebook
 def test_a_verdict_that_is_not_passed_stops_a_solved_lesson(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.sentences import Capital, Index, facts_of, in_words, say, told
+from course_lib.sentences import Capital, Index, facts_of, in_words, say, told, whole, with_values
 
 
 def test_a_sentence_is_text_with_its_facts() -> None:
@@ -34,6 +34,24 @@ def test_each_reader_is_told_what_is_meant_for_them() -> None:
     assert told("plain", "graded student") == "plain"
 
 
+def test_values_are_for_those_who_may_know_the_inputs() -> None:
+    said = with_values("the sum is wrong.", "C[0] is 7.")
+    assert said == told(said, "instructor") == "the sum is wrong. C[0] is 7."
+    assert told(said, "graded student") == "the sum is wrong."
+    assert with_values("the sum is wrong.", "") == "the sum is wrong."
+
+
+def test_whoever_grades_is_told_in_other_words() -> None:
+    said = say("{seen}", instructor="{seen} Seen on {sizes}.", seen="it leaves A.", sizes="1 x 1")
+    assert said == told(said, "graded student") == "it leaves A."
+    assert told(said, "instructor") == "it leaves A. Seen on 1 x 1."
+
+
+def test_a_sentence_has_a_capital_unless_a_name_begins_it() -> None:
+    assert whole("thread 3 waits.", "student") == "Thread 3 waits."
+    assert whole(say("{cell} is read.", cell="sA[3]"), "instructor") == "sA[3] is read."
+
+
 @pytest.mark.parametrize(
     ("index", "far"),
     [
@@ -54,7 +72,7 @@ def test_only_an_index_far_outside_is_withheld(index: Index, far: bool) -> None:
 def test_text_of_an_answer_is_no_template(text: str) -> None:
     said = say("It calls {name}.", name=text)
     assert said == f"It calls {text}." == told(said, "graded student")
-    assert in_words(text, f"{text}!").told("graded student") == f"{text}!"
+    assert in_words([text, f"{text}!", text]).told("graded student") == f"{text}!"
 
 
 def test_a_sentence_can_be_copied_and_sent() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from course_lib.commands import lab, working_copies
 from course_lib.commands.working_copies import NOTE, make, told_of
+from course_lib.curriculum import PATHFINDER
 
 ROOT = Path(__file__).parents[1]
 LESSON = "notebooks/00_start_here.ipynb"
@@ -40,6 +41,13 @@ def test_copies_are_made_at_first_use_and_not_again(root: Path) -> None:
     assert make(root) == [] and copy.read_text() == "my own work"
     left = {path.name for path in (root / "my").rglob("*") if path.is_file()}
     assert left == {"00_start_here.ipynb", NOTE}, "nothing unfinished stays behind"
+
+
+def test_what_leads_copies_to_the_library_is_as_new_as_the_course(root: Path) -> None:
+    for text in ("old", "new"):
+        (root / "notebooks" / PATHFINDER).write_text(text)
+        assert make(root) == []
+        assert (root / "my/notebooks" / PATHFINDER).read_text() == text
 
 
 def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:

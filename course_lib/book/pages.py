@@ -14,15 +14,12 @@ from typing import Any
 from course_lib.book.live import alive
 from course_lib.building.notebook import Cell, Notebook, source, tags
 from course_lib.building.predictions import QUESTION, prediction_placed
-from course_lib.building.project import Project
 from course_lib.building.tasks import PICTURE
-from course_lib.curriculum import EXERCISES, Lesson
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
-_NO_ADDRESS = re.compile(r"\*This copy of the course has no address yet[^\n]*\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
 _SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
@@ -46,7 +43,7 @@ def _cell(cell: Cell) -> Cell:
         return _with_words(_picture_alone(cell))
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
-        text = _NO_ADDRESS.sub("", _BADGE.sub("", text))
+        text = _BADGE.sub("", text)
     return {**cell, "source": _SUMMARY.sub(_with_code, text)}
 
 
@@ -81,73 +78,3 @@ def _with_words(cell: Cell) -> Cell:
 
 def _has_words(output: dict[str, Any]) -> bool:
     return "alt" in output.get("metadata", {}).get("image/png", {})
-
-
-def front_page(project: Project, ladder: str) -> str:
-    """The first page, in MyST Markdown: what the course is, its lessons, and how to run them.
-
-    Args:
-        project: the checkout.
-        ladder: the picture of the ladder as a line of Markdown, with its words.
-    """
-    rows = "\n".join(_row(each) for each in project.lessons)
-    pages = "\n".join(_toc_entry(each) for each in project.lessons)
-    return FRONT.format(ladder=ladder, rows=rows, pages=pages, clone=_clone(project))
-
-
-def _row(lesson: Lesson) -> str:
-    tasks = ", ".join(EXERCISES[name].title.lower() for name in lesson.exercises)
-    task = f"[{tasks}](exercises/{lesson.stem}.ipynb)" if tasks else ""
-    title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
-    return f"| {title} | {lesson.minutes} | {task} |"
-
-
-def _toc_entry(lesson: Lesson) -> str:
-    entries = [f"notebooks/{lesson.stem}"]
-    if lesson.exercises:
-        entries.append(f"exercises/{lesson.stem}")
-    return "\n".join(entries)
-
-
-def _clone(project: Project) -> str:
-    if not project.has_address:
-        return "python3 course.py lab      # in the folder of the course"
-    name = project.repository.split("/")[1]
-    return (
-        f"git clone https://github.com/{project.repository}\n"
-        f"cd {name}\n"
-        "python3 course.py lab      # JupyterLab at the first lesson"
-    )
-
-
-FRONT = """\
-# Matmul Ladder
-
-Learn GPU programming one matrix-multiplication kernel at a time: from a naive kernel to tensor
-cores, in Python (`numba.cuda`), with or without a GPU.
-
-{ladder}
-
-## The lessons
-
-| lesson | minutes | exercise |
-|---|---|---|
-{rows}
-
-## Read here, run there
-
-This book shows the lessons with the outputs of a real run: the counts are the emulator's, exact
-and the same on every machine. The figures to play with and the quick checks work on these pages.
-To run the cells, to write kernels and to have them checked, take the course itself:
-
-```
-{clone}
-```
-
-```{{toctree}}
-:hidden:
-:maxdepth: 1
-
-{pages}
-```
-"""

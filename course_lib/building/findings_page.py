@@ -17,7 +17,7 @@ from pathlib import Path
 
 from course_lib.building.templates import ANY, templates
 from course_lib.findings import CODES
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, EXAMPLES = "docs/findings.md", "docs/findings_examples.json"
@@ -83,7 +83,7 @@ def example_of(code: str, root: Path) -> Example | None:
                 return {
                     "answer": f"{path.parent.name}/{path.name}",
                     "line": line,
-                    "message": told(Capital(found.message), "student"),
+                    "message": whole(found.message, "student"),
                     "hint": str(found.hint),
                 }
     return None

@@ -17,58 +17,46 @@ from course_lib.curriculum import EXERCISES, Lesson, Task
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 README_BEGIN, README_END = "<!-- BEGIN LESSONS -->", "<!-- END LESSONS -->"
-NO_ADDRESS = "This copy of the course has no address yet"
 _LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\((?!https?:)([^)\s]+\.ipynb)\)")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^)\s]*\)\)")
 
-# The blank lines are the formatter's. A traceback shows the failed line with its comment.
+# A traceback shows the failed line with its comment. The blank line is the formatter's.
 _SETUP = """\
-import sys
-
-sys.path += ["..", "../.."]
-import course_lib  # not found? Get the whole course, and run `python3 course.py lab` in its folder
+import course_lib  # {missing}
 
 course_lib.start({lesson})"""
-_SETUP_ANYWHERE = """\
-import sys
-from importlib.util import find_spec
-from subprocess import run
-
-sys.path += ["..", "../.."]
-if find_spec("course_lib") is None:  # on Colab: fetch it, and leave everything else as it is
-    archive = "{archive}"
-    pip = run([sys.executable, "-m", "pip", "install", "--no-deps", archive], capture_output=True)
-    missing = {missing}
-    if pip.returncode:
-        raise ImportError(missing if b" 404 " in pip.stderr else pip.stderr.decode())
-import course_lib
-
-course_lib.start({lesson})"""
+# Beside a notebook of a checkout lies a course_lib.py that finds the library; on Colab there is
+# nothing beside it. `!pip` is the kernel's own there, and says by itself what has failed.
+_FETCH = """\
+if "google.colab" in str(get_ipython()):  # elsewhere: `python3 course.py lab` in the whole course
+    !pip install --quiet --no-deps {archive}
+"""
+_NOT_FOUND = "not found? Get the whole course, and run `python3 course.py lab` in its folder"
 _NUMBERS = (
     "No One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen Fifteen"
 ).split()
 
 
 def setup_cell(project: Project, number: str = "") -> Cell:
-    """The first code cell: four lines, or up to 14 where it also fetches the course for Colab.
+    """The first code cell: two lines, or four where it also fetches the course for Colab.
 
     Args:
         project: the checkout.
         number: of the lesson that begins; none in an exercise or a solution.
     """
     lesson = f'"{number}"' if number else ""
-    text = _SETUP.format(lesson=lesson)
+    text = _SETUP.format(lesson=lesson, missing=_missing(project))
     if project.has_address:
-        text = _SETUP_ANYWHERE.format(
-            lesson=lesson, archive=project.archive, missing=_missing(project)
-        )
+        text = _FETCH.format(archive=project.archive) + text
     # What start() prints depends on the machine.
     return code(text, "nbval-ignore-output", "setup", id="setup")
 
 
 def _missing(project: Project) -> str:
-    """What GitHub does not have where it says 404, as a literal."""
-    return f'"404: {project.ref} of {project.repository} is not pushed, or not public"'
+    """What to do where the library is not found: for Colab, what GitHub says 404 of."""
+    if not project.has_address:
+        return _NOT_FOUND
+    return f"404? {project.ref} of {project.repository} is not pushed, or not public"
 
 
 def badge(project: Project, path: str) -> str:
@@ -153,21 +141,27 @@ def with_generated_cells(
 
 
 def readme_table(project: Project, existing: set[str]) -> str:
-    """The lessons as a table; `existing` holds the paths of the notebooks that there are."""
-    rows = ["| lesson | minutes | exercise | launch |", "|---|---|---|---|"]
+    """The lessons as a table, with badges where there is an address for them to lead to.
+
+    Args:
+        project: the checkout.
+        existing: the paths of the notebooks that there are.
+    """
+    rows = [["lesson", "minutes", "exercise", "launch"], ["---"] * 4]
     for each in project.lessons:
         path, exercise = f"notebooks/{each.stem}.ipynb", f"exercises/{each.stem}.ipynb"
         if path in existing:
             names = ", ".join(f"`{name}`" for name in each.exercises)
-            task = f"[{names}]({exercise}) {badge(project, exercise)}" if names else ""
+            task = f"[{names}]({exercise})" if names else ""
+            if names and project.has_address:
+                task += f" {badge(project, exercise)}"
             title = f"[{each.number} · {each.title}]({path})"
-            rows.append(f"| {title} | {each.minutes} | {task} | {badge(project, path)} |")
+            rows.append([title, f"{each.minutes}", task, badge(project, path)])
+    columns = 4 if project.has_address else 3
+    table = "\n".join(f"| {' | '.join(row[:columns])} |" for row in rows)
     if not project.has_address:
-        rows += ["", f"{NO_ADDRESS}: the badges lead nowhere until a maintainer has run"]
-        rows[-1] += " `python3 course.py build --repository OWNER/NAME`."
-    else:
-        rows += ["", f"Or all of it [on Binder]({project.binder}), with the emulator."]
-    return "\n".join(rows)
+        return table
+    return f"{table}\n\nOr all of it [on Binder]({project.binder}), with the emulator."
 
 
 def addressed(text: str, project: Project, table: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from course_lib.building.exercises import answer_cells, stub
 from course_lib.building.notebook import BuildError, code_cells, read, source
-from course_lib.curriculum import EXERCISES, LESSONS, Lesson, lesson_with_parts
+from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lesson_with_parts
 
 MARK = ".matmul-ladder-release"  # a folder that holds it was made here, so it may be replaced
 
@@ -181,6 +181,7 @@ def _lesson_path(each: Lesson) -> str:
 
 def _notebooks(root: Path, lessons: Iterable[Lesson]) -> Iterator[str]:
     """The notebooks of the bundle; an exercise has to be as unsolved as it was made."""
+    yield from (f"{folder}/{PATHFINDER}" for folder in ("notebooks", "exercises"))
     for each in lessons:
         yield _lesson_path(each)
         if each.exercises:

@@ -122,7 +122,7 @@ def _opening_rules(cells: list[Cell]) -> Iterator[str]:
         yield f"cell {cells[0]['id']}: the header is the title and one line"
     setup = next(cell for cell in cells if cell["cell_type"] == "code")
     lines = [line for line in source(setup).splitlines() if line.strip()]
-    if not has_badge and ("setup" not in tags(setup) or len(lines) > SETUP_LINES):
+    if "setup" not in tags(setup) or len(lines) > SETUP_LINES:
         yield f"cell {setup['id']}: {len(lines)} lines of setup; {SETUP_LINES} are enough"
 
 

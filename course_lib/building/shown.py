@@ -79,7 +79,8 @@ def words_of(question: Question) -> list[str]:
 
 
 def said_on_passing(task: Task) -> str:
-    return "\n\n".join(filter(None, (task.meaning, task.another)))
+    seen = task.values.shows if task.values else ""
+    return "\n\n".join(filter(None, (task.meaning, seen, task.another, task.compared)))
 
 
 def _of_cell(cell: Cell, questions: Mapping[str, Question]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ told where both can hold at once. Nothing of the library is run.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ SPEAKING = ("emulator", "diagnosis", "arguments.py", "checking.py", "runtime.py"
 DEEPEST = 6  # names and functions that are followed from one sentence
 ANY = "any"  # what a finding of whichever code is told besides
 
+_FACT = re.compile(r"\{\w+\}")  # alone, it has no words of its own
 RACES = tuple(code for code in CODES if code.startswith("race-"))
 
 Holds = Mapping[str, object]  # what has to hold for a value: by test, table or call
@@ -105,7 +107,7 @@ class Followed:
             ):
                 written = _argument(node, place, name)
                 for said, holds in self._values(written, 0) if written else ():
-                    if not said or not _agree(here, holds):
+                    if not said or _FACT.fullmatch(said) or not _agree(here, holds):
                         continue
                     text = said if is_hint else call.around.format(said=said)
                     for code, also in codes:
@@ -128,7 +130,7 @@ class Followed:
         match node:
             case ast.Constant(value=str(text)):
                 return [(text, {})]
-            case ast.Call(func=ast.Name(id="say"), args=[template, *_]):
+            case ast.Call(func=ast.Name(id="say" | "with_values"), args=[template, *_]):
                 return self._values(template, depth + 1)
             case ast.Call(func=ast.Name(id=name)) if name in self.functions:
                 return self._returned(self.functions[name], None, depth)

@@ -17,7 +17,7 @@ from course_lib.building.notebook import Notebook, code_cells, markdown_cells, r
 from course_lib.building.predictions import QUESTION
 from course_lib.building.shown import words_of
 from course_lib.building.tasks import HINTS, task_of, tasks_of
-from course_lib.curriculum import LESSONS, Lesson
+from course_lib.curriculum import LESSONS, Lesson, Task
 from course_lib.questions import of_lesson
 from course_lib.questions.kinds import Question
 
@@ -30,7 +30,8 @@ class Count:
         lesson: its number.
         cells: words in Markdown cells; questions and folded hints stand in the next two.
         questions: words of its quick checks and predictions: choices, reasons, hints and reveals.
-        tasks: words that its tasks say if asked or passed: hints and meanings.
+        tasks: words that its tasks say if asked or passed: hints, meanings, comparisons, and what
+            is seen in a picture of values.
         code_lines: lines that are not blank in its code cells.
         placed: how many tasks it has.
         typed: lines that its tasks ask for, by their par.
@@ -54,7 +55,7 @@ def count(
     """The numbers of one lesson, from its notebooks and its questions."""
     placed = tasks_of(notebook["cells"])
     prose = [cell for cell in markdown_cells(notebook) if not {QUESTION, HINTS} & set(tags(cell))]
-    said = [text for task in placed for text in (*task.hints, task.meaning)]
+    said = [text for task in placed for text in _said(task)]
     return Count(
         lesson.number,
         cells=sum(len(source(cell).split()) for cell in prose),
@@ -65,6 +66,10 @@ def count(
         typed=sum(task.par for task in placed),
         before=_before_the_first_answer(notebook, exercise),
     )
+
+
+def _said(task: Task) -> tuple[str, ...]:
+    return (*task.hints, task.meaning, task.compared, task.values.shows if task.values else "")
 
 
 def counts(root: Path) -> list[Count]:

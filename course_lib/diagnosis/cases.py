@@ -20,6 +20,7 @@ from course_lib.diagnosis.scan import RUN, diagnose_scan, run_sums
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
 from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
+from course_lib.sentences import Audience, Told
 
 Array = np.ndarray
 
@@ -31,6 +32,11 @@ NAN, ODD = float("nan"), -7251.625
 # each budget is several times what the most laborious right answer needs.
 STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000, "long": 25_000}
 FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000, "long": 5_000}
+ORDERS = {
+    "lockstep": "warps in step",
+    "warps": "warp after warp",
+    "shuffled": "warps shuffled",
+}
 # How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
 LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
@@ -79,6 +85,35 @@ class Case:
     def label(self, problem: Problem) -> str:
         """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
         return problem.label(self.shape)
+
+
+@dataclass(frozen=True)
+class SeenLaunch(Told):
+    """A launch as a fact of what is said of an answer.
+
+    A student is told its sizes; whoever grades, all that it takes to make it again.
+
+    Attributes:
+        case: what was tried.
+        label: its sizes.
+        grid, block: as it was launched, x first.
+        seed: what drew the shapes and inputs.
+    """
+
+    case: Case
+    label: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    seed: int
+
+    def told(self, audience: Audience) -> str:
+        """ "(33 x 37) @ (37 x 19)", and for an instructor how it was launched, on what."""
+        if audience != "instructor":
+            return self.label
+        return (
+            f"{self.label} (grid {self.grid}, block {self.block}, {ORDERS[self.case.schedule]}, "
+            f"seed {self.seed}, draw {self.case.draw})"
+        )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from course_lib.diagnosis import at_a_glance, causes, requirements
 from course_lib.diagnosis.cases import (
     Case,
     Problem,
+    SeenLaunch,
     expected_of,
     make_inputs,
 )
@@ -45,7 +46,7 @@ from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.entries import axes
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.sentences import Line, Sentence, say, with_values
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)
@@ -482,7 +483,7 @@ class Examination:
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
         if doubtful and cause is None:
-            cause = self.short_loop(trials, faults)
+            cause = self.short_loop(trials, faults) or (limit if _empties(trials) else None)
             faults = causes.in_order(faults) if cause else faults
         found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
@@ -495,6 +496,7 @@ class Examination:
         if exact is not None and (numbers_right or works):
             exercise = self.exercise
             costs = requirements.judge(exercise, self.measured(exact))
+            costs = [self.on_launch(exact, each) for each in costs]
             if not any(each.severity == "error" for each in costs):
                 costs += self.costs_at_edges(trials)
             # In a task, what is not asked for is not yet anybody's worry.
@@ -564,7 +566,7 @@ class Examination:
         ]
         if site.kind == "axis" and beyond:
             return room_finding(site, self.source, beyond[0]), warnings
-        label = wrong[0].case.label(self.problem)
+        label = self.launched_as(wrong[0])
         return limit_finding(site, self.source, label, wrong[0].outcome), warnings
 
     def faults_of(self, trial: Trial) -> list[Finding]:
@@ -591,12 +593,15 @@ class Examination:
                 each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
             if each.code == APART:
                 each = explain_divergence(each, self.source)
-            if each.code == APART or (each.code in SHOWN_WITH_SIZES and not trial.case.exact):
-                sizes = trial.case.label(self.problem)
-                message = say("{seen} Seen on {sizes}.", seen=each.message, sizes=sizes)
-                each = replace(each, message=message)
-            found.append(each)
+            is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
+            message = seen_on(self.launched_as(trial), each.message, each.code == APART or is_shown)
+            found.append(replace(each, message=message))
         return found
+
+    def launched_as(self, trial: Trial) -> SeenLaunch:
+        """A launch as a fact of a sentence."""
+        grid, block = trial.profile.grid, trial.profile.block
+        return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
 
     def _reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape rounded up to whole tiles: how far threads and tiles reach."""
@@ -673,11 +678,8 @@ class Examination:
         """A slip as a finding, with its line."""
         trail = trail or self.trail(trial.case)
         place = locate(slip, self.source, trail, self.names, self.exercise.parameters)
-        message = place.message or slip.message
-        if not trial.case.exact:
-            message = say(
-                "{seen} Seen on {sizes}.", seen=message, sizes=trial.case.label(self.problem)
-            )
+        said = seen_on(self.launched_as(trial), place.message or slip.message, not trial.case.exact)
+        message = with_values(said, slip.values)
         hint = slip.hint
         if place.code == "wrong-bounds-check" and slip.code != place.code:
             hint = "For which elements is this test true, and for which should it be?"
@@ -692,7 +694,11 @@ class Examination:
                 hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
         code = place.code or slip.code
         hint = place.hint or hint
-        return finding(code, message, place.line, hint, "error", values=slip.values)
+        return finding(code, message, place.line, hint, "error")
+
+    def on_launch(self, trial: Trial, each: Finding) -> Finding:
+        """A finding of which a student is not told the launch."""
+        return replace(each, message=seen_on(self.launched_as(trial), each.message, False))
 
     @property
     def letters(self) -> dict[str, tuple[str, ...]]:
@@ -716,8 +722,7 @@ class Examination:
         ]
         for site in self.limits.loops_of(turns) if not rest else ():
             if site.node in around:
-                label = trial.case.label(self.problem)
-                return limit_finding(site, self.source, label, trial.outcome)
+                return limit_finding(site, self.source, self.launched_as(trial), trial.outcome)
         return None
 
     def multiplied_apart(self, trail: Trail) -> Finding | None:
@@ -775,12 +780,12 @@ class Examination:
                     array=C,
                     inputs=inputs,
                 )
-                values = f"{C}[{at}] is {value:.6g} in any case."
+                said = with_values(message, f"{C}[{at}] is {value:.6g} in any case.")
                 hint = say(
                     "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
                 )
                 line = lines[-1] if lines else None
-                return finding("hardcoded-answer", message, line, hint, values=values)
+                return self.on_launch(trial, finding("hardcoded-answer", said, line, hint))
         return None
 
     def stale(self, wrong: Sequence[Trial]) -> Finding | None:
@@ -790,7 +795,7 @@ class Examination:
                 message = say(
                     "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
                     "holds the value of an earlier tile.",
-                    sizes=trial.case.label(self.problem),
+                    sizes=self.launched_as(trial),
                     thread=read.thread,
                     cell=read.cell,
                     line=Line(read.line),
@@ -814,13 +819,13 @@ class Examination:
         place = where(~outcome.right, outcome.sizes)
         message = say(
             "Wrong on {sizes}, in {place}. None of the usual slips explains the numbers.",
-            sizes=trial.case.label(self.problem),
+            sizes=self.launched_as(trial),
             place=place,
         )
         hint = "Work out that one element by hand, step by step."
         lines = self.trail(trial.case).store_lines[self.names[-1]]
         line = lines[-1] if lines else self.source.kernel.lineno
-        return finding("wrong-result", message, line, hint, values=f"{by_how_much(outcome)}.")
+        return finding("wrong-result", with_values(message, f"{by_how_much(outcome)}."), line, hint)
 
     def written_inputs(self, trials: Sequence[Trial]) -> list[Finding]:
         """The finding for an answer that changes A or B."""
@@ -866,6 +871,13 @@ class Examination:
         return try_on_gpu(native, self.problem, self.launch, self.seed, run, self.names)
 
 
+def seen_on(launch: SeenLaunch, said: str, is_told: bool) -> Sentence:
+    """A sentence and the launch that showed it; whoever grades is told that one in any case."""
+    if is_told:
+        return say("{seen} Seen on {launch}.", seen=said, launch=launch)
+    return say("{seen}", instructor="{seen} Seen on {launch}.", seen=said, launch=launch)
+
+
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
     """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
     written = ~first.untouched
@@ -881,6 +893,16 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
         seen[each.code] += 1
         if seen[each.code] <= MOST_OF_A_CODE:
             yield each
+
+
+def _empties(trials: Sequence[Trial]) -> bool:
+    """Is all disorder that a long launch reads cells that stayed empty, as beyond a limit?"""
+    return all(
+        each.code == "uninitialised-read" and trial.case.along is not None
+        for trial in trials
+        for each in trial.errors
+        if each.code in causes.DISORDER
+    )
 
 
 def _right_but_for_races(trial: Trial) -> bool:

@@ -214,7 +214,7 @@ def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
     return unit * (first + math.ceil((1 - reached[first]) / each) - 1) + 1
 
 
-def limit_finding(site: Site, source: Source, label: str, outcome: Outcome) -> Finding:
+def limit_finding(site: Site, source: Source, label: object, outcome: Outcome) -> Finding:
     """The finding for an answer that is right only up to a limit; `label` names the sizes."""
     code, what, hint = _words(site, source)
     place = where(~outcome.right, outcome.sizes)

@@ -675,7 +675,16 @@ def _integer(
     for statement in source.additions():
         if any(isinstance(part, ast.FloorDiv) for part in ast.walk(statement)):
             return Place(statement.lineno)
+    for node in source.walk():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+            if any(_is_element(part, names) for part in ast.walk(node)):
+                return Place(node.lineno)
     return _start(slip, details, source, trail, names)
+
+
+def _is_element(node: ast.AST, names: Sequence[str]) -> bool:
+    """Is it an element of one of the arrays, and no entry of a shape?"""
+    return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in names
 
 
 def _attention(

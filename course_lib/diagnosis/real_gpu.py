@@ -15,7 +15,7 @@ from course_lib.curriculum import Launch
 from course_lib.diagnosis.cases import Case, Problem, make_inputs
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import say, with_values
 
 GUARD = 4096  # elements before and after an array
 PATTERN = 31337.0
@@ -77,7 +77,8 @@ def _try(
         where=where(~outcome.right, outcome.sizes),
     )
     hint = "Does anything depend on the size of the problem, or on the order of the threads?"
-    return finding("wrong-result", message, None, hint, values=f"{by_how_much(outcome)}.")
+    said = with_values(message, f"{by_how_much(outcome)}.")
+    return finding("wrong-result", said, None, hint)
 
 
 def guarded(array: np.ndarray) -> tuple[Any, Any]:

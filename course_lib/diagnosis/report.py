@@ -10,7 +10,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis.launch_choice import Launched
 from course_lib.diagnosis.points import earned_points
 from course_lib.findings import CODES, Finding, by_importance
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 
 WIDTH = 96
 MOST_LINES = 15  # of a printed verdict
@@ -133,7 +133,7 @@ def _entry(each: Finding) -> list[str]:
     where = f"Line {each.line}" if each.line is not None else "The answer"
     kind = "" if each.severity == "error" else " (a warning)"
     lines = _paragraph("", f"{where}: {CODES[each.code].title}{kind} [{each.code}]")
-    lines += _paragraph("  ", f"{told(Capital(each.message), 'student')} {each.values}")
+    lines += _paragraph("  ", whole(each.message, "student"))
     if each.hint:
         lines += _paragraph("  Look at: ", each.hint)
     return lines

@@ -37,7 +37,7 @@ class Slip:
             "steps", "start", "integer") and, where it matters, the array and "row" or "column".
         steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
             the numbers show, if those after them are missing.
-        values: a sentence with numbers that come from the inputs; see Finding.
+        values: a sentence with numbers that come from the inputs; see `sentences.with_values`.
     """
 
     code: str

@@ -135,6 +135,7 @@ class Sheet:
             ha="center",
             color=style.GREY if is_quiet else style.INK,
             fontweight="bold" if is_lit else "normal",
+            fontsize=style.SMALL * min(1, 3 / max(1, len(text))),  # three digits fill a cell
             zorder=4,
         )
 

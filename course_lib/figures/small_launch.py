@@ -201,11 +201,12 @@ def _filled(
 def _simple(count: int, place: int, terms: int) -> np.ndarray:
     """The numbers of the input that stands at this place among the inputs.
 
-    Where so many terms are summed that the sums would get long, zeros and ones.
+    Where so many terms are summed that the sums would get long, ones and twos: a zero would hide
+    that the number it meets is needed.
     """
     if terms:
         few = np.resize(_FEW[5 * place :] + _FEW[: 5 * place], count)
-        return few % 2 if terms > _MOST_TERMS else few
+        return 1 + few % 2 if terms > _MOST_TERMS else few
     if place:
         return 10**place * (1 + np.arange(count) % 9)
     return np.resize(_DIGITS, count)

@@ -26,6 +26,7 @@ from course_lib.figures.origins import (
 )
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
+from course_lib.figures.thread_square import draw_square
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
@@ -42,7 +43,8 @@ def wanted(task_id: str) -> Picture:
     """What a task asks for: the arrays with small numbers, and what should come out of them.
 
     One element of the output is picked out, with the elements of the inputs that it comes from.
-    For a plain function: some calls, and what they should return.
+    Of large tiles: the outputs of one thread. For a plain function: some calls, and what they
+    should return.
 
     Args:
         task_id: such as "put_seven".
@@ -55,7 +57,9 @@ def wanted(task_id: str) -> Picture:
         raise NoPicture(f"There is no task {task_id!r}; there are {', '.join(TASKS)}.")
     if not task.has_picture:
         raise NoPicture(f"There is no picture for {task_id}.")
-    return _drawn_launch(task) if task.kind.is_launched else _drawn_calls(task)
+    if not task.kind.is_launched:
+        return _drawn_calls(task)
+    return draw_square(task) if task.is_large else _drawn_launch(task)
 
 
 # --- kernels ------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Draw what a student's own kernel did: which thread wrote which element, and what that took.
 
 The kernel of a task runs on the emulator with small arrays, whose last block sticks out over the
-edge where the task's sizes are free. Everything that is drawn is read from its trace.
+edge where the task's sizes are free. Everything that is drawn is read from its trace. Of a plain
+function, its values are drawn instead (own_values).
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import textwrap
 
 from course_lib.callers import as_launched
 from course_lib.curriculum import TASKS
-from course_lib.emulator import KernelRejected, kernel_from
+from course_lib.emulator import Kernel, KernelRejected, kernel_from
+from course_lib.emulator.parse import plain_from
 from course_lib.figures import style
+from course_lib.figures.own_values import draw_values
 from course_lib.figures.picture import Picture
 from course_lib.figures.run_facts import OwnRun, counted
 from course_lib.figures.run_grids import Grids
@@ -30,15 +33,19 @@ def own_run(task_id: str, kernel: object) -> Picture:
     """Which thread of the student's kernel wrote which element, and what the launch asked for.
 
     Threads that write nothing are hatched. Where the task is about what a warp asks for, the
-    sectors that the first warp touches stand below.
+    sectors that the first warp touches stand below. Of a plain function: what it returns over its
+    inputs.
 
     Args:
         task_id: such as "add_ten".
-        kernel: the student's: decorated with `@cuda.jit`, or read from text.
+        kernel: the student's: decorated with `@cuda.jit`, a plain function, or read from text.
 
     Raises:
         NoPicture: if there is no such task, it has no launch, or this one can't be drawn.
     """
+    task = TASKS.get(task_id)
+    if task is not None and task.values is not None:
+        return draw_values(task, task.values, _plain(kernel))
     ran = OwnRun(_launched(task_id, kernel))
     drawing = Rows(ran) if ran.axes_of_output == 1 else Grids(ran)
     warps = WarpRequests(ran) if ran.is_about_warps else None
@@ -64,10 +71,19 @@ def _in_lines(counts: str) -> list[str]:
     return [line.replace(_NO_BREAK, " ") for line in textwrap.wrap(together, _MOST_LETTERS)]
 
 
+def _plain(function: object) -> Kernel:
+    try:
+        return plain_from(function)
+    except KernelRejected as rejected:
+        raise NoPicture(f"This function cannot be read: {rejected}") from None
+
+
 def _launched(task_id: str, kernel: object) -> SmallLaunch:
     task = TASKS.get(task_id)
     if task is None or not task.kind.is_launched:
         raise NoPicture(f"There is no picture of a run of {task_id!r}.")
+    if task.is_large:
+        raise NoPicture(f"{task_id} has too many elements to draw.")
     try:
         ran = launch_small(task, as_launched(task, kernel_from(kernel)), "running")
     except KernelRejected as rejected:

@@ -13,7 +13,7 @@ from course_lib.checking import examine_source
 from course_lib.errors import PlainError
 from course_lib.findings import CODES, Finding
 from course_lib.grading.records import Judgement
-from course_lib.sentences import in_words, told
+from course_lib.sentences import AUDIENCES, in_words, whole
 
 # An answer can make findings long (a name of a million letters), but not the gradebook.
 MOST_CHARACTERS = 2000
@@ -96,11 +96,10 @@ def verdict(judgement: Judgement) -> str:
 
 def _plain(found: Finding) -> Finding:
     message, hint = (
-        in_words(_shortened(each), _shortened(told(each, "graded student")))
-        for each in (found.message, found.hint)
+        in_words([_shortened(whole(said, audience)) for audience in AUDIENCES])
+        for said in (found.message, found.hint)
     )
-    values = _shortened(found.values)
-    return Finding(found.code, found.severity, message, found.line, hint, values=values)
+    return Finding(found.code, found.severity, message, found.line, hint)
 
 
 def _shortened(text: str) -> str:

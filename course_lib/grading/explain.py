@@ -11,6 +11,7 @@ from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import lost_by
 from course_lib.grading.settings import Settings
 from course_lib.grading.text import lines_to_show, number, one_line, visible
+from course_lib.sentences import whole
 
 WIDTH = 96
 TRIED = {
@@ -111,9 +112,7 @@ def _finding(each: Finding, rank: int) -> Iterator[str]:
     where = f"line {each.line}" if each.line is not None else "the answer"
     kind = "" if each.severity == "error" else " (a warning)"
     yield f"{rank}. {where}: {CODES[each.code].title}{kind} [{each.code}]"
-    yield from _wrapped("   ", each.full_message)
-    if each.hint:
-        yield from _wrapped("   Look at: ", each.hint)
+    yield from _wrapped("   ", whole(each.message, "instructor"))
 
 
 def _wrapped(start: str, text: str) -> list[str]:

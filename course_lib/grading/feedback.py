@@ -2,15 +2,14 @@
 
 What a page shows: the student's own text, sizes (shapes, launches), places and counts. What it
 never shows: a number that was drawn for the inputs, or that came out of them, rightly or wrongly:
-an answer could carry an input out in what it computes. Such numbers stand in a finding's `values`,
-which is for instructors; the seed stands in their report alone.
+an answer could carry an input out in what it computes. A finding's sentences leave them out for
+this reader, and tell them to instructors; the seed stands in the instructors' report alone.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from course_lib.curriculum import EXERCISES, PROPERTIES
 from course_lib.findings import CODES, Finding
@@ -21,7 +20,7 @@ from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import lost_by
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import as_html, lines_to_show, number, shortened
-from course_lib.sentences import told
+from course_lib.sentences import whole
 
 MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
 MOST_CHARACTERS = 1_000  # of a message
@@ -116,7 +115,8 @@ def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
     """What each property earned, and what cost it."""
     points, lost = settings.points_of(row.exercise), lost_by(judgement, settings)
     reasons = {lost.get(name, "") for name in points}
-    alike = reasons.pop() if len(reasons) == 1 else ""  # said once, above the table
+    # Said once, above the table.
+    alike = whole(reasons.pop(), "graded student") if len(reasons) == 1 else ""
     lines = ""
     for name, most in points.items():
         why = as_html(lost.get(name, "")) if not alike else ""
@@ -126,7 +126,7 @@ def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
             f"<tr><td><strong>{as_html(name)}</strong>: {as_html(PROPERTIES[name])}{why}</td>"
             f'<td class="number">{worth}</td></tr>'
         )
-    said = f"<p>{as_html(alike[0].upper() + alike[1:])}.</p>" if alike else ""
+    said = f"<p>{as_html(alike)}.</p>" if alike else ""
     head = '<tr><th>judged by</th><th class="number">points</th></tr>'
     return f"<h3>Points</h3>{said}<table><thead>{head}</thead><tbody>{lines}</tbody></table>"
 
@@ -179,18 +179,13 @@ def _finding(rank: int, each: Finding) -> str:
     """One finding in words; its number says in which order to mend."""
     kind = "Mistake" if each.severity == "error" else "Warning"
     where = f"line {each.line}" if each.line is not None else "the answer as a whole"
-    each = for_students(each)
-    message = shortened(each.message, MOST_CHARACTERS)
-    hint = as_html(shortened(each.hint, MOST_CHARACTERS))
+    message, hint = (
+        as_html(shortened(whole(said, "graded student"), MOST_CHARACTERS))
+        for said in (each.message, each.hint)
+    )
     look = f'<p class="look">Look at: {hint}</p>' if hint else ""
     return (
         f'<div class="finding {each.severity}">'
         f'<p class="what">{kind} {rank}, {where}: {as_html(CODES[each.code].title)}</p>'
-        f"<p>{as_html(message[:1].upper() + message[1:])}</p>{look}</div>"
+        f"<p>{message}</p>{look}</div>"
     )
-
-
-def for_students(each: Finding) -> Finding:
-    """A finding without what tells of the inputs that were drawn."""
-    message, hint = (told(said, "graded student") for said in (each.message, each.hint))
-    return replace(each, message=message, hint=hint, values="")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from course_lib.findings import CODES, Finding
-from course_lib.sentences import in_words, told
+from course_lib.sentences import AUDIENCES, in_words, told
 
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]
@@ -142,7 +142,6 @@ class Judgement:
                 _wordings(each.message),
                 each.line,
                 _wordings(each.hint),
-                each.values,
             ]
             for each in self.findings
         ]
@@ -184,25 +183,24 @@ class Judgement:
 
 
 def _finding(
-    code: object, severity: object, message: object, line: object, hint: object, values: object
+    code: object, severity: object, message: object, line: object, hint: object
 ) -> Finding:
     if code not in CODES or severity not in ("error", "warning"):
         raise BadRecord(f"there is no finding {code!r} of severity {severity!r}")
     if line is not None and type(line) is not int:
         raise BadRecord(f"a line is a whole number, not {line!r}")
-    words = {"message": _in_words(message), "hint": _in_words(hint), "values": _text(values)}
-    return Finding(_text(code), severity, line=line, **words)  # type: ignore[arg-type]
+    return Finding(_text(code), severity, _in_words(message), line, _in_words(hint))  # type: ignore[arg-type]
 
 
 def _wordings(said: str) -> list[str]:
-    """A sentence at home, and for a student whose answer was graded."""
-    return [str(said), told(said, "graded student")]
+    """A sentence for each of its readers."""
+    return [told(said, audience) for audience in AUDIENCES]
 
 
 def _in_words(value: object) -> str:
-    if type(value) is not list or len(value) != 2:
-        raise BadRecord(f"these should be two wordings: {value!r}")
-    return in_words(*map(_text, value))
+    if type(value) is not list or len(value) != len(AUDIENCES):
+        raise BadRecord(f"these should be the wordings for {len(AUDIENCES)} readers: {value!r}")
+    return in_words([*map(_text, value)])
 
 
 def _text(value: object) -> str:

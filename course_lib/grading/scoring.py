@@ -20,6 +20,7 @@ from course_lib.findings import CODES, Finding
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, Verdict
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import one_line, shortened
+from course_lib.sentences import whole
 
 MOST_CHARACTERS = 300  # of a reason
 NOT_JUDGED = {
@@ -111,8 +112,9 @@ def _cause(findings: Sequence[Finding]) -> str:
         return ""
     where = f"Line {errors[0].line}: " if errors[0].line is not None else ""
     title = CODES[errors[0].code].title
+    said = f"{where}{title}" if where else whole(title, "graded student")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return f"{where}{title if where else title[0].upper() + title[1:]} [{errors[0].code}]{more}."
+    return f"{said} [{errors[0].code}]{more}."
 
 
 def _costs(lost: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.devices import device
 from course_lib.questions.kinds import Number, Slip, Suspect, WhichLine
 from course_lib.questions.runs import line_of, ones, run
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 
 SIGN_IN = """\
 @cuda.jit
@@ -57,7 +57,7 @@ def writers_of_one_place() -> int:
 
 def complaint_about_one_place() -> str:
     profile = run(PUT_SEVEN, 1, 4, ones(4))
-    return told(Capital(profile.findings[0].message), "student")
+    return whole(profile.findings[0].message, "student")
 
 
 def idle_threads(rows: int, columns: int, side: int) -> int:

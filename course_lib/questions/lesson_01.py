@@ -66,10 +66,10 @@ QUESTIONS = (
     ),
     Number(
         id="01-few-threads",
-        asks=f"`grid_stride` runs over 268 MB, more than any cache holds, with {FEW:,} threads on "
-        f"an H200. Its DRAM delivers {H200.dram_gb_per_s:,.0f} GB/s at best, by our own "
-        "measurement; the data sheet says a little more. How many GB/s does the kernel move, reads "
-        "and writes together?",
+        asks=f"`grid_stride` runs over {H200.array_bytes / 1e6:.0f} MB, more than any cache holds, "
+        f"with {FEW:,} threads on an H200. Its DRAM delivers {H200.dram_gb_per_s:,.0f} GB/s at "
+        "best, by our own measurement; the data sheet says a little more. How many GB/s does the "
+        "kernel move, reads and writes together?",
         value=lambda: H200.gb_per_s[FEW],
         unit="GB/s",
         within=0.3,

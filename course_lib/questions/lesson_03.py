@@ -41,6 +41,8 @@ def row_sums(A, y):
 """
 
 STRIDED_SUMS = TASKS["strided_sums"].answer
+# Sectors of a warp for both operands, down a column and along a row; the other load takes one.
+FEWER = (WARP_SIZE + 1) / (4 * WARP_SIZE // SECTOR_BYTES + 1)
 
 
 def lane_of(x: int, y: int) -> int:
@@ -185,8 +187,8 @@ QUESTIONS = (
     ),
     Number(
         id="03-faster",
-        asks="Both kernels, 4096 × 4096, blocks of 32 × 32: 6.6 times fewer sectors. How many "
-        "times faster is yours on an H200?",
+        asks=f"Both kernels, 4096 × 4096, blocks of 32 × 32: {FEWER:.1f} times fewer sectors. How "
+        "many times faster is yours on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

@@ -84,8 +84,8 @@ QUESTIONS = (
     ),
     Choose(
         id="05b-counter",
-        asks="The time fell by a factor of 1.5. Which of these, counted on the same GPU, changed "
-        "by about as much?",
+        asks=f"The time fell by a factor of {times_faster():.1f}. Which of these, counted on the "
+        "same GPU, changed by about as much?",
         choices=(
             Choice("The bytes that the threads request.", "They fell by 32, more than all else."),
             Choice(
@@ -124,8 +124,9 @@ QUESTIONS = (
     Number(
         id="05b-edge",
         asks="A T × T tile reaches T / 4 FLOP per requested byte, so 8 at T = 32. An H200 computes "
-        "66,900 GFLOP/s, and its data sheet promises 4,800 GB/s. From which T on is DRAM no limit, "
-        "even if no cache helps?",
+        f"{device(GPU).fp32_gflops:,.0f} GFLOP/s, and its data sheet promises "
+        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM no limit, even if no "
+        "cache helps?",
         value=least_edge,
         unit="",
         slips=(

@@ -17,6 +17,9 @@ def fits(threads: int, registers: int, shared_bytes: int, gpu: str = GPU) -> Any
     return occupancy(gpu, threads, registers, shared_bytes)
 
 
+ON_A6000 = fits(*TILED, gpu="A6000").share
+
+
 def gflops(name: str) -> float:
     entry = load(GPU).entry(name)
     cell = entry and entry.cell(SIZE)
@@ -124,8 +127,9 @@ QUESTIONS = (
     Number(
         id="06-means",
         asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, "
-        "128 registers each. An SM holds 16 of its warps (25 %), and 64 of the tiled kernel's. "
-        "How many times as fast as the tiled kernel is it?",
+        f"128 registers each. An SM holds {fits(256, 128, 8192).warps} of its warps "
+        f"({100 * fits(256, 128, 8192).share:.0f} %), and {fits(*TILED).warps} of the tiled "
+        "kernel's. How many times as fast as the tiled kernel is it?",
         value=lambda: gflops("register_2d") / gflops("tiled_while"),
         unit="times",
         within=0.2,
@@ -142,8 +146,9 @@ QUESTIONS = (
     ),
     Choose(
         id="06-smaller-blocks",
-        asks="On an A6000 the tiled kernel stands at 66.7 %. A colleague wants smaller blocks, "
-        "since “at 100 % it will be 1.5 times as fast”. What do you say?",
+        asks=f"On an A6000 the tiled kernel stands at {100 * ON_A6000:.1f} %. A colleague wants "
+        f"smaller blocks, since “at 100 % it will be {1 / ON_A6000:.1f} times as fast”. What do "
+        "you say?",
         hint="What did lesson 05b find it waiting for?",
         choices=(
             Choice(

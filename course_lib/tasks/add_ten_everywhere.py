@@ -42,6 +42,7 @@ def add_ten_everywhere(a, out):
     if i < a.shape[0]:
         out[i] = a[i] + 10
 ''',
+    compared="`cuda.grid(1)` is the short form of that first line.",
     par=3,
     meaning="Now the array may have any length. That first line stands in almost every kernel ever "
     "written, so Numba has a short form of it: `cuda.grid(1)`.",

@@ -1,6 +1,6 @@
 """The bank in which an element of a tile lies: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -15,6 +15,17 @@ TASK = Task(
         (row, column, width)
         for column, row in ((5, 1), (5, 0), (0, 31), (30, 7), (9, 4))
         for width in (32, 33, 40)
+    ),
+    values=Values(
+        gives="bank",
+        along="column",
+        at=tuple(range(32)),
+        rows={
+            f"width {width}, row {row}": lambda column, row=row, width=width: (row, column, width)
+            for width in (32, 33)
+            for row in range(4)
+        },
+        shows="Go down a column: at width 32 the bank stays, at width 33 it is the next one.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -77,6 +88,12 @@ def bank_of(row, column, width):
     """The bank of tile[row, column], if a row of the tile has `width` words."""
     return (row * width + column) % 32
 ''',
+    another='''\
+def bank_of(row, column, width):
+    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    return (row * width + column) & 31
+''',
+    compared="32 is a power of two, so the remainder is the lowest five bits.",
     par=1,
     meaning="Down a column, the bank moves on by `width` mod 32. At 32 it does not move at all.",
 )

@@ -1,6 +1,6 @@
 """How many blocks cover an array: ceiling division, as a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,14 @@ TASK = Task(
     parameters=("elements", "threads"),
     reference=lambda elements, threads: -(-elements // threads),
     arguments=((10, 4), (8, 4), (1, 4), (3, 4), (1000, 256), (1024, 256), (7, 1), (257, 256)),
+    values=Values(
+        gives="blocks",
+        along="elements, in blocks of 4 threads",
+        at=tuple(range(1, 21)),
+        rows={"blocks": lambda elements: (elements, 4)},
+        shows="One element more than fits, and there is one block more.",
+        look="bars",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda elements, threads: elements // threads,
@@ -58,6 +66,7 @@ def blocks_for(elements, threads):
     """The smallest number of blocks of so many threads that covers all elements."""
     return -(-elements // threads)
 ''',
+    compared="`//` rounds down, also below zero: -10 // 4 is -3, and the second minus makes it 3.",
     meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
     "and the guard sends the surplus away.",
 )

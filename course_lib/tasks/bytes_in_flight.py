@@ -1,6 +1,6 @@
 """How many bytes must be under way at once: latency times bandwidth, a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -10,8 +10,20 @@ TASK = Task(
     position=3,
     kind=FUNCTION,
     parameters=("latency_ns", "gb_per_s"),
-    reference=lambda latency_ns, gb_per_s: latency_ns * gb_per_s,
+    reference=lambda latency_ns, gb_per_s: float(latency_ns * gb_per_s),
     arguments=((100, 10), (600, 500), (342, 4197), (1, 1), (388, 7700), (2, 3)),
+    values=Values(
+        gives="bytes under way",
+        along="latency in ns",
+        at=(50, 100, 200, 400, 800),
+        rows={
+            "100 GB/s": lambda latency: (latency, 100),
+            "1,000 GB/s": lambda latency: (latency, 1000),
+            "4,000 GB/s": lambda latency: (latency, 4000),
+        },
+        shows="A memory that is faster, or further away, needs more requests at the same time.",
+        unit="bytes",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s / latency_ns,
@@ -64,6 +76,14 @@ def bytes_in_flight(latency_ns, gb_per_s):
     """Bytes that are under way at any moment, if memory delivers gb_per_s without a pause."""
     return latency_ns * gb_per_s
 ''',
+    another='''\
+def bytes_in_flight(latency_ns, gb_per_s):
+    """Bytes that are under way at any moment, if memory delivers gb_per_s without a pause."""
+    seconds = latency_ns * 1e-9
+    bytes_per_second = gb_per_s * 1e9
+    return seconds * bytes_per_second
+''',
+    compared="In SI units, seconds and bytes per second: the powers of ten cancel.",
     par=1,
     meaning="Latency times bandwidth, known as **Little's law**. Whoever wants all of the "
     "bandwidth has to have so many bytes on the way, all the time.",

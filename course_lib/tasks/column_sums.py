@@ -37,6 +37,22 @@ def column_sums(A, y):
             total += A[row, column]
         y[column] = total
 ''',
+    another='''\
+@cuda.jit
+def column_sums(A, y):
+    """y[column] = the sum of that column of A, one thread a column, in blocks of 32."""
+    column = cuda.grid(1)
+    if column < y.shape[0]:
+        even = odd = float32(0)
+        for row in range(0, A.shape[0] - 1, 2):
+            even += A[row, column]
+            odd += A[row + 1, column]
+        if A.shape[0] % 2 == 1:
+            even += A[A.shape[0] - 1, column]
+        y[column] = even + odd
+''',
+    compared="Two sums that do not wait for each other: while one addition is under way, the "
+    "next can start.",
     par=6,
     meaning="Each thread walks **down**, a whole row apart from step to step. What counts is what "
     "the 32 lanes ask for at the same moment, and that is one stretch of a row.",

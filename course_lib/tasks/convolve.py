@@ -62,6 +62,28 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
+    another='''\
+@cuda.jit
+def convolve(A, W, C):
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4."""
+    tile = cuda.shared.array((20, 20), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    for i in range(ty, 20, 16):
+        for j in range(tx, 20, 16):
+            r, c = row - ty + i - 2, column - tx + j - 2
+            inside = 0 <= r < A.shape[0] and 0 <= c < A.shape[1]
+            tile[i, j] = A[r, c] if inside else float32(0)
+    cuda.syncthreads()
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        for i in range(5):
+            for j in range(5):
+                total += W[i, j] * tile[ty + i, tx + j]
+        C[row, column] = total
+''',
+    compared="The block steps over the tile in both directions, 16 at a time, so nothing is "
+    "divided; fewer threads have work in the last steps.",
     par=14,
     meaning="Nobody told you how. A block loads 400 numbers of A; without shared memory it would "
     "load 6,400.",

@@ -143,6 +143,8 @@ TASK = Task(
         "        cuda.syncthreads()\n    for",
         "        cuda.syncthreads()\n        start += 16\n    for",
     ),
+    compared="Unsigned indices and a `while` loop: an index that cannot be negative needs no "
+    "test for it.",
     par=7,
     meaning="64 sums that stay in registers, 16 numbers fetched for 64 multiply-adds. This is what "
     "every fast matmul is at its core.",

@@ -1,6 +1,6 @@
 """FLOP per byte of a kernel, from what one thread does: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,17 @@ TASK = Task(
     parameters=("flops", "loads", "stores"),
     reference=lambda flops, loads, stores: flops / (4 * (loads + stores)),
     arguments=((1, 2, 1), (2, 3, 1), (1, 1, 1), (16, 1, 1), (7, 5, 2), (3, 1, 4)),
+    values=Values(
+        gives="FLOP per byte",
+        along="FLOP of a thread that stores one number",
+        at=(1, 2, 4, 8, 16, 32),
+        rows={
+            "1 load": lambda flops: (flops, 1, 1),
+            "3 loads": lambda flops: (flops, 3, 1),
+            "7 loads": lambda flops: (flops, 7, 1),
+        },
+        shows="Twice the work, or half the bytes: the quotient doubles either way.",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda flops, loads, stores: flops / (loads + stores),

@@ -1,6 +1,6 @@
 """FLOP per requested byte of a tile, in which its step along K does not appear."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -21,6 +21,16 @@ TASK = Task(
         (64, 32, 8),
         (100, 300, 7),
         (6, 3, 2),
+    ),
+    values=Values(
+        gives="FLOP per requested byte",
+        along="BN",
+        at=(8, 16, 32, 64, 128, 256),
+        rows={
+            f"BM = {rows}": lambda columns, rows=rows: (rows, columns, 8)
+            for rows in (8, 16, 32, 64, 128, 256)
+        },
+        shows="However long a tile is, it never has twice what the square on its short edge has.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -114,6 +124,7 @@ def intensity(BM, BN, BK):
     """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
+    compared="BK stands above and below the line, and is cancelled.",
     par=1,
     meaning="**BK cancels.** It only sets how much is staged at once, and may be small.",
 )

@@ -63,6 +63,15 @@ def caller(M, out):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     out[top + ty, left + tx] = tile[ty, tx]
 ''',
+    another='''\
+@cuda.jit(device=True)
+def load_tile(tile, M, top, left):
+    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    row, column = top + cuda.threadIdx.y, left + cuda.threadIdx.x
+    inside = row < M.shape[0] and column < M.shape[1]
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
+''',
+    compared="One store, whose value is chosen: nobody can forget one of the two branches.",
     par=5,
     meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
     "barrier is the caller's business.",

@@ -1,6 +1,6 @@
 """Loads for each multiply-add of a thread that owns a rectangle of outputs: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,16 @@ TASK = Task(
     parameters=("rows", "columns"),
     reference=lambda rows, columns: (rows + columns) / (rows * columns),
     arguments=((1, 1), (4, 1), (8, 1), (2, 2), (1, 16), (4, 4), (4, 8), (8, 8), (3, 5)),
+    values=Values(
+        gives="loads for each multiply-add",
+        along="columns",
+        at=(1, 2, 4, 8, 16),
+        rows={
+            f"{rows} rows" if rows > 1 else "1 row": lambda columns, rows=rows: (rows, columns)
+            for rows in (1, 2, 4, 8, 16)
+        },
+        shows="A thread of 4 × 4 outputs loads less than one of 1 × 16, which has as many.",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda rows, columns: rows + columns,
@@ -63,6 +73,13 @@ def loads_per_multiply_add(rows, columns):
     """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
     return (rows + columns) / (rows * columns)
 ''',
+    another='''\
+def loads_per_multiply_add(rows, columns):
+    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    return 1 / rows + 1 / columns
+''',
+    compared="Each number of B serves all rows, each number of A all columns: so 1 / rows and 1 "
+    "/ columns of a load.",
     par=1,
     meaning="Half the perimeter over the area. Of all rectangles with one area, the square has "
     "the shortest perimeter.",

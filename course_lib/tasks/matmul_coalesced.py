@@ -35,6 +35,21 @@ def matmul_coalesced(A, B, C):
             total += A[row, k] * B[k, column]
         C[row, column] = total
 ''',
+    another='''\
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    number = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    row = cuda.blockIdx.y * 16 + number // 16
+    column = cuda.blockIdx.x * 16 + number % 16
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, column]
+        C[row, column] = total
+''',
+    compared="As a warp sees it: number the threads of a block, and 16 consecutive ones share a "
+    "row. It works in a block of any form.",
     par=6,
     meaning="The same sums, the same requests, and far fewer sectors. You have climbed a rung.",
     replaced_by="matmul_column_major",

@@ -31,6 +31,15 @@ def mirror_rows(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, A.shape[1] - 1 - column]
 ''',
+    another='''\
+@cuda.jit
+def mirror_rows(A, B):
+    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    column, row = cuda.grid(2)
+    if row < A.shape[0] and column < A.shape[1]:
+        B[row, A.shape[1] - 1 - column] = A[row, column]
+''',
+    compared="Here the loads run forwards and the stores backwards. The sectors are the same.",
     par=3,
     meaning="The lanes read from right to left, and still share their sectors: the order within a "
     "request costs nothing.",

@@ -38,6 +38,19 @@ def naive_by_rows(A, B, C):
             total += A[row, k] * B[k, column]
         C[row, column] = total
 ''',
+    another='''\
+@cuda.jit
+def naive_by_rows(A, B, C):
+    """C = A @ B, one thread for each element of C; x is the row, y the column."""
+    row, column = cuda.grid(2)
+    if row >= C.shape[0] or column >= C.shape[1]:
+        return
+    total = float32(0)
+    for k in range(A.shape[1]):
+        total += A[row, k] * B[k, column]
+    C[row, column] = total
+''',
+    compared="The surplus threads leave at once. Note that `and` has become `or`.",
     par=6,
     meaning="This is the first rung of the ladder. M · N threads, none of which waits for another, "
     "and 2 · M · N · K FLOP in all.",

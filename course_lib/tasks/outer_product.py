@@ -37,6 +37,18 @@ def outer_product(a, b, C):
     if row < C.shape[0] and column < C.shape[1]:
         C[row, column] = a[row] * b[column]
 ''',
+    another='''\
+@cuda.jit
+def outer_product(a, b, C):
+    """C[row, column] = a[row] * b[column]; x is the column."""
+    left, top = cuda.grid(2)
+    across, down = cuda.gridsize(2)
+    for row in range(top, C.shape[0], down):
+        for column in range(left, C.shape[1], across):
+            C[row, column] = a[row] * b[column]
+''',
+    compared="The grid-stride loop of lesson 01, once for each axis: no guard, and right for a "
+    "grid of any size.",
     par=3,
     meaning="You have multiplied your first matrices: `a` is M × 1, `b` is 1 × N, and every "
     "element of `C` is one product. With K numbers in each row it becomes a sum of K products.",

@@ -46,6 +46,19 @@ def pass_it_on(x, y):
     cuda.syncthreads()
     y[i] = numbers[(t + 1) % 64]
 ''',
+    another='''\
+@cuda.jit
+def pass_it_on(x, y):
+    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    numbers = cuda.shared.array(65, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    numbers[t] = x[i]
+    if t == 0:
+        numbers[64] = x[i]
+    cuda.syncthreads()
+    y[i] = numbers[t + 1]
+''',
+    compared="One place more instead of a remainder: the first number stands there a second time.",
     par=5,
     meaning="64 threads, and 256 bytes of shared memory. How much of both may a block have?",
     wrong_ideas=(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 LANES = range(32)
@@ -22,6 +22,14 @@ TASK = Task(
     parameters=("stride",),
     reference=lambda stride: _most(list({lane * stride for lane in LANES})),
     arguments=tuple((stride,) for stride in (1, 2, 32, 3, 0, 8, 12, 16, 24, 31, 33, 40, 64, 96)),
+    values=Values(
+        gives="passes",
+        along="stride in words",
+        at=tuple(range(33)),
+        rows={"passes": lambda stride: (stride,)},
+        shows="The more often 2 divides the stride, the more passes. Stride 0 is one word for all.",
+        look="bars",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
@@ -105,6 +113,8 @@ def passes(stride):
     """How many passes an access takes in which lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
+    compared="Number theory knows the answer: an even stride shares its factors of two with the "
+    "32 banks.",
     par=4,
     meaning="A pass serves each bank once, so the busiest bank decides.",
 )

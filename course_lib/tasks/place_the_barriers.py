@@ -45,6 +45,21 @@ def place_the_barriers(x, y):
         cuda.syncthreads()
     y[i] = total
 ''',
+    another='''\
+@cuda.jit
+def place_the_barriers(x, y):
+    """Each thread adds up four numbers that others have loaded."""
+    buffer = cuda.shared.array((2, 64), float32)
+    i = cuda.threadIdx.x
+    total = float32(0)
+    for t in range(4):
+        buffer[t % 2, i] = x[64 * t + i]
+        cuda.syncthreads()
+        total += buffer[t % 2, 63 - i]
+    y[i] = total
+''',
+    compared="Two buffers take turns, so nobody overwrites what is still being read: half of the "
+    "barriers, for twice the memory.",
     par=2,
     meaning="The first barrier says: complete before anyone reads. The second says: read by all "
     "before anyone overwrites.",

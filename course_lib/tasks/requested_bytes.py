@@ -1,6 +1,6 @@
 """How many bytes the loads of the naive matmul ask for: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,15 @@ TASK = Task(
     parameters=("M", "N", "K"),
     reference=lambda M, N, K: 8 * M * N * K,
     arguments=((1, 1, 1), (2, 3, 5), (64, 96, 32), (50, 30, 20), (1, 7, 4), (4096, 4096, 4096)),
+    values=Values(
+        gives="bytes asked for",
+        along="M = N = K",
+        at=(256, 512, 1024, 2048, 4096),
+        rows={"bytes": lambda size: (size, size, size)},
+        shows="Twice the edge, eight times the bytes.",
+        look="bars",
+        unit="bytes",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N),
@@ -69,6 +78,13 @@ def requested_bytes(M, N, K):
     """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
     return M * N * K * 2 * 4
 ''',
+    another='''\
+def requested_bytes(M, N, K):
+    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    return 4 * (M * K * N + K * N * M)
+''',
+    compared="Counted from the data instead of the threads: each number of A is asked for N "
+    "times, each one of B M times.",
     par=1,
     meaning="8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per byte loaded**, "
     "whatever the sizes. It counts loads only; the one store of each thread comes on top.",

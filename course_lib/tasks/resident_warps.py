@@ -1,6 +1,6 @@
 """How many warps an SM holds if only registers count: what lesson 06 taught, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 WARP, MOST_WARPS = 32, 48  # of an A6000
@@ -25,6 +25,16 @@ TASK = Task(
     arguments=(
         (1024, 38), (256, 96), (256, 128), (512, 43), (64, 255), (256, 16), (512, 80), (1024, 65),
         (128, 100), (96, 33), (256, 250), (128, 32), (32, 120), (32, 144),
+    ),
+    values=Values(
+        gives="warps on an SM",
+        along="registers of a thread",
+        at=(32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 255),
+        rows={
+            f"{threads} threads a block": lambda registers, threads=threads: (threads, registers)
+            for threads in (64, 256, 512)
+        },
+        shows="The larger the block, the larger the steps: what is left over fits no block.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -88,6 +98,17 @@ def resident_warps(threads, registers):
     room = min(48, 16_384 // of_a_warp * 4)
     return room // (threads // 32) * (threads // 32)
 ''',
+    another='''\
+def resident_warps(threads, registers):
+    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    warps = threads // 32
+    of_a_warp = (32 * registers + 255) // 256 * 256
+    by_warps = 48 // warps
+    by_registers = 16_384 // of_a_warp * 4 // warps
+    return min(by_warps, by_registers) * warps
+''',
+    compared="As an occupancy calculator does it: how many blocks does each limit allow? The "
+    "lowest counts.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

@@ -38,6 +38,18 @@ def reverse_sixteen(x, y):
     cuda.syncthreads()
     y[i] = buffer[15 - i]
 ''',
+    another='''\
+@cuda.jit
+def reverse_sixteen(x, y):
+    """y = x from its end, through shared memory."""
+    buffer = cuda.shared.array(16, float32)
+    i = cuda.threadIdx.x
+    buffer[15 - i] = x[i]
+    cuda.syncthreads()
+    y[i] = buffer[i]
+''',
+    compared="Turned round on the way in instead of on the way out. The barrier is needed all "
+    "the same.",
     par=3,
     meaning="A thread has used a number that another one loaded. That is all that tiling is; the "
     "barrier is its price.",

@@ -1,6 +1,6 @@
 """The roofline as a plain function: what arithmetic and DRAM allow."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -10,7 +10,7 @@ TASK = Task(
     position=3,
     kind=FUNCTION,
     parameters=("flop_per_byte", "gb_per_s", "peak"),
-    reference=lambda flop_per_byte, gb_per_s, peak: min(peak, flop_per_byte * gb_per_s),
+    reference=lambda flop_per_byte, gb_per_s, peak: float(min(peak, flop_per_byte * gb_per_s)),
     arguments=(
         (2, 100, 1000),
         (50, 100, 1000),
@@ -21,6 +21,17 @@ TASK = Task(
         (0.5, 320, 8100),
         (64, 320, 8100),
         (12, 768, 38_700),
+    ),
+    values=Values(
+        gives="GFLOP/s at most",
+        along="FLOP per byte",
+        at=tuple(2.0**power for power in range(-2, 9)),
+        rows={
+            "4,800 GB/s, 66,900 GFLOP/s": lambda intensity: (intensity, 4800, 66_900),
+            "300 GB/s, 8,000 GFLOP/s": lambda intensity: (intensity, 300, 8000),
+        },
+        shows="Up the slope DRAM decides, on the flat part the arithmetic units.",
+        look="curves",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -85,6 +96,16 @@ def roof(flop_per_byte, gb_per_s, peak):
     delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
+    another='''\
+def roof(flop_per_byte, gb_per_s, peak):
+    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
+    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    ridge = peak / gb_per_s
+    if flop_per_byte < ridge:
+        return flop_per_byte * gb_per_s
+    return peak
+''',
+    compared="Told from the ridge: left of it DRAM decides, right of it the arithmetic units.",
     par=1,
     meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
     "FLOP per byte; left of it DRAM is the lower one.",

@@ -44,6 +44,20 @@ def rows_with_rows(A, B, C):
             total += A[row, k] * B[column, k]
         C[row, column] = total
 ''',
+    another='''\
+@cuda.jit
+def rows_with_rows(A, B, C):
+    """C[row, column] = row `row` of A times row `column` of B; x is the column."""
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        a, b = A[row], B[column]
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += a[k] * b[k]
+        C[row, column] = total
+''',
+    compared="`A[row]` is a **view** of a row: nothing is copied, and the loop reads like a dot "
+    "product of two vectors.",
     par=6,
     meaning="A matrix product, from memory. (Its lanes walk down a column of B; you know what "
     "that costs.)",

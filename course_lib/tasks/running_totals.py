@@ -115,6 +115,8 @@ def running_totals(x, y, totals):
             total += x[start + k] * y[start + k]
         totals[start // 4] = total
 ''',
+    compared="k counts within its chunk, and the chunk's start is added: tiles will be counted "
+    "in this way.",
     par=3,
     meaning="A sum may stop anywhere and go on later, as long as somebody keeps the total.",
 )

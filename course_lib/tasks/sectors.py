@@ -1,6 +1,6 @@
 """How many sectors one load of a warp touches: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 LANES, IN_A_SECTOR = 32, 8  # float32 numbers of 4 bytes, sectors of 32
@@ -20,6 +20,16 @@ TASK = Task(
     parameters=("stride", "offset"),
     reference=_sectors,
     arguments=tuple((stride, k) for stride in (1, 2, 3, 0, 4, 8, 9, 33) for k in (0, 1, 5, 8, 2)),
+    values=Values(
+        gives="sectors",
+        along="stride",
+        at=(*range(13), 16, 32),
+        rows={
+            f"offset {offset}": lambda stride, offset=offset: (stride, offset)
+            for offset in (0, 1, 4, 8)
+        },
+        shows="From a stride of 8 on, every lane has a sector of its own.",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda stride, offset: len({lane * stride // IN_A_SECTOR for lane in range(LANES)}),
@@ -122,6 +132,7 @@ def sectors(stride, offset):
     """How many sectors a warp touches whose lane k loads number offset + k * stride."""
     return len({(offset + lane * stride) // 8 for lane in range(32)})
 ''',
+    compared="A set comprehension collects and counts in one line.",
     par=4,
     meaning="You can now count what a load moves before anything runs: from 1 sector, if all "
     "lanes ask for one number, to 32, if no two lanes share one.",

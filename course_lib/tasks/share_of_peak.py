@@ -1,6 +1,6 @@
 """How much of the peak the passes through L1 and shared memory leave: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 AT_ONCE = "At 2 passes each, how many multiply-adds can be fed in one clock? How many could start?"
@@ -12,7 +12,7 @@ TASK = Task(
     position=2,
     kind=FUNCTION,
     parameters=("passes", "starts"),
-    reference=lambda passes, starts: min(1, 1 / (passes * starts)),
+    reference=lambda passes, starts: min(1.0, 1 / (passes * starts)),
     arguments=(
         (2, 4),
         (0.125, 4),
@@ -24,6 +24,17 @@ TASK = Task(
         (0.25, 2),
         (1, 1),
         (3, 2),
+    ),
+    values=Values(
+        gives="share of the peak",
+        along="passes for each multiply-add of a warp",
+        at=(0.125, 0.25, 0.5, 1, 2, 4),
+        rows={
+            f"starts {starts} a clock": lambda passes, starts=starts: (passes, starts)
+            for starts in (1, 2, 4)
+        },
+        shows="The more an SM could start, the fewer passes it can spare.",
+        unit="share",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -109,6 +120,14 @@ def share_of_peak(passes, starts):
     of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
     return min(1, 1 / (passes * starts))
 ''',
+    another='''\
+def share_of_peak(passes, starts):
+    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
+    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    arithmetic = 1 / starts
+    return arithmetic / max(arithmetic, passes)
+''',
+    compared="In clocks for one multiply-add: whatever takes longest decides.",
     par=1,
     meaning="A **ceiling**: what one resource allows if all others are free. Every resource has "
     "its own, and the lowest counts.",

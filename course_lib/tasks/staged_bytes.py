@@ -1,6 +1,6 @@
 """How many bytes a product asks for whose blocks stage each tile once: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 _PER_BLOCK = "How many blocks need the same rows of A, and how many the same columns of B?"
@@ -21,6 +21,15 @@ TASK = Task(
         (64, 96, 32, 32, 16, 8),
         (128, 64, 48, 64, 32, 16),
         (96, 64, 32, 16, 32, 4),
+    ),
+    values=Values(
+        gives="bytes asked for",
+        along="T = BM = BN = BK, with M = N = K = 1024",
+        at=(1, 2, 4, 8, 16, 32),
+        rows={"bytes": lambda edge: (1024, 1024, 1024, edge, edge, edge)},
+        shows="Twice the edge of a tile, half the bytes.",
+        look="bars",
+        unit="bytes",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -104,6 +113,8 @@ def staged_bytes(M, N, K, BM, BN, BK):
     """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
+    compared="Counted from the data: each number of A is loaded once for every column of blocks, "
+    "each one of B once for every row of blocks.",
     par=2,
     meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
 )

@@ -60,6 +60,21 @@ def sum_of_three(x, y):
     if i < x.shape[0]:
         y[i] = part[t] + part[t + 1] + part[t + 2]
 ''',
+    another='''\
+@cuda.jit
+def sum_of_three(x, y):
+    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    for n in range(t, 130, 128):
+        k = i - t - 1 + n
+        part[n] = x[k] if 0 <= k < x.shape[0] else float32(0)
+    cuda.syncthreads()
+    if i < x.shape[0]:
+        y[i] = part[t] + part[t + 1] + part[t + 2]
+''',
+    compared="The threads walk over the 130 places together. The halo is no special case, and "
+    "could have any width.",
     par=8,
     meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
     "side. Without shared memory it would load 384.",

@@ -108,6 +108,7 @@ def sums_of_four(x, y):
     cuda.syncthreads()
     y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
 ''',
+    compared="Double buffering: whoever writes into a second array disturbs no reader.",
     par=6,
     meaning="Another way is **double buffering**: read from one array, write into a second one. It "
     "saves half of the barriers.",

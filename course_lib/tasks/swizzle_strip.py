@@ -51,7 +51,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):
@@ -63,7 +63,7 @@ def swizzle_strip(A, B):
     answer='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):
@@ -75,7 +75,7 @@ def swizzle_strip(A, B):
     another='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB that a block may have."""
+    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):
@@ -84,6 +84,7 @@ def swizzle_strip(A, B):
     for top in range(0, 384, 32):
         B[top + y, x] = tile[x, top + (y + x) % 32]
 ''',
+    compared="A rotation by the row does the same as the XOR, and needs no power of two.",
     par=2,
     meaning="This is a **swizzle**. It costs no space. On Hopper the copy engine (TMA) can do it "
     "by itself; ordinary loads and stores need your XOR.",

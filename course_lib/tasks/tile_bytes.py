@@ -1,6 +1,6 @@
 """The shared memory that a block's two tiles take: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -19,6 +19,17 @@ TASK = Task(
         (128, 64, 16),
         (64, 128, 8),
         (1, 2, 3),
+    ),
+    values=Values(
+        gives="shared memory",
+        along="BK",
+        at=(4, 8, 16, 32, 64, 128),
+        rows={
+            f"{edge} × {edge} outputs": lambda depth, edge=edge: (edge, edge, depth)
+            for edge in (16, 32, 64, 128)
+        },
+        shows="A kernel may declare at most 48 KiB. Which of these tiles fit?",
+        unit="KiB",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -96,6 +107,13 @@ def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     return 4 * (BM * BK + BK * BN)
 ''',
+    another='''\
+def tile_bytes(BM, BN, BK):
+    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    return 4 * BK * (BM + BN)
+''',
+    compared="Both tiles have the edge BK, so it is taken out: what is left is the sum of the "
+    "two other edges.",
     par=1,
     meaning="Every block that is on an SM takes so much for itself.",
 )

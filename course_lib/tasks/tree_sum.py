@@ -84,6 +84,8 @@ def tree_sum(x, y):
     if t == 0:
         y[0] = sums[0]
 ''',
+    compared="The same ten rounds as a `for` loop, with the barrier after each round instead of "
+    "before.",
     par=11,
     meaning="This is a **reduction**: ten rounds instead of 1023 additions in a row.",
 )

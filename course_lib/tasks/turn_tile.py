@@ -45,6 +45,7 @@ def turn_tile(A, B):
     cuda.syncthreads()
     B[row, column] = tile[row, column]
 ''',
+    compared="Turned over on the way into the tile instead of on the way out.",
     par=5,
     meaning="Both sides of global memory now run along rows: 4 sectors for each request.",
 )

@@ -104,6 +104,8 @@ def two_by_two(A, B, C):
         for j in range(2):
             C[y + i, x + j] = sums[i, j]
 ''',
+    compared="As loops over a square of any size. Only the two numbers of B are kept, since each "
+    "number of A is used up at once.",
     par=7,
     meaning="An **outer product**: a column of two meets a row of two, each with each. Every "
     "number that you fetched served two sums, A's as well as B's.",

@@ -1,6 +1,6 @@
 """How many warps keep the schedulers of an SM busy: a plain function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
 TASK = Task(
@@ -12,6 +12,16 @@ TASK = Task(
     parameters=("latency", "independent"),
     reference=lambda latency, independent: 4 * -(-latency // independent),
     arguments=((30, 1), (30, 4), (29, 2), (29, 1), (29, 8), (762, 4), (8, 8), (4, 5), (36, 6)),
+    values=Values(
+        gives="warps",
+        along="independent instructions of a warp",
+        at=tuple(range(1, 9)),
+        rows={
+            f"{clocks} clocks": lambda independent, clocks=clocks: (clocks, independent)
+            for clocks in (4, 30, 400)
+        },
+        shows="An SM has room for 32 to 64 warps: which of these waits can be hidden?",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda latency, independent: -(-latency // independent),
@@ -81,6 +91,8 @@ def warps_needed(latency, independent):
     `latency` clocks, if a warp has so many to issue before it must wait."""
     return (latency + independent - 1) // independent * 4
 ''',
+    compared="Ceiling division by addition, as in lesson 00. It binds from left to right, so 4 "
+    "comes last.",
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
     "each.",

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_lib import progress
-from course_lib.curriculum import Exercise, Task, lesson, next_lesson
+from course_lib.curriculum import TASKS, Exercise, Task, lesson, next_lesson
 from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import Step, own_ladder
 from course_lib.verdicts.medium import NOTEBOOK, Medium
-from course_lib.verdicts.typed import Listing, lines_typed, listings
+from course_lib.verdicts.typed import NOTHING_TYPED, Listing, Typed, listings, typed_of
 
 FAILURES_BEFORE_AN_OFFER = 3
 
@@ -23,10 +23,11 @@ class Verdict:
         report: what was found.
         exercise: what was asked.
         listings: the answer's functions, the one that was asked for first.
-        typed: how many lines of a task's answer the student has typed.
+        typed: what the student has typed of a task's answer.
         offers_answer: the task has failed so often that its answer is offered.
         rungs: the student's own ladder, where this answer is a rung of it.
-        onwards: after a graded exercise: the next thing to do, and its address or "".
+        onwards: after a graded exercise, and after the last task of a lesson: the next thing to do,
+            and its address or "".
         stands_in: a sentence for each function of an earlier task that the answer could call.
         medium: where all this is read.
     """
@@ -34,7 +35,7 @@ class Verdict:
     report: Report
     exercise: Exercise
     listings: Sequence[Listing] = ()
-    typed: int = 0
+    typed: Typed = NOTHING_TYPED
     offers_answer: bool = False
     rungs: Sequence[Step] = ()
     onwards: tuple[str, str] | None = None
@@ -49,17 +50,19 @@ class Verdict:
     @property
     def waits(self) -> bool:
         """Whether a task's function still is as it was given: there is nothing to look at."""
-        return self.task is not None and bool(self.listings) and not self.typed
+        return self.task is not None and bool(self.listings) and not self.typed.lines
 
     @property
     def par(self) -> str:
-        """ "You wrote 3 lines; par is 2.", of a task that was passed."""
-        if self.task is None or not self.report.passed or not self.typed:
+        """ "You: 4 lines, 2 barriers · par: 3 lines, 1 barrier", of a task that was passed."""
+        if self.task is None or not self.report.passed or not self.typed.lines:
             return ""
-        lines = "1 line" if self.typed == 1 else f"{self.typed} lines"
-        if self.typed == self.task.par:
-            return f"You wrote {lines}, which is par."
-        return f"You wrote {lines}; par is {self.task.par}."
+        par = typed_of(self.task.given, self.task.answer)
+        with_barriers = bool(self.typed.barriers or par.barriers)
+        yours, ours = (_counted(each, with_barriers) for each in (self.typed, par))
+        return (
+            f"You: {yours}, which is par." if self.typed == par else f"You: {yours} · par: {ours}"
+        )
 
     @property
     def offer(self) -> str:
@@ -79,26 +82,49 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on an answer, after its outcome was noted."""
     found = listings(answer) if exercise.kind.is_function else []
-    typed = 0
+    typed = NOTHING_TYPED
     if isinstance(exercise, Task) and found:
-        typed = lines_typed(exercise.given, "\n".join(found[0].lines))
+        typed = typed_of(exercise.given, "\n".join(found[0].lines))
     failed = not report.passed and not exercise.is_graded
     stuck = failed and progress.entry(exercise.id).in_a_row >= FAILURES_BEFORE_AN_OFFER
     passed = report.passed
     rungs = own_ladder(exercise.id) if passed and exercise.rung else ()
-    onwards = _onwards(exercise, medium) if passed and exercise.is_graded else None
+    onwards = _onwards(exercise, medium) if passed else None
     return Verdict(
         report, exercise, tuple(found), typed, stuck, rungs, onwards, tuple(stands_in), medium
     )
 
 
+def _counted(typed: Typed, with_barriers: bool) -> str:
+    """ "3 lines, 1 barrier"."""
+    lines = f"{typed.lines} line{'s' * (typed.lines != 1)}"
+    barriers = f", {typed.barriers or 'no'} barrier{'s' * (typed.barriers > 1)}"
+    return lines + barriers * with_barriers
+
+
 def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
-    """What comes after an exercise: another one beside it, or the next lesson."""
+    """What comes after an exercise: another one beside it, or the next lesson. After the last
+    task of a lesson: its exercises, or the next lesson; after the others nothing is to be said.
+    """
     this = lesson(exercise.lesson)
-    later = this.exercises[this.exercises.index(exercise.id) + 1 :]
-    if later:
-        return f"`{later[0]}`, below", ""
+    if isinstance(exercise, Task):
+        last = max((each for each in TASKS.values() if each.lesson == this.number), key=_position)
+        if exercise.id != last.id:
+            return None
+        if this.exercises:
+            what = " and ".join(f"`{each}`" for each in this.exercises)
+            address = medium.address.format(folder="exercises", stem=this.stem)
+            return f"what is left of this lesson, then {what}", address
+    else:
+        later = this.exercises[this.exercises.index(exercise.id) + 1 :]
+        if later:
+            return f"`{later[0]}`, below", ""
     after = next_lesson(this)
     if after is None:
         return None
-    return f"lesson {after.number} · {after.title}", medium.lesson.format(stem=after.stem)
+    address = medium.address.format(folder="notebooks", stem=after.stem)
+    return f"lesson {after.number} · {after.title}", address
+
+
+def _position(task: Task) -> int:
+    return task.position

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
 from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, Step
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
 from course_lib.web import escape, read_beside, still
@@ -23,7 +23,7 @@ AROUND = 12
 LETTERS_OF_A_ROW = 44  # of the notes, roughly
 ROW_PIXELS = 20  # as the style has it
 _CODE = re.compile(r"`([^`]+)`")
-_STRESSED = re.compile(r"\*(\w[\w ]*\w)\*")
+_STRESSED = re.compile(r"(?<![\w*])(\*\*?)(?=\S)([^*]+)(?<=\S)\1(?![\w*])")
 _UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -92,9 +92,8 @@ def _findings(verdict: Verdict) -> Iterator[str]:
 def note_of(each: Finding, where: str = "", ask: bool = True) -> str:
     """What is said of one finding."""
     kind = "" if each.severity == "error" else " (a warning)"
-    sentence = f"{told(Capital(each.message), 'student')} {each.values}".strip()
-    title = f"{where}{CODES[each.code].title}{kind}"
-    title = title[:1].upper() + title[1:]
+    sentence = whole(each.message, "student")
+    title = whole(f"{where}{CODES[each.code].title}{kind}", "student")
     asked = f'<span class="ml-muted">Look at:</span> {_inline(each.hint)}'
     hint = f"<p>{asked}</p>" if each.hint and ask else ""
     code = f'<span class="ml-muted code">{escape(each.code)}</span>'
@@ -126,7 +125,7 @@ def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
 def _rows_above_notes(marked: Marked, shown: Sequence[int]) -> int:
     """Down to the first line that is spoken of; fewer where the notes need the room below."""
     findings = [each for said in marked.said.values() for each in said]
-    letters = sum(len(each.full_message) + len(each.hint) for each in findings)
+    letters = sum(len(each.message) + len(each.hint) for each in findings)
     rows = 3 * len(findings) + letters // LETTERS_OF_A_ROW
     return max(0, min(shown.index(min(marked.said)), len(shown) - rows))
 
@@ -161,8 +160,7 @@ def _numbers_shown(marked: Marked) -> Iterator[int]:
 def _of_passing(verdict: Verdict) -> Iterator[str]:
     task = verdict.task
     if task is not None and task.meaning:
-        meaning = _STRESSED.sub(r"<em>\1</em>", _inline(task.meaning))
-        yield f'<p class="meaning">{meaning}</p>'
+        yield f'<p class="meaning">{_rich(task.meaning)}</p>'
     if verdict.par:
         yield f"<p>{escape(verdict.par)}</p>"
     if verdict.rungs:
@@ -170,7 +168,7 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
     if task is not None and task.another:
         yield (
             "<details><summary>Another solution</summary>"
-            f"<pre>{_source(task.another.strip())}</pre></details>"
+            f"<p>{_rich(task.compared)}</p><pre>{_source(task.another.strip())}</pre></details>"
         )
     if verdict.onwards:
         words, target = verdict.onwards
@@ -224,12 +222,14 @@ def _try(each: Tried) -> str:
     sign = "✓" if each.right else ERROR
     launch = ""
     if each.block:
-        launch = f"<td>{_sizes(each.grid)} blocks of {_sizes(each.block)} threads</td>"
+        grid, block = _sizes(each.grid), _sizes(each.block)
+        blocks, threads = f"block{'s' * (grid != '1')}", f"thread{'s' * (block != '1')}"
+        launch = f"<td>{grid} {blocks} of {block} {threads}</td>"
         launch += f"<td>warps {_ORDERS.get(each.schedule, escape(each.schedule))}</td>"
     return f"<tr><td>{sign}</td><td>{escape(each.what)}</td>{launch}</tr>"
 
 
-_ORDERS = {"lockstep": "in step"}
+_ORDERS = {"lockstep": "in step", "warps": "one after another"}
 
 
 def _sizes(sizes: Sequence[int]) -> str:
@@ -242,6 +242,11 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 def _inline(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", escape(_UNLIKE_TEXT.sub(" ", text)))
+
+
+def _rich(text: str) -> str:
+    """Words of the course's own, with what they stress."""
+    return _STRESSED.sub(r"<em>\2</em>", _inline(text))
 
 
 def _source(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Find an answer's text, and count the lines of it that the student has typed."""
+"""Find an answer's text, and count the lines and barriers of it that the student has typed."""
 
 from __future__ import annotations
 
@@ -34,6 +34,22 @@ class Listing:
         return self.first <= number < self.first + len(self.lines)
 
 
+@dataclass(frozen=True)
+class Typed:
+    """What an answer has beyond the code that was given.
+
+    Attributes:
+        lines: that do something; those of the given code that were changed count as well.
+        barriers: calls of `cuda.syncthreads` in them, each counted once, also in a loop.
+    """
+
+    lines: int = 0
+    barriers: int = 0
+
+
+NOTHING_TYPED = Typed()
+
+
 def listings(answer: object) -> list[Listing]:
     """The functions of an answer, the one that was asked for first; none where no text is found."""
     try:
@@ -63,14 +79,17 @@ def cell_of(answer: object) -> str:
     return "\n".join(found[0].lines) if found else ""
 
 
-def lines_typed(given: str, answer: str) -> int:
-    """How many lines of an answer are not those of the given code.
+def typed_of(given: str, answer: str) -> Typed:
+    """What an answer has beyond the given code.
 
     Comments, docstrings and the function's own head do not count.
     """
     before, after = list(_lines_of_code(given)), list(_lines_of_code(answer))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return sum(last - first for kind, _, _, first, last in matcher.get_opcodes() if kind != "equal")
+    lines = sum(
+        last - first for kind, _, _, first, last in matcher.get_opcodes() if kind != "equal"
+    )
+    return Typed(lines, max(0, _barriers_in(answer) - _barriers_in(given)))
 
 
 def _filename(answer: object) -> str:
@@ -118,12 +137,13 @@ def _lines_of_code(text: str) -> Iterator[str]:
             yield line.rstrip()
 
 
+def _barriers_in(text: str) -> int:
+    called = (node.func for node in _nodes_of(text) if isinstance(node, ast.Call))
+    return sum(isinstance(each, ast.Attribute) and each.attr == "syncthreads" for each in called)
+
+
 def _heads_and_docstrings(text: str) -> Iterator[int]:
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
+    for node in _nodes_of(text):
         if not isinstance(node, ast.FunctionDef):
             continue
         first = node.body[0]
@@ -131,3 +151,11 @@ def _heads_and_docstrings(text: str) -> Iterator[int]:
         yield from range(begins, max(first.lineno, node.lineno + 1))
         if ast.get_docstring(node) is not None:
             yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)
+
+
+def _nodes_of(text: str) -> Iterator[ast.AST]:
+    """All nodes of a text; none of one that is no Python."""
+    try:
+        yield from ast.walk(ast.parse(textwrap.dedent(text)))
+    except SyntaxError:
+        return

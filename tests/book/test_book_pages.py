@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from course_lib.book import pages, site
+from course_lib.book.front import front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
-from course_lib.building.notebook import BuildError, code, markdown, new, source
+from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.project import Project, open_project
 from course_lib.curriculum import LESSONS
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -132,18 +133,6 @@ def test_a_wanted_picture_stands_without_the_call_that_drew_it() -> None:
     assert cell["metadata"]["tags"] == ["task-picture", "remove-input"]
 
 
-def test_the_front_page_leads_to_every_lesson_and_exercise() -> None:
-    front = pages.front_page(PROJECT, "![ladder](images/ladder.png)")
-    for lesson in PROJECT.lessons:
-        assert f"](notebooks/{lesson.stem}.ipynb)" in front
-        assert f"\nnotebooks/{lesson.stem}\n" in front
-        assert (f"\nexercises/{lesson.stem}\n" in front) == bool(lesson.exercises)
-    assert "git clone" not in front
-    assert "git clone https://github.com/somebody/ladder\ncd ladder\n" in pages.front_page(
-        WITH_ADDRESS, ""
-    )
-
-
 def test_sources_for_sphinx(tmp_path: Path) -> None:
     site.write_sources(WITH_ADDRESS, tmp_path)
     assert {path.stem for path in (tmp_path / "notebooks").iterdir()} == {
@@ -157,10 +146,4 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     exec((tmp_path / "conf.py").read_text(), configuration)
     assert configuration["html_theme_options"] == options
     assert configuration["nb_execution_mode"] == "off"
-    assert "(images/ladder.png)" in (tmp_path / "index.md").read_text()
-
-
-def test_a_readme_without_the_ladder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("nothing here")
-    with pytest.raises(BuildError, match=r"README\.md does not show docs/images/ladder\.png"):
-        site._ladder(replace(PROJECT, root=tmp_path))
+    assert (tmp_path / "index.md").read_text() == front_page(WITH_ADDRESS)

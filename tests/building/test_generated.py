@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import os
+import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 from course_lib.building.generated import (
-    NO_ADDRESS,
     addressed,
     launch_cell,
     next_cell,
@@ -23,7 +25,10 @@ from course_lib.building.generated import (
 )
 from course_lib.building.notebook import BuildError, code, markdown, source, tags
 from course_lib.building.project import Project
-from course_lib.curriculum import TASKS
+from course_lib.building.rules import SETUP_LINES
+from course_lib.curriculum import PATHFINDER, TASKS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -34,40 +39,49 @@ def placed(course) -> Project:
 @pytest.mark.parametrize("address", [False, True])
 def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
     text = source(setup_cell(placed if address else course))
-    ast.parse(text)
+    ast.parse(plain(text))
     lines = [line for line in text.splitlines() if line]
-    assert len(lines) <= (12 if address else 4)
+    assert len(lines) == (SETUP_LINES if address else 2)
     assert text.endswith("\ncourse_lib.start()")
     assert max(map(len, text.splitlines())) <= 100
 
 
-def run_setup(text: str, monkeypatch, installed: bool, error: bytes = b"") -> list:
-    """Run a setup cell with pip and the library replaced; the commands that it ran."""
+def plain(text: str) -> str:
+    """A cell as Python, its shell line a call of the notebook's."""
+    return TransformerManager().transform_cell(text)
+
+
+class Notebook:
+    """What `get_ipython()` gives, here or on Colab; it keeps the commands of shell lines."""
+
+    def __init__(self, is_colab: bool) -> None:
+        self.is_colab, self.commands = is_colab, []
+
+    def __str__(self) -> str:
+        return f"<{'google.colab._shell.Shell' if self.is_colab else 'ipykernel.zmqshell'} object>"
+
+    def system(self, command: str) -> None:
+        self.commands.append(command)
+
+
+def run_setup(text: str, monkeypatch, is_colab: bool) -> list[str]:
+    """Run a setup cell with the shell and the library replaced; the commands that it ran."""
     library = types.ModuleType("course_lib")
     library.start = lambda: print("started")
-    commands = []
-
-    def run(command, capture_output):
-        commands.append(command)
-        return subprocess.CompletedProcess(command, 1 if error else 0, stderr=error)
-
-    found = object() if installed else None
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
     monkeypatch.setitem(sys.modules, "course_lib", library)
-    monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    exec(compile(text, "<setup>", "exec"), {})
-    return commands
+    notebook = Notebook(is_colab)
+    exec(compile(plain(text), "<setup>", "exec"), {"get_ipython": lambda: notebook})
+    return notebook.commands
 
 
 def test_setup_installs_nothing_where_the_library_is(placed, monkeypatch, capsys):
-    assert run_setup(source(setup_cell(placed)), monkeypatch, installed=True) == []
+    assert run_setup(source(setup_cell(placed)), monkeypatch, is_colab=False) == []
     assert capsys.readouterr().out == "started\n"
 
 
 def test_setup_installs_what_the_badge_opens_without_dependencies(placed, monkeypatch, capsys):
-    (command,) = run_setup(source(setup_cell(placed)), monkeypatch, installed=False)
-    assert command == [sys.executable, "-m", "pip", "install", "--no-deps", placed.archive]
+    (command,) = run_setup(source(setup_cell(placed)), monkeypatch, is_colab=True)
+    assert command.split() == ["pip", "install", "--quiet", "--no-deps", placed.archive]
     assert capsys.readouterr().out == "started\n"
 
 
@@ -79,59 +93,54 @@ def test_badge_setup_cell_and_binder_name_one_ref(placed):
         assert f"/archive/{ref}.zip" in source(setup_cell(project))
 
 
-# What pip says, cut to what differs; the first is of a real run against a server without the file.
-NOT_THERE = (
-    b"  ERROR: HTTP error 404 while getting https://github.com/some-one/course/archive/main.zip\n"
-    b"ERROR: Could not install requirement course from https://github.com/some-one/course/archive"
-    b"/main.zip because of HTTP error 404 Client Error: Not Found for url: https://github.com/"
-)
-NO_NETWORK = b"WARNING: Retrying after connection broken by 'NewConnectionError'\nERROR: Could not"
-
-
-@pytest.mark.parametrize("ref", ["main", "v9.9.9"])
-def test_setup_names_what_github_does_not_have(placed, ref, monkeypatch):
-    text = source(setup_cell(dataclasses.replace(placed, ref=ref)))
-    sentence = f"404: {ref} of some-one/course is not pushed, or not public"
-    with pytest.raises(ImportError, match=sentence):
-        run_setup(text, monkeypatch, installed=False, error=NOT_THERE)
-
-
-def test_setup_passes_on_what_else_pip_says(placed, monkeypatch):
-    with pytest.raises(ImportError, match="connection broken") as failed:
-        run_setup(source(setup_cell(placed)), monkeypatch, installed=False, error=NO_NETWORK)
-    assert "404" not in str(failed.value)
-
-
 def test_a_lesson_says_which_one_begins(course, placed):
     for project in (course, placed):
         assert source(setup_cell(project, "02")).endswith('\ncourse_lib.start("02")')
 
 
-def test_a_lesson_without_the_course_ends_in_a_sentence(course, tmp_path):
+@pytest.mark.parametrize(
+    ("ref", "sentence"),
+    [
+        ("", "not found? Get the whole course, and run `python3 course.py lab` in its folder"),
+        ("main", "404? main of some-one/course is not pushed, or not public"),
+        ("v9.9.9", "404? v9.9.9 of some-one/course is not pushed, or not public"),
+    ],
+)
+def test_a_lesson_without_the_course_ends_in_a_sentence(course, placed, ref, sentence, tmp_path):
     """What a notebook shows of a failed cell: the line with its comment, and the error."""
     # The course may be installed where this runs, so the cell asks for one that nowhere is.
-    text = source(setup_cell(course)).replace("course_lib", "course_lib_of_nobody")
+    project = dataclasses.replace(placed, ref=ref) if ref else course
+    text = source(setup_cell(project)).replace("course_lib", "course_lib_of_nobody")
     command = [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", text]
     alone = os.environ | {"IPYTHONDIR": str(tmp_path)}
     ran = subprocess.run(
         command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
     )
     said = ran.stdout + ran.stderr
-    assert "not found? Get the whole course, and run `python3 course.py lab` in its folder" in said
+    assert f"import course_lib_of_nobody  # {sentence}\n" in said
     assert said.strip().endswith("No module named 'course_lib_of_nobody'")
 
 
-def test_setup_finds_the_library_of_a_checkout(course, tmp_path):
+@pytest.mark.parametrize("folder", ["exercises", "my/exercises"])
+def test_setup_finds_the_library_of_a_checkout(course, folder, tmp_path):
     library = tmp_path / "course_lib"
     library.mkdir()
     (library / "__init__.py").write_text("def start(lesson=''):\n    print('from the checkout')\n")
-    folder = tmp_path / "exercises"
-    folder.mkdir()
-    text = source(setup_cell(course))
-    # -I: neither PYTHONPATH nor an installed copy of the course helps.
-    command = [sys.executable, "-I", "-S", "-c", text]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert ran.stdout == "from the checkout\n", ran.stderr
+    assert run_beside_pathfinder(course, tmp_path / folder).stdout == "from the checkout\n"
+
+
+def test_a_folder_of_notebooks_without_the_course_is_told(course, tmp_path):
+    ran = run_beside_pathfinder(course, tmp_path / "exercises")
+    assert ran.stderr.endswith("the course lies in neither of the two folders above this one\n")
+
+
+def run_beside_pathfinder(course: Project, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a setup cell in a folder that holds, beside it, what every folder of notebooks holds."""
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks" / PATHFINDER, folder)
+    # -E and -S: neither PYTHONPATH nor an installed copy of the course helps.
+    command = [sys.executable, "-E", "-S", "-c", source(setup_cell(course))]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_a_lesson_opens_with_title_badge_minutes_and_goals(placed):
@@ -230,7 +239,15 @@ def test_the_readme_lists_the_lessons_that_are_there(course, placed):
     table = readme_table(placed, {"notebooks/00_first.ipynb"})
     assert "[00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`]" in table
     assert "Second" not in table and "mybinder.org/v2/gh/some-one/course" in table
-    assert NO_ADDRESS in readme_table(course, set())
+
+
+def test_the_readme_has_no_badge_that_leads_nowhere(course):
+    table = readme_table(course, {"notebooks/00_first.ipynb"})
+    assert table.splitlines() == [
+        "| lesson | minutes | exercise |",
+        "| --- | --- | --- |",
+        "| [00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`](exercises/00_first.ipynb) |",
+    ]
 
 
 def test_addresses_in_text_files_follow(placed):

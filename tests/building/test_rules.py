@@ -180,11 +180,10 @@ def test_the_first_two_lessons_need_neither(course, second):
     assert len(list(lesson_rules(notebook, second))) == 5
 
 
-def test_a_badge_may_stand_in_the_header_with_the_setup_of_colab(second):
+def test_a_badge_may_stand_in_the_header(second):
     notebook = do_first()
     title, line = HEADER.split("\n\n")
     by_id(notebook, "launch")["source"] = f"{title}\n\n[![Open in Colab](b)](c)\n\n{line}"
-    by_id(notebook, "setup")["source"] = "\n".join([SETUP] * 3)
     assert list(lesson_rules(notebook, second)) == []
 
 

@@ -101,7 +101,7 @@ def test_words_lines_and_tasks_are_told_apart(lesson):
     found = words.count(LESSONS[0], notebook, None, asked)
     assert found.cells == 5 + 2, "questions and hints stand in their own columns"
     assert found.questions == (3 + 3) + (2 + 2 + 2 + 3 + 2 + 2)
-    assert found.tasks == len(" ".join((*task.hints, task.meaning)).split())
+    assert found.tasks == len(" ".join((*task.hints, task.meaning, task.compared)).split())
     texts = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert found.code_lines == len([line for line in "\n".join(texts).split("\n") if line])
     (answer,) = [place for place, cell in enumerate(notebook["cells"]) if task_of(cell)]

@@ -48,6 +48,33 @@ def test_a_decorated_kernel_with_names_of_its_own_is_drawn() -> None:
     assert "Thread 1 wrote out[2]" in picture.alt  # backwards
 
 
+def squares(stride, offset):
+    return stride * stride + offset + 0.5
+
+
+def test_of_a_plain_function_its_own_values_are_drawn_right_or_not() -> None:
+    picture = figures.own_run("sectors", squares)
+    assert "offset 4: 4.5 at 0, 8.5 at 2, 20.5 at 4" in picture.alt
+    written = [each.get_text() for each in picture.figure.axes[0].texts]
+    for offset in (0, 1, 4, 8):
+        assert f"{3 * 3 + offset + 0.5:.3g}" in written
+
+
+def test_every_task_has_a_picture_of_what_the_students_own_did() -> None:
+    """Kernels by their launch; plain functions by the calls that their task chooses."""
+    for task in TASKS.values():
+        assert task.kind.is_launched == (task.values is None), task.id
+
+
+@pytest.mark.parametrize(
+    "text", ["return 'a'", "return None", "return True", "return 1 / stride", "return 1e999"]
+)
+def test_values_that_are_no_numbers_are_not_drawn(text: str) -> None:
+    function = load_program(f"def sectors(stride, offset):\n    {text}").kernel("sectors")
+    with pytest.raises(NoPicture):
+        figures.own_run("sectors", function)
+
+
 def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
     picture = figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
     assert hatched(picture) == 4
@@ -123,7 +150,7 @@ def test_32_sectors_far_apart_stay_in_the_picture() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(NoPicture, match="no picture of a run of 'sectors'"):
+    with pytest.raises(NoPicture, match="cannot be read"):
         figures.own_run("sectors", lambda stride, offset: 4)
     with pytest.raises(NoPicture, match="does not run"):
         figures.own_run(

@@ -23,6 +23,7 @@ STAGED = replace(
     grid=(),
     block=(2, 2),
     given="def staged(): ...",
+    another="",
     answer="""\
 @cuda.jit
 def staged(A, B, C):
@@ -141,10 +142,18 @@ def test_a_long_axis_is_shortened_around_what_is_picked_out(
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("running_totals", 8), ("grid_stride", 1), ("naive_by_rows", 4)]
+    ("name", "count"),
+    [
+        ("running_totals", 8),
+        ("grid_stride", 1),
+        ("naive_by_rows", 4),
+        ("four_sums", 24),
+        ("two_by_two", 24),
+    ],
 )
 def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
-    """A running total is made of all that came before; another element of a loop is not."""
+    """A running total is made of all that came before; another element of a loop is not. A row
+    and a column count as a whole: no zero hides the number that it meets."""
     rule = module._rule(launch_answer(TASKS[name], "reading"))
     assert {len(each) for each in rule.sources.values()} == {count}
 

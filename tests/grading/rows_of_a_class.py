@@ -6,6 +6,7 @@ from course_lib.findings import finding
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, SubmittedFile
 from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings
+from course_lib.sentences import with_values
 
 SETTINGS = Settings()
 
@@ -24,10 +25,12 @@ RACY = Judgement(
     findings=(
         finding(
             "race-read-after-write",
-            "thread (0, 1) reads sA[0, 0] <b>too early</b>",
+            with_values(
+                "thread (0, 1) reads sA[0, 0] <b>too early</b>",
+                "C[0, 3] is 1.5 and should be -2.25e-05",
+            ),
             5,
             "Where does the barrier stand?",
-            values="C[0, 3] is 1.5 and should be -2.25e-05",
         ),
         finding("excess-barriers", "Each block passes 9 barriers.", 6),
     ),

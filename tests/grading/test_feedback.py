@@ -26,13 +26,15 @@ from rows_of_a_class import (
 
 from course_lib.checking import examine_source
 from course_lib.findings import CODES, finding
+from course_lib.grading import batches
 from course_lib.grading.explain import explain
-from course_lib.grading.feedback import MOST_FINDINGS, feedback_page, for_students
+from course_lib.grading.feedback import MOST_FINDINGS, feedback_page
 from course_lib.grading.hints import read_hints
 from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings
 from course_lib.grading.text import MOST_LINES, as_html, source_lines, visible
+from course_lib.sentences import say, told, with_values
 
 EXERCISES = Path(__file__).resolve().parents[2] / "exercises"
 TAGS = set(
@@ -210,7 +212,7 @@ NUMBERS = "7000 + threads * 1000 + registers"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "stops",
     [
         "return 77",
         f"return {NUMBERS}",
@@ -225,18 +227,19 @@ NUMBERS = "7000 + threads * 1000 + registers"
         "return int('On the H200 with 0 threads, 0 registers and 0 shared bytes' + str(threads))",
     ],
 )
-def test_a_drawn_launch_is_on_no_page_and_in_no_reason(said: str) -> None:
+def test_a_drawn_launch_is_on_no_page_and_in_no_reason(stops: str) -> None:
     """Whatever the answer returns, or stops with, where only a launch of the seed's gets it."""
-    text = CARRIED_OUT.replace("SAID", said)
+    text = CARRIED_OUT.replace("SAID", stops)
     report = examine_source("blocks_per_sm", text, seed=2026)
     assert report.errors
     judged = Judgement("blocks_per_sm", tuple(report.findings), numbers_right=False)
     judged = replace(judged, needs_review=report.needs_review)
     scored = score(submission("s01"), FoundAnswer("blocks_per_sm", text), judged, SETTINGS)
     shown = words(page_of(scored))
-    told = " ".join(for_students(each).message for each in report.errors) + scored.reason
-    assert not re.findall(r"\d{3,}", told.replace("2026", "")), told
-    assert "threads," not in told and "right is" not in told
+    said = " ".join(told(each.message, "graded student") for each in report.errors)
+    said += scored.reason
+    assert not re.findall(r"\d{3,}", said.replace("2026", "")), said
+    assert "threads," not in said and "right is" not in said
     assert "that was drawn" in shown or "that were drawn" in shown
 
 
@@ -244,7 +247,7 @@ def test_an_example_launch_keeps_its_numbers() -> None:
     """They stand in the course for everybody to read, so they give nothing away."""
     text = CARRIED_OUT.replace("SAID", "return 77").replace("return min(", "return 1 + min(")
     [found] = examine_source("blocks_per_sm", text, seed=2026).errors[:1]
-    assert "On the A6000 with 1024 threads" in for_students(found).message
+    assert "On the A6000 with 1024 threads" in told(found.message, "graded student")
 
 
 def test_a_page_holds_no_seed_and_no_hidden_number() -> None:
@@ -294,7 +297,7 @@ def test_lines_are_pythons_lines() -> None:
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
     lambda code, message, line, hint, severity, values: finding(
-        code, message, line, hint, severity, values=values
+        code, with_values(message, values), line, hint, severity
     ),
     st.sampled_from(sorted(CODES)),
     ANYTHING,
@@ -343,6 +346,39 @@ def test_explain_tells_where_what_and_how_many_points() -> None:
     assert "  reuse 2 of 2: a block fetches each element" in told
     assert "and should be -2.25e-05" in told  # an instructor may know
     assert "⟨U+001B⟩[31mred" in told and "⟨U+202E⟩" in told
+
+
+ONE_ELEMENT = """\
+from numba import cuda
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[0, 1] if x == 3 and y == 3 else A[y, x] + B[y, x]
+"""
+
+
+def test_an_instructor_reads_how_it_was_launched_and_what_came_out() -> None:
+    """In place, and without the questions that are for the student."""
+    judged = Judgement.from_json(batches.judge("mat_add", ONE_ELEMENT, 731_904_553).to_json())
+    scored = score(submission("s01"), FoundAnswer("mat_add", ONE_ELEMENT), judged, SETTINGS)
+    told, page = " ".join(explain(scored).split()), words(page_of(scored))
+    assert re.search(r"\(grid \(.*\), block \(.*\), warps \w+.*, seed 731904553, draw \d+\)", told)
+    assert re.search(r"C\[3, 3\] is \S+ and should be ", told)
+    assert not any(said in page for said in ("731904553", "draw ", "should be"))
+    hint = judged.findings[0].hint
+    assert hint in page and hint not in told and "Look at:" not in told
+
+
+def test_a_sentence_that_begins_with_a_name_keeps_it() -> None:
+    """A page changes no letter of what an answer has written."""
+    text = "@cuda.jit\ndef mat_add(A, B, C):\n    sum[0] = befor\n"
+    judged = Judgement.from_json(batches.judge("mat_add", text, 0).to_json())
+    found = replace(judged.findings[0], message=say("{name} ends early.", name="sA"))
+    again = Judgement.from_json(replace(judged, findings=(found,)).to_json())
+    for each in (replace(judged, findings=(found,)), again):
+        scored = score(submission("s01"), FoundAnswer("mat_add", text), each, SETTINGS)
+        assert "sA ends early." in words(page_of(scored)) and "sA ends early." in explain(scored)
 
 
 def test_explain_says_why_there_is_nothing() -> None:

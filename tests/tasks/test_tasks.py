@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 from pathlib import Path
 
@@ -24,6 +25,14 @@ WRONG = {
 CASES = [(name, *slip) for name, slips in WRONG.items() for slip in slips]
 
 
+# Tasks without a second answer, and why there is none worth showing.
+NOTHING_TO_COMPARE = {
+    "put_seven": "one assignment",
+    "add_ten": "one index and one assignment; its short form comes two tasks later",
+    "flop_per_byte": "one division, which can only be spelt in other ways",
+}
+
+
 def judged(task: Task, text: str, seed: int = 0) -> Report:
     return examine_source(task.id, HEAD + text, seed=seed, debug=True)
 
@@ -35,6 +44,24 @@ def test_its_answers_pass(task: Task) -> None:
             report = judged(task, answer, seed)
             assert report.passed and not report.findings, str(report)
             assert (report.points, report.max_points) == (0, 0)
+
+
+def test_a_second_answer_is_another_one_and_what_differs_is_said() -> None:
+    assert {each.id for each in TASKS.values() if not each.another} == NOTHING_TO_COMPARE.keys()
+    for task in TASKS.values():
+        assert bool(task.another) == bool(task.compared), task.id
+        assert len(task.compared.split()) <= 30, task.id
+        if task.another:
+            assert shape_of(task.another) != shape_of(task.answer), f"{task.id}: only other names"
+
+
+def shape_of(text: str) -> str:
+    """A text's tree without its names and docstrings."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = "name"
+    return ast.dump(tree)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)

@@ -24,7 +24,7 @@ from course_lib.sentences import told
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.placing import placed
-from course_lib.verdicts.typed import Listing, lines_typed, listings
+from course_lib.verdicts.typed import Listing, Typed, listings, typed_of
 
 ROOT = Path(__file__).parents[2]
 HEAD = "from numba import cuda, float32\nimport numpy as np\n"
@@ -120,7 +120,7 @@ def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> No
     [other] = seen.marked("other")
     assert other.startswith("sB[ty, tx] = B[start")
     cause = found.report.errors[0]
-    assert flat(cause.full_message)[1:] in flat(seen.words)
+    assert flat(cause.message)[1:] in flat(seen.words)
     assert flat(told(cause.hint, "student")) in flat(seen.words)
     assert "\n".join(seen.lines) == TILED.strip()
 
@@ -168,8 +168,8 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
         page_words = flat(Page(page.html_of(found)).words)
         assert found.report.shown
         for each in found.report.shown:
-            assert flat(each.full_message)[1:] in text_words
-            assert flat(each.full_message)[1:] in page_words
+            assert flat(each.message)[1:] in text_words
+            assert flat(each.message)[1:] in page_words
         assert flat(found.report.headline()) in page_words
 
 
@@ -184,20 +184,76 @@ def test_passing_shows_meaning_par_and_another_solution() -> None:
         object.__setattr__(found.exercise, "meaning", "")
     for shown in (seen, said):
         assert "A stride of 8 costs 32 sectors." in shown
-        assert "You wrote 1 line; par is 4." in shown
+        assert "You: 1 line · par: 4 lines" in shown
+    assert flat(TASKS["sectors"].compared) in seen
     assert "Another solution" in seen and "for lane in range(32)})" in seen
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
 def test_par_is_what_the_answer_adds_to_the_given_code(task) -> None:
-    assert lines_typed(task.given, task.answer) == task.par
+    assert typed_of(task.given, task.answer).lines == task.par
+
+
+TURNED = "@cuda.jit\ndef reverse_sixteen(x, y):\n    buffer = cuda.shared.array(16, float32)\n"
+INTO_BOTH = """\
+    i = cuda.threadIdx.x
+    buffer[i] = x[i]
+    cuda.syncthreads()
+    taken = buffer[15 - i]
+    cuda.syncthreads()
+    y[i] = taken
+"""
+
+
+def test_par_counts_barriers_where_either_answer_has_some() -> None:
+    task = TASKS["reverse_sixteen"]
+    ours = verdict(task.id, defined(task.answer, task.id))
+    assert ours.par == "You: 3 lines, 1 barrier, which is par."
+    mine = verdict(task.id, defined(TURNED + INTO_BOTH, task.id))
+    assert mine.par == "You: 5 lines, 2 barriers · par: 3 lines, 1 barrier"
+    whirled = TASKS["add_ten"].answer.replace("    out", "    cuda.syncthreads()\n    out")
+    needless = verdict("add_ten", defined(whirled, "add_ten"))
+    assert needless.par == "You: 3 lines, 1 barrier · par: 2 lines, no barrier"
+    assert typed_of(*2 * [TASKS["pad_tile"].answer]).barriers == 0, "it was given"
+
+
+def test_what_was_tried_is_counted_in_plain_words() -> None:
+    for name, launch in (
+        ("put_seven", "1 block of 1 thread"),
+        ("reverse_sixteen", "1 block of 16 threads"),
+    ):
+        seen = Page(page.html_of(verdict(name, defined(TASKS[name].answer, name)))).words
+        assert launch in seen and "warps warps" not in seen
+
+
+def test_the_last_task_of_a_lesson_says_where_to_go_on() -> None:
+    for name, onwards in (
+        ("bytes_in_flight", ("lesson 02 · ", "../notebooks/02_naive_matmul.ipynb")),
+        ("requested_bytes", ("`matmul_naive`", "../exercises/02_naive_matmul.ipynb")),
+        ("flop_per_byte", None),
+    ):
+        found = verdict(name, defined(TASKS[name].answer, name))
+        seen = page.html_of(found)
+        if onwards is None:
+            assert found.onwards is None and "Next:" not in seen
+            continue
+        said, target = found.onwards or ("", "")
+        assert onwards[0] in said and target == onwards[1]
+        assert f'<a href="{target}">' in seen and f"Next: {said[:20]}" in words.text_of(found)
+
+
+def test_what_a_meaning_stresses_is_stressed_and_no_asterisk_is_left() -> None:
+    for task in TASKS.values():
+        for text in (task.meaning, task.compared):
+            shown = re.sub("<code>.*?</code>", "", page._rich(text))
+            assert "*" not in shown, task.id
 
 
 def test_comments_and_docstrings_are_no_typed_lines() -> None:
     given = '@cuda.jit\ndef f(a):\n    """What it does."""\n    ...\n'
     typed = '@cuda.jit\ndef f(a):\n    """Mine."""\n    # so\n\n    a[0] = 1  # one\n    a[1] = 2\n'
-    assert lines_typed(given, typed) == 2
-    assert lines_typed(given, given) == 0
+    assert typed_of(given, typed) == Typed(lines=2)
+    assert typed_of(given, given) == Typed()
 
 
 def test_a_line_that_two_functions_have_is_marked_in_neither() -> None:

@@ -68,6 +68,7 @@ class InFlight:
 
     Attributes:
         label: device and date, which have to stand beside the numbers.
+        array_bytes: how many bytes the array has that is read.
         gb_per_s: threads in the launch -> bytes read and written together, in GB/s, by a
             grid-stride loop `y[i] = 2 * x[i]` over an array that no cache holds.
         latency_ns: "L1", "L2", "DRAM" -> how long one load takes in a chain of loads, in ns.
@@ -75,9 +76,32 @@ class InFlight:
     """
 
     label: str
+    array_bytes: int
     gb_per_s: Mapping[int, float]
     latency_ns: Mapping[str, float]
     dram_gb_per_s: float
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What the shared loads of a rung take of the way into L1 and shared memory, as compiled.
+
+    Attributes:
+        per_multiply_add: passes for each multiply-add of a warp.
+        busy: in which share of its clocks that way is in use, from 0 to 1.
+    """
+
+    per_multiply_add: float
+    busy: float
+
+
+def passes(kernel: str, device: str = "H200") -> Passes:
+    """What Nsight Compute counted for a rung of the course, 4096 × 4096.
+
+    Raises:
+        KeyError: if it was not counted.
+    """
+    return Passes(**_file(device)["passes"][kernel])
 
 
 def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
@@ -118,6 +142,7 @@ def in_flight(device: str = "H200") -> InFlight:
     plain = _file(device)
     return InFlight(
         label=f"{plain['device']}, {plain['timed']}",
+        array_bytes=plain["array_bytes"],
         gb_per_s={each["threads"]: each["gb_per_s"] for each in plain["speeds"]},
         latency_ns=plain["latency_ns"],
         dram_gb_per_s=load(device).measured_roofs["dram_gb_per_s"],

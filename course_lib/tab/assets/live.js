@@ -2,7 +2,7 @@
 import { Cell } from "./cell.js";
 import { Panel } from "./panel.js";
 
-const holders = [...document.querySelectorAll(".ml-live:not([data-started])")];
+const holders = [...document.querySelectorAll(".ml-live:not(.ml-playground, [data-started])")];
 const cells = holders.map((holder) => {
   holder.setAttribute("data-started", "");
   return new Cell(holder);

@@ -14,9 +14,9 @@ def transpose_tiled(A, B):
     x0 = cuda.blockIdx.x * SIDE
     y0 = cuda.blockIdx.y * SIDE
     for r in range(ty, SIDE, 8):
-        if y0 + r < min(A.shape[0], 200) and x0 + tx < A.shape[1]:  # <- wrong-bounds-check, uninitialised-read
+        if y0 + r < min(A.shape[0], 200) and x0 + tx < A.shape[1]:  # <- wrong-bounds-check
             buf[r, tx] = A[y0 + r, x0 + tx]
     cuda.syncthreads()
     for r in range(ty, SIDE, 8):
         if x0 + r < B.shape[0] and y0 + tx < B.shape[1]:
-            B[x0 + r, y0 + tx] = buf[tx, r]  # <- uninitialised-read
+            B[x0 + r, y0 + tx] = buf[tx, r]
