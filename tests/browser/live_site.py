@@ -1,9 +1,8 @@
-"""The book with live cells on a plain file server that can be taken away: what a tab needs is found
-here, or the tests are skipped by name.
+"""The book with live cells on a plain file server that can be taken away.
 
 Pyodide's own files come from npm; NumPy's wheel for it lies beside the checkout, or where
 MATMUL_LADDER_NUMPY_WHEEL says. With MATMUL_LADDER_CDN=1 the site fetches both from the CDN, as the
-published one does.
+published one does. Where they are missing, only what needs no Python can be tried.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ import tarfile
 import threading
 from pathlib import Path
 
-import pytest
-
 from course_lib.book.tab_files import hold_pyodide
 from course_lib.tab import pyodide
 
@@ -28,6 +25,10 @@ FROM_NPM = ROOT / "executed" / "npm"
 BELOW = "somebody/ladder"  # as a project's site lies on GitHub Pages
 BY_CDN = os.environ.get("MATMUL_LADDER_CDN") == "1"
 _WHEEL = "numpy-*wasm32.whl"
+
+
+class NotHere(Exception):
+    """What a test needs and this machine lacks, as a sentence."""
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
@@ -44,6 +45,7 @@ class Site:
         self.folder = folder
         self.root = folder / BELOW
         self.port = 0
+        self.lacks = ""  # why no Python starts on its pages, as a sentence
         self.come()
 
     @property
@@ -69,35 +71,49 @@ class Site:
 def site_with_pyodide(folder: Path) -> Site:
     """A copy of the built book that holds Pyodide and NumPy itself."""
     assert (BOOK / "index.html").exists(), "build it: python3 course.py book --out executed/book"
-    core, wheel = (None, None) if BY_CDN else (from_npm("pyodide", pyodide.VERSION), numpy_wheel())
     shutil.copytree(BOOK, folder / BELOW)
-    if core and wheel:
-        hold_pyodide(folder / BELOW, core, wheel)
-    return Site(folder)
+    lacks = ""
+    try:
+        if not BY_CDN:
+            wheel = numpy_wheel()
+            hold_pyodide(folder / BELOW, from_npm("pyodide", pyodide.VERSION), wheel)
+    except NotHere as missing:
+        lacks = str(missing)
+    site = Site(folder)
+    site.lacks = lacks
+    return site
 
 
 def numpy_wheel() -> Path:
-    """NumPy's wheel for Pyodide; without one, the test is skipped."""
+    """NumPy's wheel for Pyodide.
+
+    Raises:
+        NotHere: if there is none.
+    """
     named = os.environ.get("MATMUL_LADDER_NUMPY_WHEEL")
     found = [Path(named)] if named else sorted((ROOT.parent / "shared" / "wasm").glob(_WHEEL))
     if not found:
-        pytest.skip("NumPy's wheel for Pyodide is not here: MATMUL_LADDER_NUMPY_WHEEL names it")
+        raise NotHere("NumPy's wheel for Pyodide is not here: MATMUL_LADDER_NUMPY_WHEEL names it")
     return found[0]
 
 
 def from_npm(name: str, version: str) -> Path:
-    """The folder of an npm package, fetched once; without npm or a network, the test is skipped."""
+    """The folder of an npm package, fetched once.
+
+    Raises:
+        NotHere: if there is no npm, or no network.
+    """
     folder = FROM_NPM / f"{name}-{version}"
     if not folder.exists():
         npm = shutil.which("npm")
         if npm is None:
-            pytest.skip(f"npm is not here, which would fetch {name} {version}")
+            raise NotHere(f"npm is not here, which would fetch {name} {version}")
         FROM_NPM.mkdir(parents=True, exist_ok=True)
         packed = subprocess.run(
             [npm, "pack", "--silent", f"{name}@{version}"], cwd=FROM_NPM, capture_output=True
         )
         if packed.returncode:
-            pytest.skip(f"npm cannot fetch {name} {version} here")
+            raise NotHere(f"npm cannot fetch {name} {version} here")
         with tarfile.open(FROM_NPM / f"{name}-{version}.tgz") as archive:
             archive.extractall(folder, filter="data")
     return folder / "package"

@@ -104,7 +104,7 @@ export class Running {
     const buttons = figures.map(({ id, title }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = title.split(":")[0];
+      button.textContent = title.split(/[:,]/)[0];
       button.title = title;
       button.setAttribute("aria-label", title);
       button.setAttribute("aria-pressed", "false");
