@@ -306,8 +306,10 @@ def _with_fixed(letters: Sequence[str], sizes: Sequence[int]) -> Shape:
 def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
     """What should come out, in float64."""
     assert exercise.reference is not None
+    # np.float64(each) would make a number of an array with one element, before NumPy 2.3.
+    wide = (np.asarray(each, np.float64)[()] for each in inputs)
     with np.errstate(all="ignore"):
-        return np.asarray(exercise.reference(*map(np.float64, inputs)), np.float64)
+        return np.asarray(exercise.reference(*wide), np.float64)
 
 
 # --- wrong numbers --------------------------------------------------------------------------
