@@ -134,8 +134,10 @@ export class Playground extends Running {
     const wanted = inside.split(",").map((each) => each.split(/[:=]/)[0].trim()).filter(Boolean);
     const place = this.part("arguments");
     const shown = [...place.querySelectorAll("input")].map((each) => each.name);
-    if (shown.join() === wanted.join() && !this.filling) return;
-    for (const each of place.querySelectorAll("input")) this.made.set(each.name, each.value);
+    if (!this.filling) {
+      if (shown.join() === wanted.join()) return;
+      for (const each of place.querySelectorAll("input")) this.made.set(each.name, each.value);
+    }
     place.replaceChildren(...wanted.map((each) => this.field(each)));
   }
 
@@ -167,7 +169,7 @@ export class Playground extends Running {
     if (this.editor.text === request.text) this.editor.mark(answer.marks); // else the lines have moved
     this.part("outputs").replaceChildren(...(this.small ? [] : answer.outputs.map(output)));
     this.offerFigures(this.small ? [] : answer.figures, request);
-    const [first] = answer.marks;
+    const first = answer.marks.find(({ severity }) => severity !== "other");
     this.say(first ? `Line ${first.line}: ${first.title}.` : "Ran under every schedule; nothing was found.");
   }
 
