@@ -69,10 +69,14 @@ def _rung(name: str, share: float, target: str) -> str:
 
 def _row(lesson: Lesson) -> str:
     tasks = sum(1 for each in TASKS.values() if each.lesson == lesson.number)
-    graded = ", ".join(EXERCISES[name].title.lower() for name in lesson.exercises)
+    graded = ", ".join(_in_sentence(EXERCISES[name].title) for name in lesson.exercises)
     exercise = f"[{graded}](exercises/{lesson.stem}.ipynb)" if graded else ""
     title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
     return f"| {title} | {tasks or ''} | {lesson.minutes} | {exercise} |"
+
+
+def _in_sentence(title: str) -> str:
+    return title[:1].lower() + title[1:]
 
 
 def _toc_entry(lesson: Lesson) -> str:
@@ -103,7 +107,7 @@ matrix multiplication at the speed of the vendor's library, in Python.</p>
 <p>You type every step. Each answer runs on an emulated GPU right here in this tab, and where it is
 wrong, you are told at which line, and why. Nothing to install, no account, no GPU.</p>
 <p class="doors"><a class="door first" href="{start}">Start here: your first kernel</a>
-</p>
+<a class="door" href="playground.html">Playground</a></p>
 <p>On your own machine, with or without a GPU, all of it in notebooks:</p>
 <pre class="commands"><code>{commands}</code></pre>
 </div>

@@ -82,7 +82,12 @@ def _outputs(played: Played) -> Iterator[dict[str, Any]]:
                 "changed": array.tobytes() != played.wanted.arguments[name].tobytes(),
                 "same_in_every_order": name not in differing,
                 "preview": np.array2string(
-                    array, threshold=PREVIEWED, edgeitems=4, precision=5, max_line_width=76
+                    array,
+                    threshold=PREVIEWED,
+                    edgeitems=4,
+                    precision=5,
+                    suppress_small=True,
+                    max_line_width=76,
                 ),
             }
 
