@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 LESSON = "notebooks/00_start_here.html"
 EXERCISE = "exercises/05_shared_memory_tiling.html"
+FRONT, PLAYGROUND = "index.html", "playground.html"
 GIVEN = '''\
 @cuda.jit
 def put_seven(out):
@@ -182,6 +183,60 @@ def test_live_a_student_s_way_through_a_lesson(user, judge, asked_elsewhere, tmp
     assert asked_elsewhere == []
 
 
+def playground(page: Page) -> Locator:
+    return page.locator(".ml-playground:has(.cm-content)")
+
+
+def test_live_the_race_of_the_first_page_is_mended_there(user, judge, asked_elsewhere) -> None:
+    page = user.new_page()
+    page.goto(f"{judge.address}/{FRONT}")
+    live = playground(page)
+    expect(live.locator(".report")).to_contain_text("race")  # before anything runs
+    live.locator(".cm-line", has_text="near[t] = x[i]").click()
+    page.keyboard.press("End")
+    page.keyboard.type("\ncuda.syncthreads()")
+    press(live, "Run")
+    said(live, "nothing was found", FIRST)
+    expect(live.locator(".report")).not_to_contain_text("race")
+    assert asked_elsewhere == []
+
+
+def test_live_a_link_to_the_playground_carries_a_kernel(user, judge, asked_elsewhere) -> None:
+    user.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = user.new_page()
+    page.goto(f"{judge.address}/{PLAYGROUND}")
+    live = playground(page)
+    live.locator(".example").select_option(label="A histogram that loses counts")
+    expect(live.locator("input[name=counts]")).to_have_value("np.zeros(8, dtype=np.int32)")
+    live.locator("input[name=counts]").fill("np.zeros(9, dtype=np.int32)")
+    text = "\n".join(live.locator(".cm-line").all_inner_texts())
+    press(live, "Copy a link to this")
+    said(live, "Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+
+    other = user.new_page()
+    other.goto(link)
+    live = playground(other)
+    expect(live.locator("input[name=counts]")).to_have_value("np.zeros(9, dtype=np.int32)")
+    assert "\n".join(live.locator(".cm-line").all_inner_texts()) == text
+    press(live, "Run")
+    said(live, "Line 9: race", FIRST)
+    expect(live.locator(".outputs")).to_contain_text("depends on the order of the warps")
+    live.locator("input[name=counts]").fill("open('/etc/passwd')")
+    press(live, "Run")
+    said(live, "is no known way to make an array")
+    assert asked_elsewhere == []
+
+
+@pytest.mark.parametrize("fragment", ["%%%", "abc", "q1YqSS0uUbJSUEpUqgUA"])
+def test_live_a_damaged_link_is_told(user, site, fragment) -> None:
+    page = user.new_page()
+    page.goto(f"{site.address}/{PLAYGROUND}#{fragment}")
+    live = playground(page)
+    said(live, "This link is damaged")
+    expect(live.locator(".cm-content")).to_contain_text("def smooth")
+
+
 def test_live_a_long_check_is_stopped_and_the_next_one_works(user, judge, asked_elsewhere) -> None:
     page = user.new_page()
     page.goto(f"{judge.address}/{EXERCISE}")
@@ -266,7 +321,7 @@ def test_live_what_was_typed_outlives_the_page(user, site) -> None:
     holds(cell(page, "add_ten"), "mine")
 
 
-@pytest.mark.parametrize("where", [LESSON, EXERCISE])
+@pytest.mark.parametrize("where", [FRONT, PLAYGROUND, LESSON, EXERCISE])
 def test_live_on_a_phone_nothing_sticks_out(user, site, where) -> None:
     page = user.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
@@ -317,19 +372,20 @@ def test_live_without_storage_a_sentence_says_so(user, site) -> None:
     holds(cell(page, "put_seven"), RIGHT)
 
 
+@pytest.mark.parametrize("where", [FRONT, PLAYGROUND, LESSON])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_live_no_serious_barrier_is_found_by_axe(user, site, scheme) -> None:
+def test_live_no_serious_barrier_is_found_by_axe(user, site, scheme, where) -> None:
     try:
         script = from_npm(*AXE) / "axe.min.js"
     except NotHere as missing:
         pytest.skip(str(missing))
     page = user.new_page()
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"{site.address}/{LESSON}")
-    live = cell(page, "put_seven")
-    live.locator(".cm-content").focus()
+    page.goto(f"{site.address}/{where}")
+    page.locator(".ml-live .cm-content").first.focus()
     page.add_script_tag(path=Path(script))
-    found = page.evaluate("axe.run('.ml-live, .ml-prediction, .ml-progress')")
+    # The theme's own search button says "Search" to a screen reader and shows its keys besides.
+    found = page.evaluate("axe.run({ exclude: ['.search-button-field'] })")
     serious = [
         (each["id"], node["target"], node["failureSummary"])
         for each in found["violations"]
