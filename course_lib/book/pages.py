@@ -8,6 +8,7 @@ for the book's own launch button does its work (and the badge would be fetched f
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any
 
@@ -21,6 +22,7 @@ from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
+OF_A_SESSION = ("course_lib.yours_or_ours", "figures.my_ladder")
 _SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
@@ -33,7 +35,28 @@ def page(notebook: Notebook) -> Notebook:
 
 def _is_for_notebooks(cell: Cell) -> bool:
     """How cells are run, their setup, and a prediction's question: its card has it in it."""
-    return bool({"how-to-run", "setup", QUESTION} & set(tags(cell)))
+    if {"how-to-run", "setup", QUESTION} & set(tags(cell)):
+        return True
+    return cell["cell_type"] == "code" and _needs_a_session(source(cell))
+
+
+def _needs_a_session(text: str) -> bool:
+    """Does code do nothing but what concerns a running notebook alone?
+
+    That is to import, to take over what the student has written, and to draw their ladder.
+    """
+    try:
+        statements = ast.parse(text).body
+    except SyntaxError:
+        return False
+    return bool(statements) and all(map(_is_of_a_session, statements))
+
+
+def _is_of_a_session(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in OF_A_SESSION
 
 
 def _cell(cell: Cell) -> Cell:

@@ -147,3 +147,19 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     assert configuration["html_theme_options"] == options
     assert configuration["nb_execution_mode"] == "off"
     assert (tmp_path / "index.md").read_text() == front_page(WITH_ADDRESS)
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("import numpy as np\nfrom numba import cuda", False),
+        ('load_tile = course_lib.yours_or_ours("load_tile", load_tile)', False),
+        ("figures.my_ladder()", False),
+        ("from numba import cuda\n\nprint(1)", True),
+        ("figures.ladder()", True),
+        ("%matplotlib inline", True),
+        ("", True),
+    ],
+)
+def test_what_needs_a_session_is_left_out(text: str, stays: bool) -> None:
+    assert bool(pages.page(new([code(text)]))["cells"]) == stays
