@@ -39,6 +39,7 @@ def check(fields: Fields) -> dict[str, Any]:
         "marks": [] if verdict.waits else [asdict(each) for each in marks(report.shown, typed)],
         "figures": [{"id": each.id, "title": each.title} for each in figures],
         "offers_answer": verdict.offers_answer,
+        "counts": dict(report.counts),
         "progress": progress.exported(),
     }
 

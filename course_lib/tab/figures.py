@@ -26,7 +26,7 @@ from course_lib.tab.checks import answer_in, exercise_asked
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.tab.offers import OFFERS, Own
 
-STEPS = 40_000  # of a traced launch: right answers take a tenth of it
+BUDGET_OF_A_TRACE = replace(BUDGET, steps=100_000, access_steps=6)
 OWNED_SIDE = 20  # rows and columns of C, where the tiles are smaller
 
 
@@ -78,7 +78,7 @@ def traced(own: Own, typed: str) -> Profile:
     inputs = make_inputs(problem, case, 0)
     output = np.full(problem.answer(*inputs)[0].shape, np.nan, np.float32, problem.order)
     launch = exercise.launch(problem.covered(case.shape), constants)
-    emulation = emulate(kernel, trace=True, budget=replace(BUDGET, steps=STEPS))
+    emulation = emulate(kernel, trace=True, budget=BUDGET_OF_A_TRACE)
     profile = emulation[launch.grid, launch.block](*inputs, output)
     if not profile.finished:
         raise Refused(f"{exercise.id} does not end, so there is no run to draw.")
