@@ -72,8 +72,9 @@ ALLOWED: dict[str, set[str]] = {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "tab": {
-        "callers", "checking", "curriculum", "diagnosis", "emulator", "errors", "exercise",
-        "figures", "helping", "progress", "sentences", "verdicts", "web",
+        "callers", "checking", "curriculum", "diagnosis", "emulator", "entries", "errors",
+        "exercise", "figures", "findings", "helping", "own_ladder", "progress", "sentences",
+        "verdicts", "web",
     },
     "measurements": set(),
     "questions": {

@@ -41,9 +41,13 @@ def with_verdicts(cells: Sequence[Cell]) -> list[Cell]:
 def _asserting(cell: Cell, task: Task | None) -> Cell:
     if task is None or CHECK not in tags(cell):  # a lesson may check a broken kernel, too
         return cell
-    verdict = task.check_call.replace("course_lib.check(", "course_lib.examine(", 1)
-    text = f"{source(cell)}\nassert {verdict}.passed, {task.id!r}"
-    return {**cell, "source": text}
+    return {**cell, "source": f"{source(cell)}\n{_assertion(task)}"}
+
+
+def _assertion(task: Task) -> str:
+    """That the check above it has said "passed": a session remembers what was shown last."""
+    told = f'course_lib.progress.entry("{task.id}")'
+    return f"assert ({told}.passed, {told}.in_a_row) == (True, 0), {task.id!r}"
 
 
 def _not_compared(cell: Cell) -> Cell:
@@ -74,7 +78,8 @@ def test_a_solved_lesson_passes_every_check(tmp_path, number):
     cells = guessed(solved(read(LESSON[number])["cells"]), number)
     done = new(with_verdicts(cells))
     text = "\n".join(map(source, code_cells(done)))
-    assert text.count("\nassert course_lib.examine(") == len(tasks_of(cells)), "a check is missing"
+    asserted = [each for each in tasks_of(cells) if _assertion(each) in text]
+    assert asserted == tasks_of(cells), "a check is missing"
     said = nbval(tmp_path, written(tmp_path, LESSON[number].name, done))
     assert said.status == 0, said.text
 
@@ -107,8 +112,7 @@ def test_only_the_check_of_a_task_asserts():
     given = with_tasks([code("x = 1", COMPARED, id="x"), code("# TASK put_seven", id="y")], "00")
     cells = with_verdicts(given)
     assert [source(cell) for cell in cells if "assert" in source(cell)] == [
-        'course_lib.check("put_seven", put_seven)\n'
-        "assert course_lib.examine(\"put_seven\", put_seven).passed, 'put_seven'"
+        f'course_lib.check("put_seven", put_seven)\n{_assertion(TASKS["put_seven"])}'
     ]
     assert cells[0]["metadata"]["tags"] == []
     assert [task_of(cell) for cell in cells] == [task_of(cell) for cell in given]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib import measurements
+from course_lib.book.playground import SMOOTH, holder, report_on
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Lesson
@@ -20,6 +21,7 @@ def front_page(project: Project) -> str:
     return FRONT.format(
         start=f"notebooks/{first.stem}.html",
         commands=_commands(project),
+        race=holder([SMOOTH], small=True, report=report_on(SMOOTH)),
         ladder=_ladder(_speeds(), project.lessons),
         rows="\n".join(_row(each) for each in project.lessons),
         pages="\n".join(_toc_entry(each) for each in project.lessons),
@@ -108,6 +110,13 @@ wrong, you are told at which line, and why. Nothing to install, no account, no G
 {ladder}
 </div>
 :::
+
+## What a wrong kernel is told
+
+On a GPU, this kernel gives the right numbers most of the time. Mend it, and run it again: what is
+missing, and between which lines?
+
+{race}
 
 ## The lessons
 

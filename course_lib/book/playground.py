@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.tab.requests import answer
 from course_lib.web import escape, json_for_html
 
 HEAD = "from numba import cuda, float32\n\n\n"
@@ -19,33 +21,34 @@ class Example:
         title: what it shows, in a few words.
         kernel: the name of the function that is launched.
         text: the source, without the imports.
-        grid: blocks, as it is typed.
-        block: threads per block, as it is typed.
+        grid: blocks, x first.
+        block: threads per block, x first.
         arguments: a line of NumPy, or a number, for each parameter.
     """
 
     title: str
     kernel: str
     text: str
-    grid: str
-    block: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
     arguments: Mapping[str, str]
 
     def as_data(self) -> dict[str, Any]:
-        """The form in which the page and its links hold it."""
+        """What the page's fields and a link hold."""
         return {
             "title": self.title,
             "text": HEAD + self.text,
             "kernel": self.kernel,
-            "grid": self.grid,
-            "block": self.block,
+            "grid": ", ".join(map(str, self.grid)),
+            "block": ", ".join(map(str, self.block)),
             "args": [{"name": name, "made": made} for name, made in self.arguments.items()],
         }
 
     def as_request(self) -> dict[str, Any]:
         """What a page asks its worker when this is run."""
         data = self.as_data()
-        return {"do": "play", "arrays": data.pop("args"), **data}
+        sizes = {"grid": list(self.grid), "block": list(self.block)}
+        return {"do": "play", "text": data["text"], "arrays": data["args"], **sizes}
 
 
 SMOOTH = Example(
@@ -62,8 +65,8 @@ def smooth(x, y):
     left, right = max(t - 1, 0), min(t + 1, 63)
     y[i] = (near[left] + near[t] + near[right]) / float32(3)
 ''',
-    grid="4",
-    block="64",
+    grid=(4,),
+    block=(64,),
     arguments={
         "x": "np.arange(256, dtype=np.float32)",
         "y": "np.zeros(256, dtype=np.float32)",
@@ -80,8 +83,8 @@ def histogram(x, counts):
     if i < x.shape[0]:
         counts[x[i]] += 1
 ''',
-    grid="4",
-    block="64",
+    grid=(4,),
+    block=(64,),
     arguments={
         "x": "np.random.default_rng(0).integers(0, 8, 250)",
         "counts": "np.zeros(8, dtype=np.int32)",
@@ -103,8 +106,8 @@ def stencil(A, B):
     else:
         B[y, x] = A[y, x]
 ''',
-    grid="(3, 2)",
-    block="(16, 16)",
+    grid=(3, 2),
+    block=(16, 16),
     arguments={
         "A": "np.random.default_rng(0).random((30, 40), dtype=np.float32)",
         "B": "np.zeros((30, 40), dtype=np.float32)",
@@ -124,8 +127,8 @@ def transpose(A, B):
     cuda.syncthreads()
     B[left + ty, top + tx] = tile[tx, ty]
 ''',
-    grid="(2, 2)",
-    block="(32, 32)",
+    grid=(2, 2),
+    block=(32, 32),
     arguments={
         "A": "np.arange(4096, dtype=np.float32).reshape(64, 64)",
         "B": "np.zeros((64, 64), dtype=np.float32)",
@@ -149,8 +152,8 @@ def mandelbrot(steps):
         count += 1
     steps[y, x] = count
 ''',
-    grid="(4, 2)",
-    block="(16, 16)",
+    grid=(4, 2),
+    block=(16, 16),
     arguments={"steps": "np.zeros((32, 64), dtype=np.int32)"},
 )
 EXAMPLES = (SMOOTH, HISTOGRAM, STENCIL, TRANSPOSE, MANDELBROT)
@@ -174,6 +177,13 @@ def playground_page() -> str:
     return PAGE.format(holder=holder(EXAMPLES))
 
 
+def report_on(example: Example) -> str:
+    """What the judge finds in an example, as HTML: the brief answer that a small one gets."""
+    request = example.as_request() | {"brief": True}
+    answered: str = json.loads(answer(json.dumps(request)))["html"]
+    return answered
+
+
 def holder(examples: Sequence[Example], report: str = "", small: bool = False) -> str:
     """Where a playground takes its place, as MyST Markdown.
 
@@ -190,6 +200,6 @@ def holder(examples: Sequence[Example], report: str = "", small: bool = False) -
         f'<script type="application/json">{data}</script>\n'
         f'<pre class="given" tabindex="0">{escape(first)}</pre>\n'
         f'<div class="report" role="region" aria-label="Report"{"" if report else " hidden"}>'
-        f'{report}</div>\n<div class="figures" hidden></div>\n'
+        f'{report}</div>\n<div class="outputs"></div>\n<div class="figures" hidden></div>\n'
         "</div>\n:::"
     )

@@ -7,6 +7,7 @@ computes is computed.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +67,8 @@ def in_order(root: Path, lessons: Sequence[Lesson] = LESSONS) -> Iterator[Piece]
                     yield Piece(lesson.number, where, text, reveals)
 
 
-def words_of(question: Question) -> list[str]:
+@functools.cache
+def words_of(question: Question) -> tuple[str, ...]:
     """What a question says, each sentence once: itself, its choices, reasons, hint and reveal."""
     said = [question.asks]
     if isinstance(question, Choose):
@@ -75,7 +77,7 @@ def words_of(question: Question) -> list[str]:
     said += [question.otherwise(), question.hint]
     if question.is_prediction:
         said.append(revealed(question))
-    return list(dict.fromkeys(filter(None, said)))
+    return tuple(dict.fromkeys(filter(None, said)))
 
 
 def said_on_passing(task: Task) -> str:

@@ -18,6 +18,13 @@ from course_lib.commands.places import FIRST_LESSON, REPOSITORY
 
 DEFAULTS = Path(__file__).with_name("jupyter_config")  # labconfig/ in it, as JupyterLab reads it
 START_SECONDS = 90
+# Like `python -m jupyterlab`, three seconds sooner: a package that could check web addresses in
+# Jupyter's schemas builds its parsers when it is imported; where that fails, it is left out.
+START = """\
+import sys
+sys.modules.setdefault("rfc3987_syntax", None)
+from jupyterlab.labapp import main
+main()"""
 
 
 def main(arguments: list[str]) -> int:
@@ -72,7 +79,7 @@ def first_lesson() -> str:
 
 def command(browser: bool, others: list[str], lesson: str) -> list[str]:
     """The command that starts JupyterLab, quiet but for warnings."""
-    words = [sys.executable, "-m", "jupyterlab"]
+    words = [sys.executable, "-c", START]
     if not any("root_dir" in option for option in others):  # it takes one folder only
         words.append(f"--ServerApp.root_dir={REPOSITORY}")
     words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]

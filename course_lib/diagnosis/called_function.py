@@ -11,7 +11,9 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from course_lib.diagnosis.one_edit import find_edit
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
@@ -30,6 +32,7 @@ class Call:
 
     arguments: tuple[object, ...]
     wanted: float
+    whole: bool  # does the task ask for whole numbers?
     value: object = None
     stopped: Finding | None = None
 
@@ -41,9 +44,15 @@ class Call:
 
     @property
     def right(self) -> bool:
-        if self.number is None or isinstance(self.wanted, int) > isinstance(self.value, int):
+        return self.is_number(self.value)
+
+    def is_number(self, value: object) -> bool:
+        """Is this the right number, and whole where only whole ones are asked for?"""
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
             return False
-        return bool(abs(self.number - self.wanted) <= CLOSE * abs(self.wanted))
+        if self.whole and not isinstance(value, int):
+            return False
+        return bool(abs(value - self.wanted) <= CLOSE * abs(self.wanted))
 
 
 def examine(task: Task, function: Kernel) -> Report:
@@ -79,11 +88,12 @@ def _says_something(statement: ast.stmt) -> bool:
 def _call(task: Task, function: Kernel, arguments: tuple[object, ...]) -> Call:
     assert task.reference is not None
     wanted = task.reference(*arguments)
+    whole = all(isinstance(task.reference(*each), int) for each in task.arguments)
     try:
         value = Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
     except KernelRejected as stop:
-        return Call(arguments, wanted, stopped=stop.findings[0])
-    return Call(arguments, wanted, value)
+        return Call(arguments, wanted, whole, stopped=stop.findings[0])
+    return Call(arguments, wanted, whole, value)
 
 
 def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Finding:
@@ -99,7 +109,11 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             call=_of(task, shown),
             wanted=shown.wanted,
         )
-        return finding("wrong-formula", message, line, "Does every way through it end in a return?")
+        hint = "Does every way through it end in a return?"
+        printed = _print(function) if all(each.value is None for each in calls) else None
+        if printed:
+            line, hint = printed, "What can a caller do with a number that is only printed?"
+        return finding("wrong-formula", message, line, hint)
     compared = say(
         "{call} returns {value}, and right is {wanted}",
         call=_of(task, shown),
@@ -120,10 +134,29 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             line,
             "What does // do, and / not?",
         )
+    edit = find_edit(function, partial(_is_right, calls))
+    line = edit.line if edit else line
+    if edit and edit.decides:
+        message = say("{compared}: {says}.", compared=compared, says=edit.says)
+        return finding("wrong-formula", message, line, edit.hint)
     for code, says, hint in _explanations(task, calls):
         return finding(code, say("{compared}: {says}.", compared=compared, says=says), line, hint)
+    if edit:
+        message = say("{compared}: {says}.", compared=compared, says=edit.says)
+        return finding("wrong-formula", message, line, edit.hint)
     hint = "Work out this one call with a pencil."
     return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
+
+
+def _is_right(calls: Sequence[Call], function: Kernel) -> bool:
+    """Would this function be right in every call?"""
+    try:
+        return all(
+            each.is_number(Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(each.arguments)))
+            for each in calls
+        )
+    except KernelRejected:
+        return False
 
 
 def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
@@ -196,6 +229,14 @@ def _of(task: Task, call: Call) -> str:
 def _show(value: object) -> str:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return repr(value) if is_number else kind_of(value)
+
+
+def _print(function: Kernel) -> int | None:
+    """The line of a call of print."""
+    for each in ast.walk(function.tree):
+        if isinstance(each, ast.Call) and getattr(each.func, "id", "") == "print":
+            return each.lineno
+    return None
 
 
 def _last_return(function: Kernel) -> int:

@@ -23,7 +23,7 @@ from course_lib.diagnosis.source import (
 )
 from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding, by_importance, finding
-from course_lib.sentences import Line, facts_of, say
+from course_lib.sentences import Capital, Line, facts_of, say
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
 # What makes every number doubtful: as long as one of these is there, numbers explain nothing.
@@ -84,6 +84,8 @@ def explain_outside(
         return _outside_tile(each, source, access, slot)
     if source.stands_on_another_axis(access, array, axis, letters or {}):
         return _on_another_axis(each, access, slot)
+    if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
+        return _counts_back(each, slot, axis)
     if source.guards(access) and index >= reach[array][axis]:
         return _far_outside(each, access, slot)
     if looping:
@@ -111,10 +113,25 @@ def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Fi
     return replace(each, code="wrong-index", message=message, hint=hint)
 
 
+def _counts_back(each: Finding, slot: ast.expr, axis: int) -> Finding:
+    """The thread has its element, but the index counts back from where the axis does not end."""
+    index = ast.unparse(slot)
+    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
+    hint = say(
+        "From which number should {index} count back? How long is axis {axis} of {array}?",
+        index=index,
+        axis=axis,
+        array=array_of(each.cell),
+    )
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
 def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
     """No test lets a thread get this far: the index is not the one that was tested."""
     message = say(
-        "The index {index} is far outside. {seen}", index=ast.unparse(slot), seen=each.message
+        "The index {index} is far outside. {seen}",
+        index=ast.unparse(slot),
+        seen=Capital(each.message),
     )
     hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
     return replace(each, code="wrong-index", message=message, hint=hint)
@@ -135,17 +152,16 @@ def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | Non
 
 
 def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
-    """Outside a shared array: the loop over it runs too far, if a loop variable is the index."""
+    """Outside a shared array: the loop over it runs too far, if its variable is that index."""
     variables = source.loop_variables(access)
-    for index in indices_of(access):
-        if isinstance(index, ast.Name) and index.id in variables and each.code == OUTSIDE[0]:
-            loops = source.loops_around(access)
-            own = [loop for loop in loops if index.id in loop_names(loop)]
-            loop = (own or loops)[-1]
-            message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
-            hint = "For which value does the loop over the tile run last?"
-            line = bound_line(source, loop)
-            return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
+    if isinstance(slot, ast.Name) and slot.id in variables and each.code == OUTSIDE[0]:
+        loops = source.loops_around(access)
+        own = [loop for loop in loops if slot.id in loop_names(loop)]
+        loop = (own or loops)[-1]
+        message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
+        hint = "For which value does the loop over the tile run last?"
+        line = bound_line(source, loop)
+        return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
     return each
 
 
@@ -183,6 +199,9 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
             return _too_long(each, source, loops[-1], counted)
         return _leaves(each, slot)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
+        grown = _grown_before(source, access, slot.id, loops[-1])
+        if grown:
+            return _too_early(each, slot.id, grown)
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
         return _too_long(each, source, loops[-1], slot.id)
@@ -217,6 +236,30 @@ def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
         return ""
     counters = [each.id for each in parts if isinstance(each, ast.Name)]
     return next((name for name in counters if name in loop_names(loop)), "")
+
+
+def _grown_before(
+    source: Source, access: ast.Subscript, counter: str, loop: ast.For | ast.While
+) -> int | None:
+    """Where a `while` counts on before the access of the same turn."""
+    statement = source.statement(access)
+    if not isinstance(loop, ast.While) or statement not in loop.body:
+        return None
+    for each in loop.body[: loop.body.index(statement)]:
+        if isinstance(each, ast.AugAssign) and root_name(each.target) == counter:
+            return each.lineno
+    return None
+
+
+def _too_early(each: Finding, counter: str, line: int) -> Finding:
+    message = say(
+        "{counter} has already grown when {line} uses it: {seen}",
+        counter=counter,
+        line=Line(each.line),
+        seen=each.message,
+    )
+    hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
+    return finding("wrong-loop-bound", message, line, hint)
 
 
 def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
@@ -312,6 +355,25 @@ def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
     )
 
 
+def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
+    """What the emulator found, without those of an access whose index is negative.
+
+    Such an index means another element, counted from the end: one that nobody has written, or
+    that another thread writes.
+    """
+    wraps = {
+        (array_of(each.cell), each.line)
+        for each in faults
+        if each.code == "wrong-index" and each.severity == "error"
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in ("uninitialised-read", "race-write-after-write")
+        or (array_of(each.cell), each.line) not in wraps
+    ]
+
+
 def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     """Faults without those that a store outside a tile brings about in the same tile.
 
@@ -352,6 +414,11 @@ def keep_causes(
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
+
+
+def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
+    """The lines of accesses that leave one of these arrays."""
+    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
 
 
 def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:

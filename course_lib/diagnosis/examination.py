@@ -34,11 +34,12 @@ from course_lib.diagnosis.launch_choice import (
 from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.made_of import wrongly_made_of
+from course_lib.diagnosis.numbering import explain_meeting
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.slips import Slip
+from course_lib.diagnosis.slips import TRANSPOSED, Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
 from course_lib.diagnosis.trail import Trail, TrailMaker
@@ -479,9 +480,13 @@ class Examination:
         if overwritten:
             faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
         orderly = causes.is_orderly(_exact(trials), self.names[-1])
-        faults = causes.without_strays(faults, self.source.shared_names())
+        shared = self.source.shared_names()
+        faults = causes.without_strays(faults, shared)
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
+        beyond = causes.lines_beyond(faults, shared)
+        if cause and cause.code == "wrong-formula" and beyond and cause.line not in beyond:
+            cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = self.short_loop(trials, faults) or (limit if _empties(trials) else None)
             faults = causes.in_order(faults) if cause else faults
@@ -578,13 +583,13 @@ class Examination:
             name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
         }
         found = []
-        for each in _few_of_each_code(trial.profile.findings):
+        for each in _few_of_each_code(causes.without_wraps(trial.profile.findings)):
             if each.code in self.exercise.forgiven:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source, self.letters)
                 size = math.prod(shapes.get(causes.array_of(each.cell), ()))
-                has_one_each = size == outcome.expected.size and each.code in causes.OUTSIDE
+                has_one_each = size >= outcome.expected.size and each.code in causes.OUTSIDE
                 if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
                     each = replace(each, hint=ALL_HAVE_WORK)
             if each.code == "float64-arithmetic":
@@ -593,6 +598,7 @@ class Examination:
                 each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
             if each.code == APART:
                 each = explain_divergence(each, self.source)
+            each = explain_meeting(each, self.source, trial.profile.block)
             is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
             message = seen_on(self.launched_as(trial), each.message, each.code == APART or is_shown)
             found.append(replace(each, message=message))
@@ -643,6 +649,8 @@ class Examination:
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
         if mapping and _comes_first(mapping, slip, exact):
             slip = mapping
+        if slip and slip.place == TRANSPOSED and not mapping and blocks > 1:
+            slip = self.other_sums(slip)
         if slip:
             return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
         apart = self.multiplied_apart(trail)
@@ -662,6 +670,17 @@ class Examination:
             if slip:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong) or self.made_of(exact, fewest=1)
+
+    def other_sums(self, slip: Slip) -> Slip:
+        """Where a result is transposed though each block stores where it should: the sums are."""
+        if not self.source.additions():
+            return slip
+        hint = say(
+            "A thread stores {output}[0, 1]: which elements should it read, and which ones does it "
+            "read here?",
+            output=self.names[-1],
+        )
+        return replace(slip, hint=hint, place=("sum",))
 
     def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
         """The finding for a result in a task that is made of other elements than it should be.
@@ -852,10 +871,18 @@ class Examination:
             fetched_once=self.problem.fetches(shape, self.tile),
             barriers=self.problem.barriers(shape, self.step_tile),
             thread_tile=self.thread_tile[::-1],
+            hands_over=not trial.case.exact
+            or self.trail(trial.case).hands_over
+            or self.reads_for_a_caller,
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
         )
+
+    @property
+    def reads_for_a_caller(self) -> bool:
+        """Is it the task's own kernel that reads what the answer has put into shared memory?"""
+        return isinstance(self.exercise, Task) and bool(self.exercise.caller)
 
     def costs_at_edges(self, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer that does well on the exact problem lacks where tiles are partial."""
@@ -977,7 +1004,9 @@ def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
     # If the numbers are wrong on square problems too, an exchanged index explains both.
-    exchanged = slip.place == ("store",) or (slip.place[0] == "load" and not exact.right)
+    exchanged = slip.place in (("store",), TRANSPOSED) or (
+        slip.place[0] == "load" and not exact.right
+    )
     return mapping.place[-1] == "both" and not exchanged
 
 

@@ -39,7 +39,7 @@ from course_lib.diagnosis.numbers import (
     shifted_or_scaled,
 )
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.slips import Geometry, Slip
+from course_lib.diagnosis.slips import TRANSPOSED, Geometry, Slip
 from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
@@ -125,7 +125,7 @@ class DescribedProblem(Problem):
         for _ in range(TRIES):
             near = [
                 each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
-                for each in map(np.float64, inputs)
+                for each in _in_float64(inputs)
             ]
             moved = np.maximum(moved, np.abs(_reference(self.exercise, near) - expected))
         largest = float(np.abs(expected).max(initial=0.0))
@@ -307,7 +307,15 @@ def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
     """What should come out, in float64."""
     assert exercise.reference is not None
     with np.errstate(all="ignore"):
-        return np.asarray(exercise.reference(*map(np.float64, inputs)), np.float64)
+        return np.asarray(exercise.reference(*_in_float64(inputs)), np.float64)
+
+
+def _in_float64(inputs: Sequence[Array]) -> list[Array]:
+    """Arrays and numbers as they are, in float64.
+
+    np.float64(each) makes a number of an array with one element in NumPy 2.2.
+    """
+    return [np.asarray(each, np.float64)[()] for each in inputs]
 
 
 # --- wrong numbers --------------------------------------------------------------------------
@@ -458,7 +466,7 @@ def _idea_or(
 def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
     """What the task itself says that wrong answers compute."""
     for idea in task.wrong_ideas:
-        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+        if outcome.matches(idea.computes(*_in_float64(outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
             return Slip("wrong-formula", message, idea.hint, idea.place)
     return None
@@ -483,8 +491,9 @@ def _index(place: Array) -> str:
 def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
     """The right numbers in the wrong places."""
     out = outcome.output
-    for text, values in _moved(outcome.expected):
+    for number, (text, values) in enumerate(_moved(outcome.expected)):
         if outcome.matches(values):
+            turned = number == 0 and _can_turn(outcome.expected)
             message = say(
                 "{out} holds the right numbers in the wrong places: it is {text}.",
                 out=out,
@@ -493,7 +502,7 @@ def _displaced(exercise: Exercise, outcome: Outcome) -> Slip | None:
             hint = say(
                 "Take thread (1, 0) of block (0, 0): which element of {out} belongs to it?", out=out
             )
-            return Slip("wrong-index", message, hint, ("store",))
+            return Slip("wrong-index", message, hint, TRANSPOSED if turned else ("store",))
     return None
 
 
@@ -566,7 +575,7 @@ def _left_out(exercise: Exercise, outcome: Outcome) -> Slip | None:
 def _moved(array: Array) -> Iterator[tuple[str, Array]]:
     """An array transposed, or with its elements one place further or less far along an axis."""
     array = np.asarray(array)
-    if array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 1:
+    if _can_turn(array):
         yield "transposed", array.T
     for axis, noun in zip(range(array.ndim), _nouns(array), strict=True):
         if array.shape[axis] < 3:
@@ -579,6 +588,11 @@ def _moved(array: Array) -> Iterator[tuple[str, Array]]:
         if array.ndim == 1:
             yield "in reverse order", array[::-1]
         yield f"with its first {noun} everywhere", np.broadcast_to(first, array.shape)
+
+
+def _can_turn(array: Array) -> bool:
+    """Does an array that is transposed keep its shape, and can one see it?"""
+    return array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 1
 
 
 def _nouns(array: Array) -> tuple[str, ...]:

@@ -131,6 +131,8 @@ def _load(
         line = staged_line(source, trail, array)
         if line:
             return Place(line)
+        if source.handed_over(array) and not accesses and source.additions():
+            return Place(source.additions()[0].lineno)  # the tile is filled by a device function
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
             right = {*names[:-1]} - {array} if "alone" in details else set()
@@ -447,7 +449,8 @@ def _sum(
 def _start(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
-    """Where the sum is set to its first value, or replaced by the sum of one tile."""
+    """Where the sum is set to its first value ("anew": in each turn), or ("again") replaced by the
+    sum of one tile."""
     again = "again" in details
     sums = source.sums()
     if again:
@@ -462,7 +465,7 @@ def _start(
         starts = source.starts(name)
         if starts:
             deepest = max(starts, key=lambda node: len(source.loops_around(node)))
-            return Place((deepest if again else starts[0]).lineno)
+            return Place((deepest if again or "anew" in details else starts[0]).lineno)
     return Place(None)
 
 

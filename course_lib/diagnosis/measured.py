@@ -23,6 +23,7 @@ class Measured:
         thread_tile: rows and columns of C that one thread computes.
         barriers: how many a block needs; None if that is up to the kernel's design.
         at_most: how many elements of each input all blocks may load where tiles are partial.
+        hands_over: whether a thread reads from shared memory what another one has written.
     """
 
     profile: Any
@@ -35,3 +36,4 @@ class Measured:
     barriers: int | None
     thread_tile: tuple[int, int] = (1, 1)
     at_most: tuple[float, ...] = ()
+    hands_over: bool = True

@@ -42,7 +42,23 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += _one_thread_works(measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
+    if not any(each.severity == "error" for each in found):  # these name what comes of it
+        found += _keeps_to_itself(exercise, measured)
     return found
+
+
+def _keeps_to_itself(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Is shared memory used as if each thread had some of its own?"""
+    arrays = measured.profile.shared_arrays
+    if "shared-memory" not in exercise.points or measured.hands_over or not arrays:
+        return
+    name = arrays[0].name
+    message = say(
+        "Each thread reads from {array} only what it has written there itself.", array=name
+    )
+    line = _first_line(measured.source, name) or arrays[0].line
+    hint = "Which number does a thread need that another one has loaded?"
+    yield finding("not-used", message, line, hint, "error")
 
 
 def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:

@@ -22,6 +22,7 @@ AXES = ("row", "column")
 RIGHT = {"A": ("i", "k"), "B": ("k", "j")}  # what belongs into row and column of the operands
 # Indices with the thread's other number: loaded so, most elements would never be read.
 EXCHANGED = ("top+tx", "left+ty", "start+ty", "start+tx")
+TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
 MOST_SLIPS = 2  # more slips at once than this are not looked for
 
 
@@ -396,7 +397,7 @@ def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
             "{takes_part} transposed: its row and its column are exchanged.", takes_part=takes_part
         )
         hint = "Which of x and y counts rows? Compare the indices of C with those of A and B."
-        return Slip("wrong-index", message, hint, ("store",))
+        return Slip("wrong-index", message, hint, TRANSPOSED)
     if (rows, columns) == ("ty", "tx"):
         holds = f"adds the {of}" if of else "holds the numbers"
         message = say(
@@ -426,4 +427,6 @@ def _moved_message(rows: str, columns: str, everywhere: bool, of: str) -> Slip:
         takes_part=takes_part,
         parts=", and ".join(parts),
     )
-    return Slip("wrong-index", message, hint, ("load",) if everywhere else ("store",))
+    threads = (rows, columns) == ("top+tx", "left+ty")  # the blocks load the right tiles
+    load = ("load", "A", "within") if threads else ("load",)
+    return Slip("wrong-index", message, hint, load if everywhere else ("store",))

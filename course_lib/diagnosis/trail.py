@@ -41,6 +41,7 @@ class Trail:
         distances: where the output has one axis: line -> how far before a thread's own number in
             its block the cells of shared arrays lie that are accessed there.
         cells: where the output has few elements: line -> those that are written there.
+        hands_over: whether a thread read a shared cell that another one had written.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -53,6 +54,7 @@ class Trail:
     apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
     distances: Mapping[int, set[int]] = field(default_factory=dict)
     cells: Mapping[int, set[int]] = field(default_factory=dict)
+    hands_over: bool = False
 
 
 class TrailMaker(Observer):
@@ -89,6 +91,8 @@ class TrailMaker(Observer):
         self.apart: dict[int, tuple[Index, Index]] = {}
         self.distances: dict[int, set[int]] = {}
         self.cells: dict[int, set[int]] = {}
+        self.hands_over = False
+        self.writers: dict[int, np.ndarray] = {}  # of each shared array: who wrote a cell last
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         """Take note of a statement that runs, and of what the one before has read together."""
@@ -113,7 +117,9 @@ class TrailMaker(Observer):
             self.apart[first.line] = (one_at, other_at)
 
     def access(self, access: Access) -> None:
-        """Take note of an access to global memory."""
+        """Take note of an access to global memory, and of numbers that threads hand over."""
+        if access.allocation.space == "shared" and not self.hands_over:
+            self.note_shared(access)
         if access.allocation.space != "global" or access.array not in self.shapes:
             return
         if access.kind == "load":
@@ -137,6 +143,21 @@ class TrailMaker(Observer):
         away = np.broadcast_to(mask.space.thread_in_block - indices[-1], mask.space.shape)
         lanes = slice(None) if mask.array is None else mask.full_array
         self.distances.setdefault(line, set()).update(np.unique(away[lanes]).tolist())
+
+    def note_shared(self, access: Access) -> None:
+        """Take note of who writes a shared cell, and whether somebody else reads it."""
+        if access.kind not in ("load", "store"):
+            self.hands_over = True  # several threads may have changed one cell, or none of them
+            return
+        allocation, space = access.allocation, access.mask.space
+        writers = self.writers.setdefault(id(allocation), np.full(allocation.storage.size, -1))
+        lanes = np.flatnonzero(access.mask.full_array)
+        first = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+        cells, who = access.each_cell(first, lanes)
+        if access.kind == "store":
+            writers[cells] = who
+        elif (writers[cells] != who).any():
+            self.hands_over = True
 
     def note_stores(self, array: str, line: int, cells: np.ndarray, blocks: np.ndarray) -> None:
         """Take note of the cells that lanes write, and of the lanes' blocks."""
@@ -173,6 +194,7 @@ class TrailMaker(Observer):
             self.apart,
             self.distances,
             self.cells,
+            self.hands_over,
         )
 
 
@@ -193,7 +215,8 @@ def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | Non
         return shape_slip(trail, sizes, output)
     (row_x, column_x), (row_y, column_y) = steps
     high, wide = sizes.tile_rows, sizes.tile_columns
-    if (row_x, column_y) == (wide, high) and row_y == column_x == 0:
+    # A result that is mirrored from left to right is written from its last column on.
+    if (row_x, abs(column_y or 0)) == (wide, high) and row_y == column_x == 0:
         message = say(
             "Blocks run through {output} the wrong way: one block further in x moves down the "
             "rows, and one further in y along the columns. The launch has x for columns and y for "

@@ -625,8 +625,14 @@ class ExpressionTyper:
             if isinstance(named, str | enum.EnumMeta):
                 message = say("The emulator does not look into {type} by index.", type=owner.type)
                 raise rejection("unsupported", message, node, "Name what is meant, by itself.")
+            hint = ""
+            if owner.type == T.Static(None) and isinstance(node.value, ast.Name):
+                hint = say(
+                    "From which line does {name} come? A function without return gives nothing.",
+                    name=node.value.id,
+                )
             raise rejection(
-                "compile-error", say("{type} cannot be indexed.", type=owner.type), node
+                "compile-error", say("{type} cannot be indexed.", type=owner.type), node, hint
             )
         if owner.type.dtype.names:
             hint = "Pass every field as an array of its own."

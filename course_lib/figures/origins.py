@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +12,7 @@ from course_lib.figures.small_launch import SmallLaunch
 Index = tuple[int, ...]
 Element = tuple[str, Index]
 Thread = tuple[int, ...]
+Cell = tuple[str, Index, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,11 @@ class Touch:
     @property
     def is_load(self) -> bool:
         return self.kind == "load"
+
+    @property
+    def cell(self) -> Cell:
+        """The element, with the block: the others have a shared array of their own."""
+        return self.array, self.index, self.thread[:3]
 
 
 def touches_of(ran: SmallLaunch) -> list[Touch]:
@@ -57,6 +65,12 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
     """
     found: set[Element] = set()
     seen: set[tuple[int, Thread]] = set()
+    by_thread: dict[Thread, list[Touch]] = defaultdict(list)
+    stores_at: dict[Cell, list[Touch]] = defaultdict(list)
+    for each in touches:
+        by_thread[each.thread].append(each)
+        if not each.is_load:
+            stores_at[each.cell].append(each)
     stores = [t for t in touches if (t.array, t.index) == (output, element) and not t.is_load]
     # Every atomic adds to the element; a store replaces what was there.
     added = [each for each in stores if each.kind == "atomic"]
@@ -66,27 +80,25 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
         if (store.step, store.thread) in seen:
             continue
         seen.add((store.step, store.thread))
-        just_read = _loads_before(touches, store)
-        loads = _loads_before(touches, store, output) if is_final else just_read
+        just_read = _loads_before(by_thread[store.thread], store)
+        loads = just_read
+        if is_final:
+            loads = _loads_before(by_thread[store.thread], store, output)
         from_global = [each for each in just_read if each.space == "global"]
         found |= {(each.array, each.index) for each in from_global if each.array != output}
         if is_final or not from_global:
-            waiting += [
-                (last, False)
-                for each in loads
-                if each.space == "shared" and (last := _last_store(touches, each)) is not None
-            ]
+            shared = [each for each in loads if each.space == "shared"]
+            stored = [_last_before(stores_at[each.cell], each) for each in shared]
+            waiting += [(each, False) for each in stored if each is not None]
     return found
 
 
-def _loads_before(touches: list[Touch], store: Touch, output: str = "") -> list[Touch]:
+def _loads_before(of_thread: list[Touch], store: Touch, output: str = "") -> list[Touch]:
     """What the storing thread has loaded since its last store: into this array, if one is named."""
     loads: list[Touch] = []
-    for each in touches:
+    for each in of_thread:
         if each.step >= store.step:
             break
-        if each.thread != store.thread:
-            continue
         if each.is_load:
             loads.append(each)
         elif output in ("", each.array):
@@ -94,13 +106,7 @@ def _loads_before(touches: list[Touch], store: Touch, output: str = "") -> list[
     return loads
 
 
-def _last_store(touches: list[Touch], load: Touch) -> Touch | None:
-    """The store that put into a shared cell of its block what a load takes from there."""
-    last = None
-    for each in touches:
-        if each.step >= load.step:
-            break
-        here = (each.array, each.index, each.thread[:3])
-        if not each.is_load and here == (load.array, load.index, load.thread[:3]):
-            last = each
-    return last
+def _last_before(stores: list[Touch], load: Touch) -> Touch | None:
+    """Of the stores into a cell, the one whose value a load takes from there."""
+    before = bisect_left(stores, load.step, key=lambda each: each.step)
+    return stores[before - 1] if before else None

@@ -78,8 +78,7 @@ class _Writer(ast.NodeTransformer):
                     self._refuse(inner, f"{name} counts a loop over unroll: it can't be changed")
         copies = []
         for trip in range(count):
-            put = _Put(name, trip)
-            copies += [put.visit(copy.deepcopy(statement)) for statement in node.body]
+            copies += [_with_number(statement, name, trip) for statement in node.body]
         return copies
 
     def _is_unroll(self, called: ast.expr) -> bool:
@@ -100,14 +99,25 @@ class _Writer(ast.NodeTransformer):
         raise SyntaxError(why, (self.file, node.lineno, node.col_offset + 1, None))
 
 
-class _Put(ast.NodeTransformer):
-    """Puts a number in place of a name."""
-
-    def __init__(self, name: str, number: int) -> None:
-        self.name, self.number = name, number
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        return ast.copy_location(ast.Constant(self.number), node) if node.id == self.name else node
+def _with_number(node: ast.AST, name: str, number: int) -> Any:
+    """The same tree with a number in place of a name; it shares the parts that don't have it."""
+    if isinstance(node, ast.Name):
+        return ast.copy_location(ast.Constant(number), node) if node.id == name else node
+    changed: dict[str, Any] = {}
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            put: Any = _with_number(value, name, number)
+            if put is not value:
+                changed[field] = put
+        elif isinstance(value, list):
+            put = [_with_number(v, name, number) if isinstance(v, ast.AST) else v for v in value]
+            if any(new is not old for new, old in zip(put, value, strict=True)):
+                changed[field] = put
+    if not changed:
+        return node
+    made = copy.copy(node)
+    made.__dict__.update(changed)
+    return made
 
 
 def _compiled(definition: ast.FunctionDef, function: FunctionType) -> FunctionType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from course_lib.curriculum import TASKS
@@ -21,6 +22,7 @@ def loads_of_a_column() -> float:
     return profile.global_load_bytes / NUMBER / WARP / STEPS
 
 
+@functools.cache
 def loads_of_a_square() -> float:
     """Numbers that a thread with 8 x 8 outputs loads from shared memory in one step of k."""
     text = TASKS["eight_by_eight"].answer

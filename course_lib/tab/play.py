@@ -38,7 +38,7 @@ def answer_play(fields: Fields) -> dict[str, Any]:
         return _refused(rejected.findings, text(fields, "text"))
     profile = played.first.profile
     return {
-        "html": play_page.of(played),
+        "html": play_page.of(played, is_brief=fields.get("brief") is True),
         "marks": [asdict(each) for each in marks(played.findings, wanted.text)],
         "lines": [{"line": line, "counters": _counted(each)} for line, each in _lines(profile)],
         "figures": [

@@ -14,8 +14,11 @@ from course_lib.web import escape
 MOST_PRINTED = 40  # lines
 
 
-def of(played: Played) -> str:
-    """Findings, what the orders of the warps made of it, and the kernel line by line."""
+def of(played: Played, is_brief: bool = False) -> str:
+    """Findings, what the orders of the warps made of it, and the kernel line by line.
+
+    A brief one has the findings alone.
+    """
     found = played.findings
     errors = sum(each.severity == "error" for each in found)
     name = played.wanted.kernel.name
@@ -26,7 +29,8 @@ def of(played: Played) -> str:
     else:
         warnings = len(found) - errors
         said = f"{name}: {_many(errors, 'error')}, {_many(warnings, 'warning')} in {orders}"
-    return page.card("\n".join([*_of_findings(said, found), *_parts(played)]))
+    more = () if is_brief else _parts(played)
+    return page.card("\n".join([*_of_findings(said, found), *more]))
 
 
 def of_findings(said: str, findings: Sequence[Finding]) -> str:

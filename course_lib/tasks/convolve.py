@@ -40,13 +40,15 @@ TASK = Task(
     given='''\
 @cuda.jit
 def convolve(A, W, C):
-    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4."""
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4;
+    x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def convolve(A, W, C):
-    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4."""
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4;
+    x is the column."""
     tile = cuda.shared.array((20, 20), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     column, row = cuda.grid(2)

@@ -17,6 +17,11 @@ def first_tile_everywhere(m):
     return with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :5])
 
 
+def corners_exchanged(m):
+    """The same if each tile began at M[left, top]."""
+    return with_zeros(m).reshape(2, 4, 2, 4).transpose(2, 1, 0, 3).reshape(8, 8)
+
+
 TASK = Task(
     id="load_tile",
     title="Load a tile that may stick out",
@@ -39,13 +44,15 @@ TASK = Task(
     given='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
+    as large as a block; x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
+    as large as a block; x is the column."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if top + ty < M.shape[0] and left + tx < M.shape[1]:
         tile[ty, tx] = M[top + ty, left + tx]
@@ -80,6 +87,12 @@ def load_tile(tile, M, top, left):
             first_tile_everywhere,
             "each tile holds the first elements of M",
             "Where in M is the corner of this tile?",
+        ),
+        WrongIdea(
+            corners_exchanged,
+            "a tile begins at M[left, top]",
+            "Which of `top` and `left` is a row of M? Does each index of M use the one it needs?",
+            place=("load", "M"),
         ),
     ),
 )

@@ -133,6 +133,12 @@ def one_tile_product(A, B, C):
             place=("load", "B"),
         ),
         WrongIdea(
+            lambda a, b: rows_twice_as_far(a) @ rows_twice_as_far(b.T).T,
+            "the row within the block counts twice in A, and the column in B",
+            "`load_tile` adds `threadIdx` itself. Where does the block's tile begin?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ b,
             "the row within the block counts twice in A",
             "`load_tile` adds `threadIdx.y` itself. In which row does the tile begin?",

@@ -1,6 +1,6 @@
 """Two barriers for a kernel that is complete but for them."""
 
-from course_lib.exercise import Task
+from course_lib.exercise import Task, WrongIdea
 
 TASK = Task(
     id="place_the_barriers",
@@ -63,4 +63,12 @@ def place_the_barriers(x, y):
     par=2,
     meaning="The first barrier says: complete before anyone reads. The second says: read by all "
     "before anyone overwrites.",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: 4 * x[:191:-1],
+            "the last 64 numbers are added four times, and the others never",
+            "Whose numbers lie in `buffer` when this line runs?",
+            place=("sum",),
+        ),
+    ),
 )

@@ -41,12 +41,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
-            "`max` takes the higher of two limits",
+            "this is the higher of the two limits",
             "Of two limits, which one is met first?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
-            "DRAM is left out",
+            "the peak comes out, whatever DRAM delivers",
             "How many GFLOP can be done in a second if 100 GB arrive, and each byte is good for 2?",
         ),
         WrongIdea(
@@ -63,6 +63,16 @@ TASK = Task(
             lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
             "this is the FLOP per byte at which both limits meet, whatever the kernel does",
             "Where does the kernel's own FLOP per byte come in?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(flop_per_byte, gb_per_s, peak),
+            "this is the least of three numbers with different units",
+            "How many GFLOP/s do the first two give together?",
+        ),
+        WrongIdea(
+            lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
+            "this is a share of the peak, and GFLOP/s were asked for",
+            "Which two speeds, both in GFLOP/s, are the limits?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),
@@ -86,14 +96,14 @@ TASK = Task(
     ),
     given='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
-    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
+    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ...
 ''',
     answer='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
-    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
+    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
     another='''\

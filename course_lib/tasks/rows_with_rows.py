@@ -15,6 +15,7 @@ TASK = Task(
             lambda A, B: A[:, -1:] * B[:, -1],
             "each element is one product, that of the last k, and no sum",
             "What does `=` do to the products that came before?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A @ B.T + A[:, :1] * B[:, 0],

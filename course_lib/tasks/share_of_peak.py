@@ -89,7 +89,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda passes, starts: max(1, 1 / (passes * starts)),
-            "`max` takes the larger of the two; both are limits",
+            "this is the larger of the two limits",
             "Of two limits, which one is met first?",
         ),
         WrongIdea(
@@ -110,14 +110,14 @@ TASK = Task(
     ),
     given='''\
 def share_of_peak(passes, starts):
-    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
+    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
     ...
 ''',
     answer='''\
 def share_of_peak(passes, starts):
-    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
+    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
     return min(1, 1 / (passes * starts))
 ''',
     another='''\

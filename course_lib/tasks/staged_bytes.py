@@ -38,6 +38,11 @@ TASK = Task(
             "How many numbers does one block load in one step, if it loads each once?",
         ),
         WrongIdea(
+            lambda M, N, K, BM, BN, BK: 4 * (M * K * (N // BN) + K * N * (M // BM) + M * N),
+            "this counts C as well, which is stored once and never loaded",
+            "Which matrices does a block load from?",
+        ),
+        WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
             "this is the size of A and B, as if each number were loaded once in all",
             _PER_BLOCK,
@@ -99,18 +104,21 @@ TASK = Task(
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     ...
 ''',
     answer='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     blocks = (M // BM) * (N // BN)
     return 4 * blocks * (K // BK) * (BM * BK + BK * BN)
 ''',
     another='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes that all blocks ask for, if each stages its tiles once; float32, all sizes divide."""
+    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
+    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
     compared="Counted from the data: each number of A is loaded once for every column of blocks, "

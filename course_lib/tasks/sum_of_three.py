@@ -90,6 +90,11 @@ def sum_of_three(x, y):
             "Who writes `part[129]`, and which number belongs there?",
         ),
         WrongIdea(
+            lambda x: sums(x, left=False, right=False, only_within=128),
+            "the first and the last sum of each block lack the neighbour in the next block",
+            "Which numbers belong in `part[0]` and `part[129]` of a block in the middle?",
+        ),
+        WrongIdea(
             lambda x: sums(x, left=False),
             "the left neighbour is missing",
             "Which cell of `part` has the number before `x[i]`?",

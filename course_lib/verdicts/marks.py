@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from course_lib.findings import CODES, Finding
-from course_lib.sentences import Capital, told
+from course_lib.sentences import whole
 from course_lib.verdicts.placing import placed
 from course_lib.verdicts.typed import Listing
 
@@ -56,4 +56,4 @@ def _others(findings: Sequence[Finding], whole: Listing) -> Iterator[Mark]:
 
 
 def _said(each: Finding) -> str:
-    return f"{told(Capital(each.message), 'student')} {each.values}".strip()
+    return whole(each.message, "student")

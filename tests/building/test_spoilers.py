@@ -17,19 +17,26 @@ ROOT = Path(__file__).resolve().parents[2]
 PREDICTIONS = {name: each for number in lessons() for name, each in predictions(number).items()}
 
 
-PIECES = list(in_order(ROOT))
+@pytest.fixture(scope="module")
+def pieces():
+    return list(in_order(ROOT))
 
 
-def test_nothing_shows_a_spoiler_before_its_prediction():
-    assert list(spoilt(PIECES)) == []
+@pytest.fixture(scope="module")
+def aloud(pieces):
+    return [read_aloud(each.text) for each in pieces]
+
+
+def test_nothing_shows_a_spoiler_before_its_prediction(pieces):
+    assert list(spoilt(pieces)) == []
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
-def test_a_prediction_lists_what_would_spoil_it(name):
+def test_a_prediction_lists_what_would_spoil_it(pieces, aloud, name):
     """And its reveal or what comes after it says one of these, or they would guard nothing."""
-    place = next(place for place, each in enumerate(PIECES) if each.reveals == name)
-    later = [read_aloud(each.text) for each in PIECES[place:]]
-    assert any(found(each, text) for each in PREDICTIONS[name].spoilers for text in later)
+    place = next(place for place, each in enumerate(pieces) if each.reveals == name)
+    spoilers = PREDICTIONS[name].spoilers
+    assert any(found(each, text) for each in spoilers for text in aloud[place:])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +153,7 @@ def test_goals_outputs_questions_reveals_and_what_tasks_say_are_among_it(order):
     assert texts.index("draw()") < texts.index("# TASK put_seven\n...")
 
 
-def test_every_lesson_of_the_course_is_read():
-    assert {each.lesson for each in PIECES} == {"", *lessons()}
+def test_every_lesson_of_the_course_is_read(pieces):
+    assert {each.lesson for each in pieces} == {"", *lessons()}
     asked = {name for number in lessons() for name in of_lesson(number) if name in PREDICTIONS}
-    assert {each.reveals for each in PIECES} - {""} == asked
+    assert {each.reveals for each in pieces} - {""} == asked

@@ -28,8 +28,6 @@ BUDGETS = {
     "07": (780, 500),
     "08": (1300, 700),
 }
-COUNTS = {each.lesson: each for each in words.counts(ROOT)}
-
 NUMBER = Number(
     id="00-writers",
     asks="How many write?",
@@ -55,28 +53,33 @@ LINE = WhichLine(
 )
 
 
+@pytest.fixture(scope="module")
+def counts():
+    return {each.lesson: each for each in words.counts(ROOT)}
+
+
 @pytest.mark.parametrize("number", BUDGETS)
-def test_a_lesson_in_the_new_form_keeps_its_budget(number):
-    each = COUNTS[number]
+def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
+    each = counts[number]
     cells, questions = BUDGETS[number]
     if each.placed:
         assert (each.cells <= cells, each.questions <= questions) == (True, True), each
 
 
-def test_every_lesson_is_counted():
-    assert list(COUNTS) == [each.number for each in LESSONS]
-    assert all(each.cells > 0 and each.code_lines > 0 for each in COUNTS.values())
-    text = words.table(list(COUNTS.values()))
-    total = sum(each.cells for each in COUNTS.values())
+def test_every_lesson_is_counted(counts):
+    assert list(counts) == [each.number for each in LESSONS]
+    assert all(each.cells > 0 and each.code_lines > 0 for each in counts.values())
+    text = words.table(list(counts.values()))
+    total = sum(each.cells for each in counts.values())
     assert len(text.splitlines()) == 3 + len(LESSONS) and f"| all | {total} |" in text
 
 
 def test_a_question_says_each_sentence_once():
-    assert words_of(NUMBER) == ["How many write?", "All 4 do."]
-    assert words_of(CHOICE) == [
+    assert words_of(NUMBER) == ("How many write?", "All 4 do.")
+    assert words_of(CHOICE) == (
         "Which one?", "The first.", "The second.", "It is not.", "It is.", "Look twice."
-    ]  # fmt: skip
-    assert words_of(LINE) == ["Which line?", "This one.", "Not this.", "Nearly so."]
+    )  # fmt: skip
+    assert words_of(LINE) == ("Which line?", "This one.", "Not this.", "Nearly so.")
 
 
 @pytest.fixture

@@ -312,6 +312,7 @@ DODGING = (
         COLUMN_MAJOR,
         "matmul_column_major",
         "coalesced",
+        heavy=True,
     ),
     dodge(
         "transpose-by-one-lane-at-a-time",

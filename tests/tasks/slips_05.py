@@ -2,6 +2,16 @@
 
 BARRIER = "cuda.syncthreads()\n"
 GUARD = "    if top + ty < M.shape[0] and left + tx < M.shape[1]:\n"
+HALO = """\
+    if t == 0:
+        part[0] = x[i - 1] if i > 0 else float32(0)
+    if t == 127:
+        part[129] = x[i + 1] if i + 1 < x.shape[0] else float32(0)
+"""
+MIRROR = """\
+    if row < A.shape[0] and column < A.shape[1]:
+        B[row, column] = A[row, A.shape[1] - 1 - column]
+"""
 STORE = "    if row < C.shape[0] and column < C.shape[1]:\n"
 LOADS = "    load_tile(sA, A, row - ty, 0)\n    load_tile(sB, B, 0, column - tx)\n"
 
@@ -14,6 +24,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[row, A.shape[1] - 1 - column]", "A[A.shape[0] - 1 - row, column]", "wrong-formula",
          "B[row"),
         (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
+        ("A[row, A.shape[1] - 1", "A[row, A.shape[0] - 1", "wrong-index", "B[row"),
+        ("A.shape[1] - 1 - column", "15 - cuda.threadIdx.x", "wrong-index", "B[row"),
+        (MIRROR, "    B[row, A.shape[1] - 1 - column] = A[row, column]\n", "out-of-bounds-read",
+         "B[row"),
+        ("    column, row = cuda.grid(2)\n" + MIRROR, "    row, column = cuda.grid(2)\n" + MIRROR
+         .replace("[row, column]", "[row, A.shape[1] - 1 - column]")
+         .replace("A[row, A.shape[1] - 1 - column]", "A[row, column]"), "wrong-index",
+         "row, column = cuda"),
     ],
     "reverse_sixteen": [
         ("    " + BARRIER, "", "race-read-after-write", "y[i] ="),
@@ -21,6 +39,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("[15 - i]", "[16 - i]", "wrong-formula", "y[i] ="),
         ("buffer[15 - i]", "x[15 - i]", "not-used", "buffer = cuda"),
         ("    buffer[i] = x[i]\n", "", "uninitialised-read", "y[i] ="),
+        ("x[i]\n    " + BARRIER + "    y[i] = buffer[15 - i]", "x[15 - i]\n    " + BARRIER
+         + "    y[i] = buffer[i]", "not-used", "y[i] ="),
         ("    buffer[i] = x[i]\n    " + BARRIER, "    " + BARRIER + "    buffer[i] = x[i]\n",
          "race-read-after-write", "y[i] ="),
         (BARRIER, "cuda.syncthreads\n", "race-read-after-write", "cuda.syncthreads"),
@@ -42,6 +62,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-index", "y[i] ="),
         ("    if i < x.shape[0]:\n        y[i]", "    y[i]", "out-of-bounds-write", "y[i] ="),
         ("t == 127", "t == 128", "uninitialised-read", "y[i] ="),
+        (HALO, "    if t == 0:\n        part[0] = 0\n    if t == 127:\n        part[129] = 0\n",
+         "wrong-formula", "y[i] ="),
+        ("    part[t + 1] = x[i] if i < x.shape[0] else float32(0)\n" + HALO,
+         "    part[t] = x[i] if i < x.shape[0] else float32(0)\n", "uninitialised-read", "y[i] ="),
         ("part[0] = x[i - 1] if i > 0 else float32(0)", "part[0] = 0", "wrong-formula", "y[i] ="),
     ],
     "place_the_barriers": [
@@ -55,6 +79,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "race-read-after-write", "total +="),
         ("        cuda.syncthreads()\n    y[i]", "    cuda.syncthreads()\n    y[i]",
          "race-write-after-read", "buffer[i] ="),
+        (BARRIER + "        total", BARRIER + "    for t in range(4):\n        total",
+         "wrong-formula", "total +="),
         ("        cuda.syncthreads()\n        total", "        cuda.syncwarp()\n        total",
          "race-read-after-write", "total +="),
     ],
@@ -67,6 +93,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("M[top + ty, left + tx]", "M[ty, tx]", "wrong-formula", "tile[ty, tx] = M"),
         ("        tile[ty, tx] = M", "        tile[tx, ty] = M", "race-write-after-write",
          "tile[ty, tx] = 0"),
+        ("M[top + ty, left + tx]", "M[left + ty, top + tx]", "wrong-bounds-check", "if top + ty"),
+        ("top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top + ty, "
+         "left + tx]", "left + ty < M.shape[0] and top + tx < M.shape[1]:\n        tile[ty, tx] = "
+         "M[left + ty, top + tx]", "wrong-formula", "tile[ty, tx] = M"),
         ("top + ty < M", "top + ty <= M", "wrong-bounds-check", "if top + ty"),
         ("    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n", "    tx, ty = cuda.grid(2)\n",
          "out-of-bounds-write", "tile[ty, tx] = M"),
@@ -80,6 +110,13 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("row - ty", "cuda.blockIdx.y", "wrong-index", "load_tile(sA"),
         ("sB[k, tx]", "sB[tx, k]", "wrong-formula", "total +="),
         ("sA[ty, k]", "sA[k, ty]", "wrong-formula", "total +="),
+        (LOADS, "    load_tile(sA, A, row, 0)\n    load_tile(sB, B, 0, column)\n",
+         "wrong-formula", "load_tile(sA"),
+        ("sA[ty, k] * sB[k, tx]", "sA[tx, k] * sB[k, ty]", "wrong-index", "total +="),
+        (LOADS, "    load_tile(sA, A, column - tx, 0)\n    load_tile(sB, B, 0, row - ty)\n",
+         "wrong-index", "load_tile(sA"),
+        ("sA[ty, k]", "sA[row, k]", "out-of-bounds-read", "total +="),
+        ("    load_tile(sB", "    sB = load_tile(sB", "compile-error", "total +="),
         ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-formula", "load_tile(sB"),
         ("sA[ty, k] * sB[k, tx]", "A[row, k] * B[k, column]", "out-of-bounds-read", "total +="),
         (STORE, "    if True:\n", "out-of-bounds-write", "C[row, column] ="),

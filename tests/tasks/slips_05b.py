@@ -20,6 +20,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    if row < C.shape[0] and column < C.shape[1]:\n", "    if True:\n",
          "out-of-bounds-read", "total +="),
         ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
+        ("A[k, row] * B[k, column]", "A[k, column] * B[k, row]", "wrong-index", "total +="),
+        ("            total += A[k, row] * B[k, column]\n            k += 1\n",
+         "            k += 1\n            total += A[k, row] * B[k, column]\n", "wrong-loop-bound",
+         "k += 1"),
     ],
     "share_of_peak": [
         (SHARE, "1 / (passes * starts)", "wrong-formula", "return"),
@@ -30,6 +34,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (SHARE, "min(1, 1 / passes * starts)", "wrong-formula", "return"),
         (SHARE, "max(1, 1 / (passes * starts))", "wrong-formula", "return"),
         (SHARE, "1 / 8", "hardcoded-answer", "return"),
+        (SHARE, "min(1, 1 // (passes * starts))", "wrong-formula", "return"),
+        ("return " + SHARE, "if passes * starts > 1:\n        return 1\n"
+         "    return 1 / passes / starts",
+         "wrong-formula", "if passes"),
     ],
     "roof": [
         (ROOF, "flop_per_byte * gb_per_s", "wrong-formula", "return"),
@@ -38,6 +46,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (ROOF, "peak / gb_per_s", "wrong-formula", "return"),
         (ROOF, "min(peak, gb_per_s)", "wrong-formula", "return"),
         (ROOF, "peak", "wrong-formula", "return"),
-        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-result", "return"),
+        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-formula", "return"),
+        (ROOF, "min(peak, flop_per_byte + gb_per_s)", "wrong-formula", "return"),
+        (ROOF, "min(peak, flop_per_byte * gb_per_s / 4)", "wrong-formula", "return"),
+        (ROOF, "min(flop_per_byte, gb_per_s, peak)", "wrong-formula", "return"),
+        (ROOF, "min(1, flop_per_byte * gb_per_s / peak)", "wrong-formula", "return"),
+        (ROOF, "peak if flop_per_byte * gb_per_s < peak else flop_per_byte * gb_per_s",
+         "wrong-formula", "return"),
     ],
 }  # fmt: skip

@@ -53,7 +53,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(rows + columns) / (rows * columns)", "2", "wrong-formula", "return"),
     ],
     "eight_by_eight": [
-        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "wrong-loop-bound", "for k in"),
+        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "out-of-bounds-read", "b[i] = sB"),
         ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-formula", "C[top"),
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",

@@ -41,6 +41,11 @@ class Control:
                 f"{len(self.values) - 1}."
             )
 
+    @property
+    def is_free(self) -> bool:
+        """Is there anything to set?"""
+        return len(self.values) > 1
+
     def html(self) -> str:
         """The control as native HTML elements, which bring their keyboard with them."""
         return self._list() if self.kind == "choice" else self._slider()
@@ -51,7 +56,8 @@ class Control:
             for at, value in enumerate(self.values)
         )
         return (
-            f'<label class="ml-control"><span class="ml-name">{escape(self.label)}</span>'
+            f'<label class="ml-control"{"" if self.is_free else " hidden"}>'
+            f'<span class="ml-name">{escape(self.label)}</span>'
             f'<select autocomplete="off">{options}</select></label>'
         )
 

@@ -104,7 +104,7 @@ class Interactive:
         return target
 
     def __repr__(self) -> str:
-        names = "; ".join(control.label for control in self.controls)
+        names = "; ".join(control.label for control in self.controls if control.is_free)
         return f'Interactive figure "{self.title}". Controls: {names}.'
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

@@ -5,7 +5,8 @@ import { packed, unpacked } from "./link.js";
 import { LOAD, Running, STATUS, STOP } from "./running.js";
 
 const KEPT = "playground"; // the name under which the browser keeps what was typed
-const HEAD = /^def\s+(\w+)\s*\(([^)]*)\)/gm;
+const KERNEL = /^@cuda\.jit(?!\([^)]*device\s*=\s*True)[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)\s*\(([^)]*)\)/gm;
+const SIZES = /^\s*\(?\s*(\d+(?:\s*,\s*\d+){0,2})\s*,?\s*\)?\s*$/;
 const FORMS = [
   "np.zeros(64, dtype=np.float32)", "np.ones((16, 16), dtype=np.float32)",
   "np.arange(64, dtype=np.int32)", "np.linspace(0, 1, 64, dtype=np.float32)",
@@ -116,9 +117,9 @@ export class Playground extends Running {
     };
   }
 
-  // The functions of the text to choose from, and a field for each parameter of the chosen one.
+  // The kernels of the text to choose from, and a field for each parameter of the chosen one.
   showKernels(chosen) {
-    const found = [...this.editor.text.matchAll(HEAD)].map(([, name, inside]) => [name, inside]);
+    const found = [...this.editor.text.matchAll(KERNEL)].map(([, name, inside]) => [name, inside]);
     const select = this.part("kernel");
     const names = found.map(([name]) => name);
     const name = names.includes(chosen) ? chosen : names.at(-1) ?? "";
@@ -133,8 +134,10 @@ export class Playground extends Running {
     const wanted = inside.split(",").map((each) => each.split(/[:=]/)[0].trim()).filter(Boolean);
     const place = this.part("arguments");
     const shown = [...place.querySelectorAll("input")].map((each) => each.name);
-    if (shown.join() === wanted.join() && !this.filling) return;
-    for (const each of place.querySelectorAll("input")) this.made.set(each.name, each.value);
+    if (!this.filling) {
+      if (shown.join() === wanted.join()) return;
+      for (const each of place.querySelectorAll("input")) this.made.set(each.name, each.value);
+    }
     place.replaceChildren(...wanted.map((each) => this.field(each)));
   }
 
@@ -151,8 +154,8 @@ export class Playground extends Running {
   }
 
   play() {
-    const { args, ...rest } = this.small ? this.smallState() : this.state();
-    const request = { do: "play", ...rest, arrays: args };
+    const { args, grid, block, ...rest } = this.small ? this.smallState() : this.state();
+    const request = { do: "play", ...rest, grid: sizes(grid), block: sizes(block), arrays: args, brief: this.small };
     this.run(request, (answer) => this.showAnswer(answer, request));
   }
 
@@ -164,8 +167,9 @@ export class Playground extends Running {
   showAnswer(answer, request) {
     this.showReport(answer.html);
     if (this.editor.text === request.text) this.editor.mark(answer.marks); // else the lines have moved
+    this.part("outputs").replaceChildren(...(this.small ? [] : answer.outputs.map(output)));
     this.offerFigures(this.small ? [] : answer.figures, request);
-    const [first] = answer.marks;
+    const first = answer.marks.find(({ severity }) => severity !== "other");
     this.say(first ? `Line ${first.line}: ${first.title}.` : "Ran under every schedule; nothing was found.");
   }
 
@@ -180,6 +184,27 @@ export class Playground extends Running {
       this.say("The address of this page holds the kernel and its launch now: copy it from there.");
     }
   }
+}
+
+// An array after the launch, its first and last elements.
+function output({ name, shape, dtype, changed, same_in_every_order, preview }) {
+  const fold = document.createElement("details");
+  const head = document.createElement("summary");
+  const code = document.createElement("code");
+  code.textContent = name;
+  const order = same_in_every_order ? "" : ", and what stands in it depends on the order of the warps";
+  head.append(code, ` in the end: ${shape.join(" × ")} ${dtype}${changed ? "" : ", unchanged"}${order}`);
+  const numbers = document.createElement("pre");
+  numbers.textContent = preview;
+  fold.open = changed;
+  fold.append(head, numbers);
+  return fold;
+}
+
+// The sizes that somebody has typed, "16, 16" or "(16, 16)"; anything else as it is, to be complained of.
+function sizes(typed) {
+  const found = SIZES.exec(typed);
+  return found ? found[1].split(",").map(Number) : typed;
 }
 
 for (const holder of document.querySelectorAll(".ml-playground")) new Playground(holder);

@@ -1,0 +1,92 @@
+"""The first thing that a beginner is told leads to the line, and to the change that it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import TASKS
+from course_lib.diagnosis.one_edit import find_edit
+from course_lib.emulator import Budget, Kernel, KernelRejected, load_program
+from course_lib.emulator.plain import Walk
+from course_lib.findings import Finding
+
+HEAD = "from numba import cuda, float32\n"
+
+
+def first(task: str, old: str, new: str) -> tuple[Finding, str]:
+    """The first finding on our answer with something changed, and the line it names."""
+    text = HEAD + TASKS[task].answer.replace(old, new)
+    found = examine_source(task, text).findings[0]
+    return found, text.splitlines()[(found.line or 1) - 1].strip()
+
+
+def test_where_every_thread_has_an_element_no_test_is_asked_for() -> None:
+    found, _ = first("stage_tile", "A[row, 8 + column]", "A[8 + row, column]")
+    assert found.code == "out-of-bounds-read"
+    assert found.hint == "There is an element for every thread here. Which one is this thread's?"
+
+
+@pytest.mark.parametrize("end", ["A.shape[0] - 1", "15"])
+def test_an_index_that_counts_back_is_not_blamed_on_a_right_test(end: str) -> None:
+    found, line = first("mirror_rows", "A.shape[1] - 1 - column", f"{end} - column")
+    assert (found.code, line[:14]) == ("wrong-index", "B[row, column]")
+
+
+def test_a_negative_index_comes_before_the_cell_that_it_reaches() -> None:
+    sums = "part[t] + part[t + 1] + part[t + 2]"
+    found, _ = first("sum_of_three", sums, "part[t - 1] + part[t] + part[t + 1]")
+    assert found.code == "wrong-index"
+
+
+def test_the_loop_is_innocent_of_an_index_on_another_axis() -> None:
+    found, line = first("one_tile_product", "sA[ty, k]", "sA[row, k]")
+    assert (found.code, line[:5]) == ("out-of-bounds-read", "total")
+
+
+def test_a_number_must_pass_from_one_thread_to_another() -> None:
+    """Shared memory in which everybody keeps to itself is not used."""
+    task = TASKS["reverse_sixteen"]
+    text = task.answer.replace("= x[i]", "= x[15 - i]").replace("= buffer[15 - i]", "= buffer[i]")
+    assert [each.code for each in examine_source(task.id, HEAD + text).errors] == ["not-used"]
+    passed_on = task.answer.replace("buffer[i] =", "buffer[15 - i] =")
+    passed_on = passed_on.replace("= buffer[15 - i]", "= buffer[i]")
+    assert examine_source(task.id, HEAD + passed_on).passed
+
+
+def test_a_function_that_returns_nothing_is_asked_for_by_name() -> None:
+    found, _ = first("one_tile_product", "    load_tile(sA", "    sA = load_tile(sA")
+    assert (found.code, "sA" in found.hint) == ("compile-error", True)
+
+
+def test_a_share_of_one_may_be_a_float() -> None:
+    text = "def share_of_peak(passes, starts):\n    return min(1.0, 1 / passes / starts)\n"
+    assert examine_source("share_of_peak", text).passed
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("    s = a * b + c\n    return s", 2),  # the parentheses
+        ("    s = a * (b + c)\n    return 8 * s", 3),  # a number too many
+        ("    s = b - c\n    return a * s", 2),  # the operator
+        ("    if b > 0:\n        return -1\n    return a * (b + c)", 2),  # the test
+    ],
+)
+def test_one_edit_that_makes_all_calls_right_is_found(value: str, line: int) -> None:
+    def is_right(function: Kernel) -> bool:
+        calls = [(2, 3, 4), (5, 2, 7), (3, 1, 1)]
+        try:
+            return all(
+                Walk(Budget(steps=1000)).run(function, [a, b, c]) == a * (b + c)
+                for a, b, c in calls
+            )
+        except KernelRejected:
+            return False
+
+    function = load_program(f"def f(a, b, c):\n{value}\n").functions["f"]
+    edit = find_edit(function, is_right)
+    assert edit is not None and edit.line == line
+    assert (
+        find_edit(load_program("def f(a, b, c):\n    return a\n").functions["f"], is_right) is None
+    )
