@@ -11,16 +11,16 @@ export async function prepareOffline() {
     if (!workers.controller) {
       await withinPatience(new Promise((taken) => workers.addEventListener("controllerchange", taken, { once: true })));
     }
-    workers.controller?.postMessage({ kind: "keep", urls: fetched(root) });
+    const fetched = performance.getEntriesByType("resource").map((each) => each.name);
+    keepForOffline([location.href.split("#")[0], ...fetched]);
   } catch {
     // The browser refuses: a private window, or a setting.
   }
 }
 
-// What this page has fetched from the site, the page itself first.
-function fetched(root) {
-  const urls = performance.getEntriesByType("resource").map((each) => each.name);
-  return [location.href.split("#")[0], ...urls].filter((each) => each.startsWith(root.href));
+// Have the service worker keep what these addresses have; it knows which of them are ours.
+export function keepForOffline(urls) {
+  navigator.serviceWorker?.controller?.postMessage({ kind: "keep", urls });
 }
 
 function withinPatience(promise) {

@@ -1,7 +1,7 @@
 // The course's Python: one worker for all cells of a page. It boots at the first use; to stop what
 // it does is to end it and boot another one.
 import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
-import { prepareOffline } from "./offline.js";
+import { keepForOffline, prepareOffline } from "./offline.js";
 import site from "./site.js";
 
 const CANNOT_START = "Python could not be started: reload the page; if that does not help, use a current "
@@ -10,6 +10,7 @@ const here = (path) => path && new URL(path, import.meta.url).href;
 const waiting = new Map(); // number -> { request, resolve, reject }
 const listeners = new Set();
 let worker = null;
+let starts = 0;
 let number = 0;
 let known = null; // the progress that the worker has, as text
 let state = { is: "asleep" };
@@ -32,30 +33,30 @@ export function watch(listener) {
 
 export const isReady = () => state.is === "ready";
 
-// Start to load, if nobody has.
+// Start to load, if nobody has. The service worker comes first, so that it sees what is fetched.
 export function wake() {
-  if (worker) return;
-  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-  const own = worker;
-  const first = !hasLoaded(site.version);
-  tell({ is: "loading", stage: "python", part: 0, first });
-  worker.onmessage = ({ data }) => own === worker && heard(data);
-  worker.onerror = (event) => {
+  if (state.is === "loading" || state.is === "ready") return;
+  tell({ is: "loading", stage: "python", part: 0, first: !hasLoaded(site.version) });
+  const mine = ++starts;
+  prepareOffline().then(() => mine === starts && boot());
+}
+
+function boot() {
+  const own = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker = own;
+  own.onmessage = ({ data }) => own === worker && heard(data);
+  own.onerror = (event) => {
     event.preventDefault();
     if (own === worker) fail(CANNOT_START);
   };
-  prepareOffline().then(() => {
-    if (own !== worker) return;
-    known = progress();
-    own.postMessage({
-      kind: "boot",
-      pyodide: here(site.pyodide),
-      numpy: here(site.numpy),
-      course: here(site.course),
-      bytes: site.bytes,
-      progress: known,
-    });
-    for (const id of waiting.keys()) send(id);
+  known = progress();
+  own.postMessage({
+    kind: "boot",
+    pyodide: here(site.pyodide),
+    numpy: here(site.numpy),
+    course: here(site.course),
+    bytes: site.bytes,
+    progress: known,
   });
 }
 
@@ -65,7 +66,7 @@ export function ask(request) {
   const id = ++number;
   const answered = new Promise((resolve, reject) => waiting.set(id, { request, resolve, reject, sent: false }));
   answered.id = id;
-  if (worker && state.is === "ready") send(id);
+  if (state.is === "ready") send(id);
   else wake();
   return answered;
 }
@@ -96,6 +97,7 @@ function heard(data) {
   if (data.kind === "stage") tell({ ...state, stage: data.stage, part: data.part });
   else if (data.kind === "ready") {
     noteLoaded(site.version);
+    keepForOffline(data.fetched);
     tell({ is: "ready", versions: data.versions });
     for (const id of waiting.keys()) send(id);
   } else if (data.kind === "failed" && data.id === null) fail(data.said);
@@ -130,6 +132,7 @@ function fail(said) {
 }
 
 function end() {
+  starts += 1; // whoever is about to boot gives up
   worker?.terminate();
   worker = null;
   tell({ is: "asleep" });

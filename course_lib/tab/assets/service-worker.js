@@ -23,8 +23,10 @@ self.addEventListener("message", (event) => {
 });
 
 async function keep(urls) {
-  const cache = await caches.open(FILES);
-  for (const url of urls) {
+  for (const url of new Set(urls)) {
+    const isPython = url.startsWith(PYODIDE);
+    if (!isPython && !url.startsWith(self.registration.scope)) continue;
+    const cache = await caches.open(isPython ? PYTHON : FILES);
     if (await cache.match(url)) continue;
     const response = await fetch(url).catch(() => null);
     if (response?.ok) await cache.put(url, response);

@@ -13,7 +13,8 @@ onmessage = async ({ data }) => {
     ready = boot(data);
     try {
       const { versions } = await ready;
-      postMessage({ kind: "ready", versions });
+      const fetched = [location.href, ...performance.getEntriesByType("resource").map((each) => each.name)];
+      postMessage({ kind: "ready", versions, fetched });
     } catch (error) {
       postMessage({ kind: "failed", id: null, said: whyNot(error, data[stage === "python" ? "pyodide" : stage]) });
     }
