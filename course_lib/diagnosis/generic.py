@@ -125,7 +125,7 @@ class DescribedProblem(Problem):
         for _ in range(TRIES):
             near = [
                 each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
-                for each in map(np.float64, inputs)
+                for each in _in_float64(inputs)
             ]
             moved = np.maximum(moved, np.abs(_reference(self.exercise, near) - expected))
         largest = float(np.abs(expected).max(initial=0.0))
@@ -307,7 +307,15 @@ def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
     """What should come out, in float64."""
     assert exercise.reference is not None
     with np.errstate(all="ignore"):
-        return np.asarray(exercise.reference(*map(np.float64, inputs)), np.float64)
+        return np.asarray(exercise.reference(*_in_float64(inputs)), np.float64)
+
+
+def _in_float64(inputs: Sequence[Array]) -> list[Array]:
+    """Arrays and numbers as they are, in float64.
+
+    np.float64(each) makes a number of an array with one element in NumPy 2.2.
+    """
+    return [np.asarray(each, np.float64)[()] for each in inputs]
 
 
 # --- wrong numbers --------------------------------------------------------------------------
@@ -458,7 +466,7 @@ def _idea_or(
 def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
     """What the task itself says that wrong answers compute."""
     for idea in task.wrong_ideas:
-        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+        if outcome.matches(idea.computes(*_in_float64(outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
             return Slip("wrong-formula", message, idea.hint, idea.place)
     return None

@@ -10,7 +10,7 @@ from course_lib.verdicts.facts import Verdict
 
 def text_of(verdict: Verdict) -> str:
     """The report, and below it what passing means, par, where to go on, or an offer of help."""
-    parts = [str(verdict.report)]
+    parts = [*verdict.stands_in, str(verdict.report)]
     if verdict.report.passed:
         meaning = verdict.task.meaning if verdict.task else ""
         parts += [*_wrapped(meaning.replace("**", "")), *_wrapped(verdict.par)]

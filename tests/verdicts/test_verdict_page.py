@@ -23,6 +23,8 @@ from course_lib.findings import finding
 from course_lib.sentences import told
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
+from course_lib.verdicts.marks import marks
+from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
 from course_lib.verdicts.placing import placed
 from course_lib.verdicts.typed import Listing, Typed, listings, typed_of
 
@@ -382,3 +384,41 @@ def test_checking_needs_neither_numba_nor_matplotlib() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "sectors: passed" in done.stdout
+
+
+# --- where it is read ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("medium", "link"),
+    [
+        (NOTEBOOK, 'href="../notebooks/01_where_numbers_live.ipynb"'),
+        (PAGE, 'href="../notebooks/01_where_numbers_live.html"'),
+        (COLAB, "lesson 01"),
+    ],
+)
+def test_the_next_lesson_is_where_the_medium_has_it(medium: Medium, link: str) -> None:
+    verdict = verdict_of(Report("mat_add"), EXERCISES["mat_add"], None, medium)
+    html = page.html_of(verdict)
+    assert link in html and ("href" in html) == bool(medium.lesson)
+
+
+@pytest.mark.parametrize("medium", [NOTEBOOK, PAGE])
+def test_help_is_offered_in_the_words_of_the_medium(medium: Medium) -> None:
+    report = Report("add_ten", (finding("wrong-result", "It is wrong."),))
+    offer = Verdict(report, TASKS["add_ten"], offers_answer=True, medium=medium).offer
+    assert ("course_lib.show_answer" in offer) == (medium is NOTEBOOK)
+
+
+def test_marks_are_facts_of_the_findings() -> None:
+    found = [
+        finding("race-read-after-write", "cell x is read", 4, "look", other_line=2),
+        finding("bank-conflict", "it is slow", 3, other_line=3),
+        finding("wrong-result", "no line", None),
+        finding("wrong-index", "elsewhere", 40),
+    ]
+    shown = marks(found, "a\nb\nc\nd")
+    assert [(each.line, each.severity, each.hint) for each in shown] == [
+        (2, "other", ""), (3, "warning", ""), (4, "error", "look"),
+    ]  # fmt: skip
+    assert shown[0].title == "see line 4" and shown[2].message == "Cell x is read"
