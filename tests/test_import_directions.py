@@ -71,8 +71,8 @@ ALLOWED: dict[str, set[str]] = {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
     "tab": {
-        "callers", "checking", "curriculum", "diagnosis", "emulator", "errors", "exercise",
-        "figures", "helping", "progress", "sentences", "verdicts", "web",
+        "callers", "checking", "curriculum", "diagnosis", "emulator", "entries", "errors",
+        "figures", "findings", "helping", "own_ladder", "progress", "sentences", "verdicts", "web",
     },
     "measurements": set(),
     "questions": {
