@@ -400,7 +400,7 @@ def test_checking_needs_neither_numba_nor_matplotlib() -> None:
 def test_the_next_lesson_is_where_the_medium_has_it(medium: Medium, link: str) -> None:
     verdict = verdict_of(Report("mat_add"), EXERCISES["mat_add"], None, medium)
     html = page.html_of(verdict)
-    assert link in html and ("href" in html) == bool(medium.lesson)
+    assert link in html and ("href" in html) == bool(medium.address)
 
 
 @pytest.mark.parametrize("medium", [NOTEBOOK, PAGE])
