@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_site import NotHere, Site, from_npm, site_with_pyodide
+from live_site import Site, site_with_pyodide
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.pyodide_files import NotHere, from_npm
 
 LESSON = "notebooks/00_start_here.html"
 EXERCISE = "exercises/05_shared_memory_tiling.html"

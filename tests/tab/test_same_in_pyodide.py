@@ -5,18 +5,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
-from pyodide_here import ROOT, core, node, numpy_wheel
 
 from course_lib import progress
 from course_lib.curriculum import TASKS
-from course_lib.tab import bundle
+from course_lib.tab import bundle, pyodide
 from course_lib.tab.requests import answer
+from tests.pyodide_files import ROOT, NotHere, from_npm, numpy_wheel
 
 SEED, WRONG_ONES = 14, 2
 IN_NODE = Path(__file__).with_name("in_node.mjs")
@@ -76,8 +77,15 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def answers_in_node(asked: list[Asked], packed: Path) -> list[str]:
     """The answers that Pyodide gives in node, one session for all of them."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    try:
+        core, wheel = from_npm("pyodide", pyodide.VERSION), numpy_wheel()
+    except NotHere as missing:
+        pytest.skip(str(missing))
     done = subprocess.run(
-        [node(), str(IN_NODE), str(core()), str(numpy_wheel()), str(packed)],
+        [node, str(IN_NODE), str(core), str(wheel), str(packed)],
         input="\n".join(map(json.dumps, asked)), capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
