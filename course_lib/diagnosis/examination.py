@@ -993,10 +993,10 @@ def _mostly_right(trial: Trial) -> bool:
 
 
 def _all_have_work(trial: Trial) -> bool:
-    """Are there at most as many threads as elements in the output and in each input?"""
+    """Are there several threads, and no more than elements in the output and in each input?"""
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
     arrays = (trial.outcome.got, *filter(np.ndim, trial.outcome.inputs))
-    return all(threads <= np.size(each) for each in arrays)
+    return threads > 1 and all(threads <= np.size(each) for each in arrays)
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
