@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -235,6 +235,7 @@ class Task(Exercise):
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
+        once_worth: its points then; `grade` still judges answers to it, and gives them.
         arguments: of a plain function: those that it is tried with.
         values: of a plain function: the calls that are drawn when it passes.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
@@ -260,6 +261,7 @@ class Task(Exercise):
     par: int = 1
     meaning: str = ""
     replaced_by: str = ""
+    once_worth: Mapping[str, int] = field(default_factory=dict)
     arguments: tuple[tuple[Any, ...], ...] = ()
     values: Values | None = None
     wrong_ideas: tuple[WrongIdea, ...] = ()
@@ -273,6 +275,11 @@ class Task(Exercise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", dict.fromkeys(("right", *self.asks), 0))
         super().__post_init__()
+
+    def as_it_was_graded(self) -> Exercise:
+        """The exercise that this task was once, with its old points."""
+        kept = {each.name: getattr(self, each.name) for each in fields(Exercise)}
+        return Exercise(**{**kept, "points": self.once_worth})
 
     @property
     def has_picture(self) -> bool:
