@@ -226,6 +226,9 @@ class Task(Exercise):
         asks: properties, such as "shared-memory".
         grid: blocks, x first: numbers, or letters of the output's axes, as many blocks as cover
             that axis; if empty, the grid covers the output, columns first.
+        other_sizes: of sizes that are numbers in `shapes`: those that change, by that number, each
+            time that a right answer is launched once more, so that none may be written out. The
+            first is named. Where a size never changes, the given cell says how large it is.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -252,6 +255,7 @@ class Task(Exercise):
     points: Mapping[str, int] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
     grid: tuple[Size, ...] = ()
+    other_sizes: tuple[Mapping[str, int], ...] = ()
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""
