@@ -173,6 +173,19 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
         assert flat(found.report.headline()) in page_words
 
 
+def test_the_text_form_has_a_line_for_each_rung() -> None:
+    found = verdict("matmul_coalesced", defined(TASKS["matmul_coalesced"].answer, "naive"))
+    steps = [
+        replace(each, passed=True, yours={"global_load_sectors": 1234}) for each in whole_ladder()
+    ]
+    said = words.text_of(replace(found, rungs=steps[:2])).splitlines()
+    assert "Rung coalesced: 1,234 sectors loaded, ours 32,768" in said
+    assert [each.split()[1] for each in said if each.startswith("Rung ")] == [
+        "coalesced:",
+        "naive:",
+    ]
+
+
 def test_passing_shows_meaning_par_and_another_solution() -> None:
     text = "def sectors(s, offset):\n    return len({(offset + k * s) // 8 for k in range(32)})"
     found = verdict("sectors", defined(text, "sectors"))
