@@ -612,6 +612,6 @@ def _whole_numbers(outcome: Outcome) -> Slip | None:
                 array=outcome.output,
                 verb=verb,
             )
-            hint = "Which variable, cast or array has an integer type?"
+            hint = "Which `//`, cast, variable or array makes whole numbers here?"
             return Slip("integer-arithmetic", message, hint, ("integer",))
     return None

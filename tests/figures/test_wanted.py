@@ -201,7 +201,7 @@ def test_no_line_crosses_a_number(name):
         near = [
             each.get_text()
             for each in numbers
-            if any(_farness(each.get_position(), *way) < 0.1 for way in ways)
+            if any(_farness(each.get_position(), *way) < 0.09 for way in ways)
         ]
         assert ways and not near
 
