@@ -203,9 +203,7 @@ def test_what_is_no_longer_graded_is_a_task_and_names_what_is():
         assert TASKS[name].signature.startswith(name)
         assert EXERCISES[now].lesson == TASKS[name].lesson
         assert name not in exercise_ids([TASKS[name].lesson])
-    with pytest.raises(
-        CannotGrade, match="put_seven is a task of lesson 00, and tasks are not"
-    ):
+    with pytest.raises(CannotGrade, match="put_seven is a task of lesson 00, and tasks are not"):
         exercise_ids(["put_seven"])
 
 
