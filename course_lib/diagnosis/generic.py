@@ -41,6 +41,7 @@ from course_lib.diagnosis.numbers import (
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import TRANSPOSED, Geometry, Slip
 from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
+from course_lib.diagnosis.written_out import OtherSize
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
 
@@ -214,6 +215,17 @@ class TaskProblem(DescribedProblem):
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(self._orders())
         ]
+
+    def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:
+        """Launches on arrays that are longer along an axis."""
+        task = self.exercise
+        axes_of = dict(zip(task.parameters, map(_axes, task.shapes), strict=True))
+        for changed in task.other_sizes:
+            number, other = next(iter(changed.items()))
+            name = next(each for each, axes in axes_of.items() if number in axes)
+            shape = tuple(changed.get(each, int(each)) for each in self.sizes)
+            axis = f"{name}.shape[{axes_of[name].index(number)}]"
+            yield Case(shape, poison=task.before), OtherSize(axis, int(number), other)
 
     def gpu_cases(self) -> list[Case]:
         return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
@@ -608,6 +620,6 @@ def _whole_numbers(outcome: Outcome) -> Slip | None:
                 array=outcome.output,
                 verb=verb,
             )
-            hint = "Which variable, cast or array has an integer type?"
+            hint = "Which `//`, cast, variable or array makes whole numbers here?"
             return Slip("integer-arithmetic", message, hint, ("integer",))
     return None

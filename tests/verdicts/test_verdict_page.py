@@ -6,6 +6,7 @@ import linecache
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
 from course_lib.findings import finding
+from course_lib.own_ladder import whole_ladder
 from course_lib.sentences import told
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
@@ -173,6 +175,19 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
             assert flat(each.message)[1:] in text_words
             assert flat(each.message)[1:] in page_words
         assert flat(found.report.headline()) in page_words
+
+
+def test_the_text_form_has_a_line_for_each_rung() -> None:
+    found = verdict(
+        "matmul_coalesced", defined(TASKS["matmul_coalesced"].answer, "matmul_coalesced")
+    )
+    steps = [
+        replace(each, passed=True, yours={"global_load_sectors": 1234}) for each in whole_ladder()
+    ]
+    said = words.text_of(replace(found, rungs=steps[:2])).splitlines()
+    assert "Rung coalesced: 1,234 sectors loaded, ours 32,768" in said
+    rungs = [each.split()[1] for each in said if each.startswith("Rung ")]
+    assert rungs == ["coalesced:", "naive:"]
 
 
 def test_passing_shows_meaning_par_and_another_solution() -> None:
