@@ -119,6 +119,8 @@ def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
         yield "caller", "`caller` has to define a kernel of this name"
     if task.replaced_by and not task.replaced_by.isidentifier():
         yield "replaced_by", f"{task.replaced_by!r} is no name in Python"
+    if task.replaced_by and tuple(task.once_worth) != ("right", *task.asks):
+        yield "once_worth", "an exercise of an earlier edition needs the points that it had"
 
 
 def _names_defined(tree: ast.Module) -> set[str]:

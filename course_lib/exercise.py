@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -226,6 +226,9 @@ class Task(Exercise):
         asks: properties, such as "shared-memory".
         grid: blocks, x first: numbers, or letters of the output's axes, as many blocks as cover
             that axis; if empty, the grid covers the output, columns first.
+        other_sizes: of sizes that are numbers in `shapes`: those that change, by that number, each
+            time that a right answer is launched once more, so that none may be written out. The
+            first is named. Where a size never changes, the given cell says how large it is.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -235,6 +238,7 @@ class Task(Exercise):
         par: how many lines of the given cell a good answer changes or adds.
         meaning: said when an answer passes: one or two sentences on what that means.
         replaced_by: if this was a graded exercise once, the one that is graded in its place.
+        once_worth: its points then; `grade` still judges answers to it, and gives them.
         arguments: of a plain function: those that it is tried with.
         values: of a plain function: the calls that are drawn when it passes.
         wrong_ideas: what wrong answers usually compute; for a kernel, as its reference does.
@@ -251,6 +255,7 @@ class Task(Exercise):
     points: Mapping[str, int] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
     grid: tuple[Size, ...] = ()
+    other_sizes: tuple[Mapping[str, int], ...] = ()
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""
@@ -260,6 +265,7 @@ class Task(Exercise):
     par: int = 1
     meaning: str = ""
     replaced_by: str = ""
+    once_worth: Mapping[str, int] = field(default_factory=dict)
     arguments: tuple[tuple[Any, ...], ...] = ()
     values: Values | None = None
     wrong_ideas: tuple[WrongIdea, ...] = ()
@@ -273,6 +279,11 @@ class Task(Exercise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", dict.fromkeys(("right", *self.asks), 0))
         super().__post_init__()
+
+    def as_it_was_graded(self) -> Exercise:
+        """The exercise that this task was once, with its old points."""
+        kept = {each.name: getattr(self, each.name) for each in fields(Exercise)}
+        return Exercise(**{**kept, "points": self.once_worth})
 
     @property
     def has_picture(self) -> bool:

@@ -26,7 +26,7 @@ def show_answer(task_id: str) -> None:
     """
     task = TASKS.get(task_id)
     if task is None:
-        print(_why_none(task_id))
+        print(why_no_answer(task_id))
         return
     progress.note_shown(task.id, task.lesson)
     print(f"One answer to {task.id}; the next lesson asks you for it again, unaided.\n")
@@ -50,7 +50,7 @@ def yours_or_ours(task_id: str, yours: object = None) -> Any:
     speak_plainly()
     task = TASKS.get(task_id)
     if task is None:
-        raise PlainError(_why_none(task_id))
+        raise PlainError(why_no_answer(task_id))
     report = examine(task_id, yours)
     if report.passed:
         print(f"{task_id}: yours, since it passes.")
@@ -84,7 +84,8 @@ def _why_not(cause: Finding) -> str:
     return f"does not pass yet ({where}{CODES[cause.code].title})"
 
 
-def _why_none(task_id: object) -> str:
+def why_no_answer(task_id: object) -> str:
+    """Why there is no answer to show for this id, in a sentence."""
     if task_id in EXERCISES:
         return (
             f"{task_id} is graded, so there is no answer to show: its check says at which line to "

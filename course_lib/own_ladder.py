@@ -120,7 +120,7 @@ def counts_of_product(
     A, B, C, wanted = _matrices(SIZE)
     try:
         kernel = kernel_from(answer)
-        launch = exercise.launch(C.shape, _constants(exercise, kernel.namespace), block)
+        launch = exercise.launch(C.shape, chosen_constants(exercise, kernel.namespace), block)
         profile = emulate(kernel, budget=INTERACTIVE)[launch.grid, launch.block](A, B, C)
     except (KernelRejected, ValueError):
         return {}
@@ -138,7 +138,7 @@ def milliseconds_of_product(
     A, B, C, _ = _matrices(TIMED_SIZE)
     try:
         names = kernel_from(answer).namespace
-        launch = exercise.launch(C.shape, _constants(exercise, names), block)
+        launch = exercise.launch(C.shape, chosen_constants(exercise, names), block)
         timing = time_kernel(answer, launch.grid, launch.block, A, B, C, max_seconds=SECONDS)
     except (PlainError, KernelRejected, ValueError):
         return {}
@@ -165,7 +165,7 @@ def _matrices(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return A, B, np.full((size, size), np.nan, np.float32), A @ B
 
 
-def _constants(exercise: Exercise, names: Mapping[str, object]) -> dict[str, object]:
+def chosen_constants(exercise: Exercise, names: Mapping[str, object]) -> dict[str, object]:
     """The sizes that an answer has chosen itself."""
     wanted = (*exercise.constants, *(("BLOCK",) if exercise.block_axes else ()))
     chosen = {name: names.get(name) for name in wanted}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import math
 import os
@@ -66,6 +67,7 @@ class _Session:
     def __init__(self) -> None:
         self.answers: dict[str, Raw] = {}
         self.unsaved: dict[str, Raw] = {}  # what could not be written
+        self.others: Raw = {}  # what else a restored file held
         self.lesson = ""
         self.said: set[str] = set()
 
@@ -142,6 +144,61 @@ def note_shown(name: str, lesson: str) -> None:
     _change(name, lambda raw: raw.update(shown_in=max(lesson, _session.lesson)))
 
 
+# --- from one place to another ----------------------------------------------------------------
+
+
+def exported() -> str:
+    """Everything that is known, as the text of a file of progress."""
+    if is_kept():
+        everything = _read(path())
+        return _as_text(_session.others | everything | {_ANSWERS: _answers()})
+    return _as_text(_record(_session.answers, _session.others))
+
+
+def restore(text: str) -> str:
+    """Take over what the text of a file of progress holds, beside what is known already.
+
+    What was passed on either side stays passed. An answer that passed here keeps its place: the
+    file still holds the other one.
+
+    Returns:
+        one sentence on what was taken over.
+
+    Raises:
+        ValueError: with a sentence, if the text is no record of progress.
+    """
+    try:
+        found, is_whole = _sound(text)
+    except (ValueError, RecursionError):
+        raise ValueError(
+            "This is no record of your progress, or it is damaged; nothing was changed."
+        ) from None
+    answers = found.pop(_ANSWERS)
+    for name, raw in answers.items():
+        _change(name, functools.partial(_join, raw))
+    _session.others = found | _session.others
+    taken = "1 task or exercise" if len(answers) == 1 else f"{len(answers)} tasks and exercises"
+    if not is_whole:
+        return f"The file is damaged: only what can be read of it, {taken}, was taken over."
+    return f"Taken over: what is known of {taken}."
+
+
+def _join(theirs: Raw, ours: Raw) -> None:
+    """Add to what is known of one id what another record knows of it."""
+    passed = [each for each in (ours, theirs) if each.get("passed")]
+    shown = [each.get("shown_in", "") for each in (ours, theirs)]
+    unaided = any(not each.get("shown_in") for each in passed)
+    failures = [each.get("failures", 0) for each in (ours, theirs)]
+    kept = {**theirs, **ours, **(passed[0] if passed else {})}
+    if times := theirs.get("milliseconds", {}) | ours.get("milliseconds", {}):
+        kept["milliseconds"] = times
+    if any(failures):
+        kept["failures"] = max(failures)
+    if any(shown):
+        kept["shown_in"] = "" if unaided else max(shown)
+    ours |= kept
+
+
 # --- the file ---------------------------------------------------------------------------------
 
 
@@ -200,23 +257,44 @@ def _read(file: Path) -> Raw:
 
     A file that is damaged is kept aside under another name, and what this session knows goes on.
     """
-    everything: Raw = {"matmul_ladder": 1, _ANSWERS: {}}
+    known = copy.deepcopy(_session.answers)
     try:
-        found = json.loads(_text_of(file))
-        json.dumps(found, indent=1)  # what goes on in the file has to fit into one
+        found, is_whole = _sound(_text_of(file))
     except FileNotFoundError:
-        return everything | {_ANSWERS: copy.deepcopy(_session.answers)}
+        return _record(known)
     except (OSError, ValueError, RecursionError):
         _keep_aside(file)
-        return everything | {_ANSWERS: copy.deepcopy(_session.answers)}
+        return _record(known)
+    if is_whole:
+        return found
+    _keep_aside(file)
+    return _record(known | found[_ANSWERS])
+
+
+def _record(answers: Raw, others: Raw | None = None) -> Raw:
+    """What a file holds; `others` is what only a newer version of the course may understand."""
+    return {"matmul_ladder": 1, **(others or {}), _ANSWERS: answers}
+
+
+def _as_text(everything: Raw) -> str:
+    return json.dumps(everything, indent=1) + "\n"
+
+
+def _sound(text: str) -> tuple[Raw, bool]:
+    """What the text of a file holds, as far as it is sound, and whether that is all of it.
+
+    Raises:
+        ValueError, RecursionError: if it is no record of progress at all.
+    """
+    if len(text) > LARGEST:
+        raise ValueError("too long")
+    found = json.loads(text)
+    _as_text(found)  # what goes on in the file has to fit into one
     answers = found.get(_ANSWERS) if isinstance(found, dict) else None
-    sound = {}
-    if isinstance(answers, dict):
-        sound = {name: raw for name, raw in answers.items() if _ID.fullmatch(name) and _fits(raw)}
-    if not isinstance(answers, dict) or len(sound) < len(answers):
-        _keep_aside(file)
-        return everything | {_ANSWERS: copy.deepcopy(_session.answers) | sound}
-    return everything | found | {_ANSWERS: sound}
+    if not isinstance(answers, dict):
+        raise ValueError("no record of progress")
+    sound = {name: raw for name, raw in answers.items() if _ID.fullmatch(name) and _fits(raw)}
+    return _record(sound, found), len(sound) == len(answers)
 
 
 def _text_of(file: Path) -> str:
@@ -283,12 +361,12 @@ def _keep_aside(file: Path) -> None:
 
 def _write(file: Path, everything: Raw) -> None:
     """Write the whole file or none of it."""
-    text = json.dumps(everything, indent=1)
+    text = _as_text(everything)
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, new = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text + "\n")
+            out.write(text)
             out.flush()
             os.fsync(out.fileno())
         os.replace(new, file)

@@ -20,8 +20,8 @@ from course_lib.curriculum import (
     rung,
 )
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.former import FORMER
-from course_lib.grading.settings import exercise_ids
+from course_lib.grading.graded import FORMER, GRADED
+from course_lib.grading.settings import Settings, exercise_ids
 
 
 def test_lessons_have_the_exercises_that_name_them():
@@ -166,10 +166,11 @@ def test_what_is_no_lesson_finds_none(name):
 
 # Every exercise that was ever graded, with its points: grades of earlier terms stay what they are,
 # and an instructor's list of exercises keeps its meaning. Add to it; take nothing away. One that a
-# lesson gives away becomes a task, which says what is graded in its place.
+# lesson gives away becomes a task, which says what it was worth and what is graded in its place.
 EVER_GRADED = {
     "mat_add": "right 4, bounds 2, coalesced 2, float32 2",
     "matmul_naive": "right 5, bounds 3, float32 2",
+    "matmul_coalesced": "right 3, bounds 2, coalesced 4, float32 1",
     "matmul_column_major": "right 3, bounds 2, coalesced 4, float32 1",
     "matmul_tiled": "right 3, bounds 1, shared-memory 1, race-free 2, reuse 2, float32 1",
     "blocks_per_sm": "right 8, refusals 2",
@@ -185,10 +186,11 @@ EVER_GRADED = {
 def test_what_was_ever_graded_can_be_graded_with_its_old_points():
     now = {
         name: ", ".join(f"{key} {points}" for key, points in each.points.items())
-        for name, each in EXERCISES.items()
+        for name, each in GRADED.items()
     }
-    assert {name: now.get(name) for name in EVER_GRADED} == EVER_GRADED
-    assert exercise_ids(EVER_GRADED) == tuple(EVER_GRADED)
+    assert now == EVER_GRADED
+    assert set(exercise_ids(EVER_GRADED)) == set(EVER_GRADED)
+    assert {name: Settings().max_points(name) for name in now} == dict.fromkeys(now, 10)
 
 
 # What was graded once and is a task now, with the exercise that took its place. Add to it as well.
@@ -200,8 +202,9 @@ def test_what_is_no_longer_graded_is_a_task_and_names_what_is():
     for name, now in NO_LONGER_GRADED.items():
         assert TASKS[name].signature.startswith(name)
         assert EXERCISES[now].lesson == TASKS[name].lesson
-        with pytest.raises(CannotGrade, match=f"{name} is a task .* {now} is graded in its place"):
-            exercise_ids([name])
+        assert name not in exercise_ids([TASKS[name].lesson])
+    with pytest.raises(CannotGrade, match="put_seven is a task of lesson 00, and tasks are not"):
+        exercise_ids(["put_seven"])
 
 
 def test_an_unknown_lesson_is_named():

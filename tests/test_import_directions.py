@@ -71,6 +71,11 @@ ALLOWED: dict[str, set[str]] = {
     "helping": {
         "checking", "curriculum", "errors", "findings", "progress", "runtime", "verdicts",
     },
+    "tab": {
+        "callers", "checking", "curriculum", "diagnosis", "emulator", "entries", "errors",
+        "exercise", "figures", "findings", "helping", "own_ladder", "progress", "sentences",
+        "verdicts", "web",
+    },
     "measurements": set(),
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
@@ -79,7 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "quiz": {"questions"},
     "predictions": {"questions"},
     "building": {"checking", "curriculum", "findings", "questions", "sentences"},
-    "book": {"building", "curriculum", "questions"},
+    "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
         "roofline", "runtime", "timing",

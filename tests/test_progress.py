@@ -228,3 +228,87 @@ def test_the_file_is_ignored_by_git() -> None:
     if done.returncode == 128:
         pytest.skip("no checkout of git")
     assert done.stdout.split() == names
+
+
+# --- from one place to another ------------------------------------------------------------------
+
+HERE = {"add_ten": {"passed": True, "text": "here", "counts": {"flops": 1}, "failures": 4}}
+THERE = {
+    "add_ten": {"passed": True, "text": "there", "failures": 2, "milliseconds": {"H200": 0.5}},
+    "sectors": {"passed": True, "text": "there", "note": "of a newer version"},
+    "put_seven": {"failures": 3, "in_a_row": 3, "shown_in": "00"},
+}
+
+
+def record(answers: object, **others: object) -> str:
+    return json.dumps({"matmul_ladder": 1, **others, "answers": answers})
+
+
+def restored(*files: str) -> dict[str, object]:
+    for file in files:
+        progress.restore(file)
+    return json.loads(progress.exported())["answers"]
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_restoring_keeps_what_either_side_has_passed(
+    is_kept: bool, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "is_kept", lambda: is_kept)
+    known = restored(record(HERE), record(THERE))
+    assert known["add_ten"] == {
+        "passed": True, "text": "here", "counts": {"flops": 1}, "failures": 4,
+        "milliseconds": {"H200": 0.5},
+    }  # fmt: skip
+    assert known["sectors"] == THERE["sectors"] and known["put_seven"] == THERE["put_seven"]
+    assert restored(record(THERE)) == known, "a second time changes nothing"
+    assert file.exists() == is_kept
+
+
+def test_an_answer_that_passed_elsewhere_is_taken_over() -> None:
+    failed = {"add_ten": {"text": "", "failures": 5, "in_a_row": 2}}
+    known = restored(record(failed), record(THERE))["add_ten"]
+    assert known["passed"] and known["text"] == "there" and known["failures"] == 5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "owed"),
+    [
+        ({"shown_in": "05"}, {}, "05"),
+        ({"shown_in": "05"}, {"passed": True, "shown_in": "03"}, "05"),
+        ({"passed": True, "shown_in": "05"}, {"passed": True}, ""),
+        ({"shown_in": "05"}, {"passed": True, "shown_in": ""}, ""),
+    ],
+)
+def test_what_is_owed_is_owed_until_it_was_passed_unaided(
+    one: dict[str, object], other: dict[str, object], owed: str
+) -> None:
+    for files in ((one, other), (other, one)):
+        progress._session = progress._Session()
+        known = restored(*(record({"add_ten": each}) for each in files))
+        assert known["add_ten"]["shown_in"] == owed
+
+
+def test_what_is_exported_can_be_restored_and_keeps_what_is_not_understood() -> None:
+    restored(record(THERE, settings={"theme": "dark"}))
+    file = progress.exported()
+    progress._session = progress._Session()
+    assert progress.restore(file) == "Taken over: what is known of 3 tasks and exercises."
+    assert progress.exported() == file and "theme" in file
+
+
+@pytest.mark.parametrize(
+    "damaged", ["", "{", "[]", "null", '{"answers": []}', "[" * 100_000, "1e999", "x" * 9_000_000]
+)
+def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing(damaged: str) -> None:
+    restored(record(HERE))
+    before = progress.exported()
+    with pytest.raises(ValueError, match=r"^This is no record [^.]*\.$"):
+        progress.restore(damaged)
+    assert progress.exported() == before
+
+
+def test_of_a_file_that_is_damaged_in_part_the_rest_is_taken_over() -> None:
+    said = progress.restore(record({**THERE, "add_ten": {"passed": 3}, "no id!": {}}))
+    assert said.startswith("The file is damaged: only what can be read of it, 2 tasks")
+    assert set(progress.entries()) == {"sectors", "put_seven"}

@@ -1,61 +1,93 @@
 """Turns each notebook into the page of a book: what only a running notebook needs is left out.
 
 A page keeps the lesson's cells and their stored outputs, so pictures, figures to play with and
-quick checks are alive in it. The call that takes a guess becomes a fold with the reveal, which is
-computed when the book is made. What goes: the setup cell, and the launch badge, for the book's own
-launch button does its work (and the badge would be fetched from elsewhere).
+quick checks are alive in it. An answer's cell becomes a live one, and a prediction a card with its
+reveal, which is computed when the book is made. What goes: the setup cell, and the launch badge,
+for the book's own launch button does its work (and the badge would be fetched from elsewhere).
 """
 
 from __future__ import annotations
 
-import base64
+import ast
 import re
-from html import escape
 from typing import Any
 
-from course_lib.building.notebook import Cell, Notebook, markdown, source, tags
-from course_lib.building.predictions import prediction_placed
-from course_lib.building.project import Project
-from course_lib.curriculum import EXERCISES, Lesson
+from course_lib.book.live import alive
+from course_lib.building.notebook import Cell, Notebook, source, tags
+from course_lib.building.predictions import QUESTION, prediction_placed
+from course_lib.building.tasks import PICTURE
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
-from course_lib.questions.reveals import answered, revealed
+from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
-_FOLD = "<details>\n<summary>Your guess first; then open this</summary>\n\n{}\n\n</details>"
+NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
+OF_A_SESSION = ("course_lib.yours_or_ours", "figures.my_ladder")
+_SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
 
 
 def page(notebook: Notebook) -> Notebook:
     """The notebook of a lesson or an exercise as a page; the notebook itself stays as it is."""
-    cells = [_cell(cell) for cell in notebook["cells"] if not _is_setup(cell)]
+    cells = [_cell(cell) for cell in alive(notebook["cells"]) if not _is_for_notebooks(cell)]
     return {**notebook, "cells": cells}
 
 
-def _is_setup(cell: Cell) -> bool:
-    return "setup" in tags(cell)
+def _is_for_notebooks(cell: Cell) -> bool:
+    """How cells are run, their setup, and a prediction's question: its card has it in it."""
+    if {"how-to-run", "setup", QUESTION} & set(tags(cell)):
+        return True
+    return cell["cell_type"] == "code" and _needs_a_session(source(cell))
+
+
+def _needs_a_session(text: str) -> bool:
+    """Does code do nothing but what concerns a running notebook alone?
+
+    That is to import, to take over what the student has written, and to draw their ladder.
+    """
+    try:
+        statements = ast.parse(text).body
+    except SyntaxError:
+        return False
+    return bool(statements) and all(map(_is_of_a_session, statements))
+
+
+def _is_of_a_session(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return True
+    call = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in OF_A_SESSION
 
 
 def _cell(cell: Cell) -> Cell:
     if name := prediction_placed(cell):
-        return markdown(folded(find(name)), *tags(cell), id=cell["id"])
+        return _card(cell, find(name))
     if cell["cell_type"] == "code":
-        return _with_words(cell)
+        return _with_words(_picture_alone(cell))
     text = _COLAB_LINK.sub("", source(cell))
     if "launch" in tags(cell):
         text = _BADGE.sub("", text)
-    return {**cell, "source": text}
+    return {**cell, "source": _SUMMARY.sub(_with_code, text)}
 
 
-def folded(question: Question) -> str:
-    """What a prediction reveals, behind a fold, with its picture if it has one."""
-    parts = [answered(question), revealed(question)]
-    if question.figure is not None:
-        picture = question.figure()
-        data = base64.b64encode(picture.png()).decode("ascii")
-        alt = escape(picture.alt)
-        parts.append(f'<img src="data:image/png;base64,{data}" alt="{alt}">')
-    return _FOLD.format("\n\n".join(parts))
+def _with_code(summary: re.Match[str]) -> str:
+    """The head of a fold, in which Markdown's backticks mean nothing."""
+    return _BACKTICKS.sub(r"<code>\1</code>", summary[0])
+
+
+def _card(cell: Cell, question: Question) -> Cell:
+    """A prediction as a card that needs no kernel, in place of the call that takes a guess."""
+    shown = {"text/html": html_of(question), "text/plain": question.asks}
+    output = {"output_type": "display_data", "data": shown, "metadata": {}}
+    hidden = {"metadata": {**cell["metadata"], "tags": [*tags(cell), NO_INPUT]}}
+    return {**cell, **hidden, "outputs": [output]}
+
+
+def _picture_alone(cell: Cell) -> Cell:
+    """The picture of what a task wants, without the call that drew it."""
+    if PICTURE not in tags(cell):
+        return cell
+    return {**cell, "metadata": {**cell["metadata"], "tags": [*tags(cell), NO_INPUT]}}
 
 
 def _with_words(cell: Cell) -> Cell:
@@ -69,73 +101,3 @@ def _with_words(cell: Cell) -> Cell:
 
 def _has_words(output: dict[str, Any]) -> bool:
     return "alt" in output.get("metadata", {}).get("image/png", {})
-
-
-def front_page(project: Project, ladder: str) -> str:
-    """The first page, in MyST Markdown: what the course is, its lessons, and how to run them.
-
-    Args:
-        project: the checkout.
-        ladder: the picture of the ladder as a line of Markdown, with its words.
-    """
-    rows = "\n".join(_row(each) for each in project.lessons)
-    pages = "\n".join(_toc_entry(each) for each in project.lessons)
-    return FRONT.format(ladder=ladder, rows=rows, pages=pages, clone=_clone(project))
-
-
-def _row(lesson: Lesson) -> str:
-    tasks = ", ".join(EXERCISES[name].title.lower() for name in lesson.exercises)
-    task = f"[{tasks}](exercises/{lesson.stem}.ipynb)" if tasks else ""
-    title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
-    return f"| {title} | {lesson.minutes} | {task} |"
-
-
-def _toc_entry(lesson: Lesson) -> str:
-    entries = [f"notebooks/{lesson.stem}"]
-    if lesson.exercises:
-        entries.append(f"exercises/{lesson.stem}")
-    return "\n".join(entries)
-
-
-def _clone(project: Project) -> str:
-    if not project.has_address:
-        return "python3 course.py lab      # in the folder of the course"
-    name = project.repository.split("/")[1]
-    return (
-        f"git clone https://github.com/{project.repository}\n"
-        f"cd {name}\n"
-        "python3 course.py lab      # JupyterLab at the first lesson"
-    )
-
-
-FRONT = """\
-# Matmul Ladder
-
-Learn GPU programming one matrix-multiplication kernel at a time: from a naive kernel to tensor
-cores, in Python (`numba.cuda`), with or without a GPU.
-
-{ladder}
-
-## The lessons
-
-| lesson | minutes | exercise |
-|---|---|---|
-{rows}
-
-## Read here, run there
-
-This book shows the lessons with the outputs of a real run: the counts are the emulator's, exact
-and the same on every machine. The figures to play with and the quick checks work on these pages.
-To run the cells, to write kernels and to have them checked, take the course itself:
-
-```
-{clone}
-```
-
-```{{toctree}}
-:hidden:
-:maxdepth: 1
-
-{pages}
-```
-"""

@@ -7,17 +7,17 @@ click on index.html, is enough.
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from course_lib.book.pages import front_page, page
-from course_lib.building.notebook import BuildError, dumps, read
+from course_lib.book.front import front_page
+from course_lib.book.pages import page
+from course_lib.book.playground import playground_page
+from course_lib.book.tab_files import write_tab
+from course_lib.building.notebook import dumps, read
 from course_lib.building.project import Project
-
-PICTURE = "docs/images/ladder.png"
 
 CONFIGURATION = '''\
 """How Sphinx makes the book; written by `course.py book`."""
@@ -30,10 +30,12 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_root"]
 html_theme = "sphinx_book_theme"
 html_static_path = ["_static"]
-html_css_files = ["book.css"]
+html_extra_path = ["_root"]
+html_css_files = ["book.css", "{live}/live.css"]
+html_js_files = [("{live}/start.js", {{"defer": "defer"}})]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -45,10 +47,10 @@ html_theme_options = {options!r}
 
 
 def write_sources(project: Project, folder: Path) -> None:
-    """Write what Sphinx reads: the pages, the picture, the configuration.
+    """Write what Sphinx reads: the pages, their style, the configuration.
 
     Raises:
-        BuildError: if a notebook cannot be read, or the README shows no ladder.
+        BuildError: if a notebook cannot be read.
     """
     for kind in ("notebooks", "exercises"):
         (folder / kind).mkdir(parents=True)
@@ -57,24 +59,13 @@ def write_sources(project: Project, folder: Path) -> None:
             if kind == "notebooks" or lesson.exercises:
                 text = dumps(page(read(path)))
                 (folder / kind / path.name).write_text(text, encoding="utf-8")
-    (folder / "images").mkdir()
-    shutil.copy(project.root / PICTURE, folder / "images")
-    front = front_page(project, _ladder(project))
-    (folder / "index.md").write_text(front, encoding="utf-8")
+    (folder / "index.md").write_text(front_page(project), encoding="utf-8")
+    (folder / "playground.md").write_text(playground_page(), encoding="utf-8")
     (folder / "_static").mkdir()
     shutil.copy(Path(__file__).with_name("book.css"), folder / "_static")
-    (folder / "conf.py").write_text(
-        CONFIGURATION.format(options=theme_options(project)), encoding="utf-8"
-    )
-
-
-def _ladder(project: Project) -> str:
-    """The line of the README that shows the ladder, words included, for the front page."""
-    readme = (project.root / "README.md").read_text(encoding="utf-8")
-    found = re.search(rf"^!\[[^\]]+\]\({re.escape(PICTURE)}\)$", readme, re.MULTILINE)
-    if found is None:
-        raise BuildError(f"README.md does not show {PICTURE}")
-    return found.group(0).replace(PICTURE, f"images/{Path(PICTURE).name}")
+    live = write_tab(folder / "_static", folder / "_root")
+    configuration = CONFIGURATION.format(options=theme_options(project), live=live)
+    (folder / "conf.py").write_text(configuration, encoding="utf-8")
 
 
 def theme_options(project: Project) -> dict[str, object]:
@@ -86,6 +77,7 @@ def theme_options(project: Project) -> dict[str, object]:
         "show_toc_level": 2,
         "home_page_in_toc": True,
         "navbar_persistent": [],
+        "footer_content_items": ["extra-footer"],
     }
     if project.has_address:
         options |= {

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from course_lib.book.links import links_out, problems
+from course_lib.book.own_pyodide import numpy_wheel
 from course_lib.book.site import run_sphinx, write_sources
+from course_lib.book.tab_files import hold_pyodide
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project, open_project
 from course_lib.commands.places import REPOSITORY
@@ -31,6 +33,13 @@ def main(arguments: list[str]) -> int:
         metavar="OWNER/NAME",
         help="the address for launch buttons, in place of pyproject.toml's",
     )
+    parser.add_argument(
+        "--pyodide",
+        type=Path,
+        metavar="DIR",
+        help="an unpacked release of Pyodide for the site to hold, so that it fetches nothing from "
+        "elsewhere",
+    )
     options = parser.parse_args(arguments)
     project = open_project(REPOSITORY)
     if options.repository:
@@ -39,15 +48,22 @@ def main(arguments: list[str]) -> int:
     if site.exists() and any(site.iterdir()) and not (site / MARK).exists():
         print(f"{site} holds other files; name an empty folder with --out.", file=sys.stderr)
         return 2
-    return build(project, site)
+    return build(project, site, options.pyodide)
 
 
-def build(project: Project, site: Path) -> int:
-    """Make the site beside its place, and put it there only when it is whole."""
+def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
+    """Make the site beside its place, and put it there only when it is whole.
+
+    Args:
+        project: the checkout.
+        site: where the site goes; what a former run has made there is replaced.
+        pyodide: an unpacked release of it, for a site that holds its own copy.
+    """
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".book-") as folder:
         source, made = Path(folder, "source"), Path(folder, "site")
         try:
+            numpy = numpy_wheel(pyodide) if pyodide else None
             write_sources(project, source)
         except (BuildError, OSError) as problem:
             print(f"The book was not made: {problem}", file=sys.stderr)
@@ -61,6 +77,8 @@ def build(project: Project, site: Path) -> int:
         if broken:
             print(*broken, "The book was not made: links are broken.", sep="\n", file=sys.stderr)
             return 1
+        if pyodide and numpy:
+            hold_pyodide(made, pyodide, numpy)
         (made / MARK).touch()
         (made / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         shutil.rmtree(site, ignore_errors=True)

@@ -42,6 +42,12 @@ def main(arguments: list[str]) -> int:
         "--long", action="store_true", help="all, and more of the same kinds (hours)"
     )
     parser.add_argument(
+        "--live-cells",
+        action="store_true",
+        help="only the book's live cells in a browser, with Pyodide from the address that the "
+        "published pages use",
+    )
+    parser.add_argument(
         "--colab-freeze",
         type=Path,
         metavar="FILE",
@@ -53,6 +59,9 @@ def main(arguments: list[str]) -> int:
         return _run([PYTHON, "-m", "pytest", *marks, *others])
     if options.colab_freeze:
         steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
+    elif options.live_cells:
+        os.environ["MATMUL_LADDER_CDN"] = "1"
+        steps = list(live_cell_steps())
     else:
         steps = list(all_steps() if options.all or options.long else fast_steps())
         steps += long_steps() if options.long else []
@@ -142,6 +151,13 @@ def fuzzing_steps() -> Iterator[Step]:
         return _pytest(_environment("fuzz"), *targets, "-m", "long", "-k", "coverage_guided")
 
     yield Step("fuzzing", tests)
+
+
+def live_cell_steps() -> Iterator[Step]:
+    """The book, and a student's way through its live cells."""
+    yield next(book_steps())
+    live = ["tests/browser/test_live_cells_in_browser.py", "--confcutdir=tests/browser"]
+    yield Step("live cells", lambda: _pytest(_environment("browser"), *live))
 
 
 def book_steps() -> Iterator[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, lcm
 from typing import ClassVar, Literal
@@ -20,6 +20,7 @@ from course_lib.diagnosis.scan import RUN, diagnose_scan, run_sums
 from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
 from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
+from course_lib.diagnosis.written_out import OtherSize
 from course_lib.sentences import Audience, Told
 
 Array = np.ndarray
@@ -164,6 +165,10 @@ class Problem:
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """The launches to try; `first` is the exact one."""
         return make_cases(self, first, seed)
+
+    def other_sizes(self) -> Iterable[tuple[Case, OtherSize]]:
+        """Where all sizes are fixed: launches with others, for an answer that is right."""
+        return ()
 
     def gpu_cases(self) -> list[Case]:
         """What a real GPU is tried on as well."""

@@ -79,6 +79,8 @@ def explain_outside(
     if axis >= len(slots):
         return each
     slot = slots[axis]
+    if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
+        return replace(each, hint="Which element is meant? Indices count from 0.")
     looping = source.origins(slot) & source.loop_variables(access)
     if array not in shapes:
         return _outside_tile(each, source, access, slot)

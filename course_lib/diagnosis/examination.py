@@ -44,6 +44,7 @@ from course_lib.diagnosis.slips import TRANSPOSED, Slip
 from course_lib.diagnosis.source import Source
 from course_lib.diagnosis.steps import tiles_slip
 from course_lib.diagnosis.trail import Trail, TrailMaker
+from course_lib.diagnosis.written_out import size_finding
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
 from course_lib.entries import axes
@@ -599,7 +600,7 @@ class Examination:
         wrong = [trial for trial in trials if not trial.right or _leaves_arrays(trial)]
         warnings: list[Finding] = []
         if not self.problem.sizes_vary:
-            return None, warnings
+            return None if wrong else self.size_written_out(trials), warnings
         if wrong:
             long = [trial for trial in wrong if trial.case.along is not None]
             site = self.limits.met_first_in(long[0].case) if long == wrong else None
@@ -626,6 +627,29 @@ class Examination:
             return room_finding(site, self.source, beyond[0]), warnings
         label = self.launched_as(wrong[0])
         return limit_finding(site, self.source, label, wrong[0].outcome), warnings
+
+    def size_written_out(self, trials: list[Trial]) -> Finding | None:
+        """The size for which alone a right answer is right, as a finding.
+
+        Adds the launch that goes wrong to the trials.
+        """
+        for case, size in self.problem.other_sizes():
+            trial = self.run(case)
+            if trial.right and not _leaves_arrays(trial):
+                continue
+
+            def is_right(kernel: Kernel, case: Case = case) -> bool:
+                answer = replace(self.answer, kernel=kernel)
+                again = Examination(self.exercise, answer, self.block, self.seed, self.choice)
+                return again.run(case).right
+
+            part = where(~trial.outcome.right, trial.outcome.sizes)
+            found = size_finding(self.answer.kernel, self.source, size, part, is_right)
+            if found.line is not None:  # what else is seen there follows from that number
+                trial = replace(trial, profile=replace(trial.profile, findings=()))
+            trials.append(trial)
+            return found
+        return None
 
     def faults_of(self, trial: Trial) -> list[Finding]:
         """What the emulator found in one launch, traced to causes where the source shows them."""
@@ -1071,10 +1095,10 @@ def _mostly_right(trial: Trial) -> bool:
 
 
 def _all_have_work(trial: Trial) -> bool:
-    """Are there at most as many threads as elements in the output and in each input?"""
+    """Are there several threads, and no more than elements in the output and in each input?"""
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
     arrays = (trial.outcome.got, *filter(np.ndim, trial.outcome.inputs))
-    return all(threads <= np.size(each) for each in arrays)
+    return threads > 1 and all(threads <= np.size(each) for each in arrays)
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:

@@ -41,6 +41,7 @@ from course_lib.diagnosis.numbers import (
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.slips import TRANSPOSED, Geometry, Slip
 from course_lib.diagnosis.trail import Trail, block_steps, mapping_slip, run_mapping_slip
+from course_lib.diagnosis.written_out import OtherSize
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
 
@@ -125,7 +126,7 @@ class DescribedProblem(Problem):
         for _ in range(TRIES):
             near = [
                 each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
-                for each in map(np.float64, inputs)
+                for each in _in_float64(inputs)
             ]
             moved = np.maximum(moved, np.abs(_reference(self.exercise, near) - expected))
         largest = float(np.abs(expected).max(initial=0.0))
@@ -214,6 +215,17 @@ class TaskProblem(DescribedProblem):
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(self._orders())
         ]
+
+    def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:
+        """Launches on arrays that are longer along an axis."""
+        task = self.exercise
+        axes_of = dict(zip(task.parameters, map(_axes, task.shapes), strict=True))
+        for changed in task.other_sizes:
+            number, other = next(iter(changed.items()))
+            name = next(each for each, axes in axes_of.items() if number in axes)
+            shape = tuple(changed.get(each, int(each)) for each in self.sizes)
+            axis = f"{name}.shape[{axes_of[name].index(number)}]"
+            yield Case(shape, poison=task.before), OtherSize(axis, int(number), other)
 
     def gpu_cases(self) -> list[Case]:
         return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
@@ -307,7 +319,15 @@ def _reference(exercise: Exercise, inputs: Sequence[Array]) -> Array:
     """What should come out, in float64."""
     assert exercise.reference is not None
     with np.errstate(all="ignore"):
-        return np.asarray(exercise.reference(*map(np.float64, inputs)), np.float64)
+        return np.asarray(exercise.reference(*_in_float64(inputs)), np.float64)
+
+
+def _in_float64(inputs: Sequence[Array]) -> list[Array]:
+    """Arrays and numbers as they are, in float64.
+
+    np.float64(each) makes a number of an array with one element in NumPy 2.2.
+    """
+    return [np.asarray(each, np.float64)[()] for each in inputs]
 
 
 # --- wrong numbers --------------------------------------------------------------------------
@@ -458,7 +478,7 @@ def _idea_or(
 def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
     """What the task itself says that wrong answers compute."""
     for idea in task.wrong_ideas:
-        if outcome.matches(idea.computes(*map(np.float64, outcome.inputs))):
+        if outcome.matches(idea.computes(*_in_float64(outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
             return Slip("wrong-formula", message, idea.hint, idea.place)
     return None
@@ -600,6 +620,6 @@ def _whole_numbers(outcome: Outcome) -> Slip | None:
                 array=outcome.output,
                 verb=verb,
             )
-            hint = "Which variable, cast or array has an integer type?"
+            hint = "Which `//`, cast, variable or array makes whole numbers here?"
             return Slip("integer-arithmetic", message, hint, ("integer",))
     return None

@@ -189,7 +189,7 @@ def indices(outcome: Outcome) -> Slip | None:
 
 def whole_numbers(outcome: Outcome) -> Slip | None:
     """Fractions cut off: of the inputs, of the products, of the running sum or of the result."""
-    hint = "Which variable, cast or array has an integer type?"
+    hint = "Which `//`, cast, variable or array makes whole numbers here?"
     for cut, verb in ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded")):
         for text, values in _cut_variants(outcome, cut):
             if outcome.matches(values):

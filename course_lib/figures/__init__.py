@@ -4,49 +4,58 @@ A cell that ends in such a call shows the picture. Some functions return an `Int
 it shows a picture first, and then the same to play with. The functions are pure: the same
 arguments give the same picture, nothing is measured and nothing is printed here. `my_ladder` alone
 looks up what the student has passed.
+
+A name is fetched when it is first used: a browser, which has no matplotlib, takes the figures to
+play with from here and asks for nothing else.
 """
 
-from course_lib.figures.accesses import (
-    Request,
-    addresses_of,
-    matrix_reads,
-    request_of,
-    warp_access,
-)
-from course_lib.figures.activity import active_lanes, block_accesses
-from course_lib.figures.attention import attention_tiles
-from course_lib.figures.budgets import sm_budget
-from course_lib.figures.counts import bars, bytes_ladder, line_counters
-from course_lib.figures.explore.banks import explore_banks
-from course_lib.figures.explore.bytes_moved import explore_bytes
-from course_lib.figures.explore.fragments import explore_fragments
-from course_lib.figures.explore.launches import explore_occupancy
-from course_lib.figures.explore.roofs import explore_roofline
-from course_lib.figures.explore.sectors import explore_sectors
-from course_lib.figures.explore.thread_tile import explore_register_tile
-from course_lib.figures.explore.two_buffers import explore_double_buffer
-from course_lib.figures.formats import errors_of_formats, roofs_of_formats
-from course_lib.figures.grids import grid_of_threads, warps_of_block
-from course_lib.figures.hierarchy import memory_places, strips_fit
-from course_lib.figures.in_flight import threads_in_flight
-from course_lib.figures.lanes import lane_to_bank, lane_to_sector
-from course_lib.figures.levels import memory_levels
-from course_lib.figures.loops import instruction_mix
-from course_lib.figures.measured import measured_roofline
-from course_lib.figures.own_climb import my_ladder
-from course_lib.figures.picture import Picture, show
-from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
-from course_lib.figures.rooflines import roofline_plot
-from course_lib.figures.rungs import ladder
-from course_lib.figures.specification import wanted
-from course_lib.figures.steps import k_steps
-from course_lib.figures.student_run import own_run
-from course_lib.figures.timelines import barrier_timeline
-from course_lib.figures.warp_pieces import warp_pieces
-from course_lib.figures.watch.ownership import who_owns_what
-from course_lib.figures.watch.race import watch_race
-from course_lib.figures.watch.stepping import step_through_k
-from course_lib.figures.whiteboard import climb
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from course_lib.figures.accesses import (
+        Request,
+        addresses_of,
+        matrix_reads,
+        request_of,
+        warp_access,
+    )
+    from course_lib.figures.activity import active_lanes, block_accesses
+    from course_lib.figures.attention import attention_tiles
+    from course_lib.figures.budgets import sm_budget
+    from course_lib.figures.counts import bars, bytes_ladder, line_counters
+    from course_lib.figures.explore.banks import explore_banks
+    from course_lib.figures.explore.bytes_moved import explore_bytes
+    from course_lib.figures.explore.fragments import explore_fragments
+    from course_lib.figures.explore.launches import explore_occupancy
+    from course_lib.figures.explore.roofs import explore_roofline
+    from course_lib.figures.explore.sectors import explore_sectors
+    from course_lib.figures.explore.thread_tile import explore_register_tile
+    from course_lib.figures.explore.two_buffers import explore_double_buffer
+    from course_lib.figures.formats import errors_of_formats, roofs_of_formats
+    from course_lib.figures.grids import grid_of_threads, warps_of_block
+    from course_lib.figures.hierarchy import memory_places, strips_fit
+    from course_lib.figures.in_flight import threads_in_flight
+    from course_lib.figures.lanes import lane_to_bank, lane_to_sector
+    from course_lib.figures.levels import memory_levels
+    from course_lib.figures.loops import instruction_mix
+    from course_lib.figures.measured import measured_roofline
+    from course_lib.figures.own_climb import my_ladder
+    from course_lib.figures.picture import Picture, show
+    from course_lib.figures.pieces import warp_pieces
+    from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
+    from course_lib.figures.rooflines import roofline_plot
+    from course_lib.figures.rungs import ladder
+    from course_lib.figures.specification import wanted
+    from course_lib.figures.steps import k_steps
+    from course_lib.figures.student_run import own_run
+    from course_lib.figures.timelines import barrier_timeline
+    from course_lib.figures.watch.ownership import who_owns_what
+    from course_lib.figures.watch.race import watch_race
+    from course_lib.figures.watch.stepping import step_through_k
+    from course_lib.figures.whiteboard import climb
 
 __all__ = [
     "Picture",
@@ -100,3 +109,66 @@ __all__ = [
     "watch_race",
     "who_owns_what",
 ]
+
+_HOME = {
+    "Picture": "picture",
+    "Request": "accesses",
+    "active_lanes": "activity",
+    "addresses_of": "accesses",
+    "attention_tiles": "attention",
+    "barrier_timeline": "timelines",
+    "bars": "counts",
+    "before_after_reuse": "reuse",
+    "block_accesses": "activity",
+    "block_tiles": "reuse",
+    "bytes_ladder": "counts",
+    "climb": "whiteboard",
+    "edge_tiles": "reuse",
+    "errors_of_formats": "formats",
+    "explore_banks": "explore.banks",
+    "explore_bytes": "explore.bytes_moved",
+    "explore_double_buffer": "explore.two_buffers",
+    "explore_fragments": "explore.fragments",
+    "explore_occupancy": "explore.launches",
+    "explore_register_tile": "explore.thread_tile",
+    "explore_roofline": "explore.roofs",
+    "explore_sectors": "explore.sectors",
+    "grid_of_threads": "grids",
+    "instruction_mix": "loops",
+    "k_steps": "steps",
+    "ladder": "rungs",
+    "lane_to_bank": "lanes",
+    "lane_to_sector": "lanes",
+    "line_counters": "counts",
+    "matrix_reads": "accesses",
+    "measured_roofline": "measured",
+    "memory_levels": "levels",
+    "memory_places": "hierarchy",
+    "my_ladder": "own_climb",
+    "own_run": "student_run",
+    "request_of": "accesses",
+    "roofline_plot": "rooflines",
+    "roofs_of_formats": "formats",
+    "sharing": "reuse",
+    "show": "picture",
+    "sm_budget": "budgets",
+    "step_through_k": "watch.stepping",
+    "strips_fit": "hierarchy",
+    "threads_in_flight": "in_flight",
+    "wanted": "specification",
+    "warp_access": "accesses",
+    "warp_pieces": "pieces",
+    "warps_of_block": "grids",
+    "watch_race": "watch.race",
+    "who_owns_what": "watch.ownership",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'course_lib.figures' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"course_lib.figures.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

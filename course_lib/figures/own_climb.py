@@ -15,6 +15,7 @@ from course_lib.own_ladder import SIZE, TIMED_SIZE, Step, whole_ladder
 _ROW = 0.56
 _TOP = 0.72
 _RAILS = (0.32, 1.72)
+_LEFT = 0.2  # of the small rungs
 _FIRST_BAR, _FULL_BAR = 2.05, 3.2
 _RIGHT = style.WIDTH - 0.2
 _COUNTER = "global_load_sectors"
@@ -31,6 +32,8 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
     """
     steps = whole_ladder() if steps is None else steps
     passed = sum(each.passed for each in steps)
+    if not passed:
+        return _nothing_climbed(steps)
     height = _TOP + _ROW * len(steps) + 0.42
     subtitle = (
         f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that a product of "
@@ -43,6 +46,27 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
         _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
     style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
     return Picture(figure, _words(steps, passed))
+
+
+def _nothing_climbed(steps: Sequence[Step]) -> Picture:
+    """All rungs side by side, small: there is nothing to count yet."""
+    first = (
+        f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
+    )
+    figure = style.card(_TOP + 0.42, "Your ladder", first)
+    axes = style.canvas(figure)
+    width = (_RIGHT - _LEFT) / len(steps)
+    for place, each in enumerate(steps):
+        _draw_rung(axes, _LEFT + place * width, _TOP + 0.08, width - 0.12, each)
+    return Picture(figure, f"Your own ladder. {first} The rungs: {_listed(steps)}.")
+
+
+def _listed(steps: Sequence[Step]) -> str:
+    return ", ".join(f"{each.rung} (lesson {_lesson(each)})" for each in steps)
+
+
+def _lesson(step: Step) -> str:
+    return rung(step.rung).lesson
 
 
 def _times(steps: Sequence[Step]) -> str:
@@ -65,11 +89,24 @@ def _draw_rails(axes: Axes, height: float, count: int) -> None:
 
 def _draw_step(axes: Axes, y: float, step: Step) -> None:
     left, right = _RAILS
+    _draw_rung(axes, left - 0.07, y, right - left + 0.14, step)
+    if not step.passed:
+        words = f"not yet: {step.title}, lesson {_lesson(step)}"
+        style.write(axes, _FIRST_BAR, y, words, color=style.GREY)
+        return
+    yours, ours = step.yours.get(_COUNTER), step.ours.get(_COUNTER)
+    style.write(axes, _RIGHT, y - 0.1, step.time, ha="right")
+    _draw_bar(axes, y - 0.1, yours, _THICK, f"you {_number(yours)}", True)
+    _draw_bar(axes, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
+
+
+def _draw_rung(axes: Axes, left: float, y: float, width: float, step: Step) -> None:
+    """One rung with its name; dashed where it is not climbed yet."""
     style.box(
         axes,
-        left - 0.07,
+        left,
         y - 0.14,
-        right - left + 0.14,
+        width,
         0.28,
         colour=style.BLUE if step.passed else style.GREY,
         fill=0.9 if step.passed else 0.06,
@@ -79,7 +116,7 @@ def _draw_step(axes: Axes, y: float, step: Step) -> None:
     )
     style.write(
         axes,
-        (left + right) / 2,
+        left + width / 2,
         y,
         step.rung,
         ha="center",
@@ -88,14 +125,6 @@ def _draw_step(axes: Axes, y: float, step: Step) -> None:
         color=style.PAPER if step.passed else style.GREY,
         zorder=3,
     )
-    if not step.passed:
-        words = f"not yet: {step.title}, lesson {rung(step.rung).lesson}"
-        style.write(axes, _FIRST_BAR, y, words, color=style.GREY)
-        return
-    yours, ours = step.yours.get(_COUNTER), step.ours.get(_COUNTER)
-    style.write(axes, _RIGHT, y - 0.1, step.time, ha="right")
-    _draw_bar(axes, y - 0.1, yours, _THICK, f"you {_number(yours)}", True)
-    _draw_bar(axes, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
 
 
 def _draw_bar(

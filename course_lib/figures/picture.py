@@ -16,12 +16,12 @@ import html
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from PIL import Image
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = 128
 
@@ -39,6 +39,10 @@ class Picture:
         The colours are thinned to a palette: nobody sees it, and a lesson with a dozen pictures
         shrinks to a third.
         """
+        # Imported late: a figure to play with can be shown where neither is installed.
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
         canvas = FigureCanvasAgg(self.figure)
         canvas.draw()
         full = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
@@ -77,7 +81,7 @@ class Picture:
 
 def show(picture: Picture | Figure, alt: str | None = None) -> None:
     """Show a picture where it is not the last line of a cell, or a figure with words of its own."""
-    if isinstance(picture, Figure):
+    if not isinstance(picture, Picture):
         if not alt:
             raise ValueError("A figure needs words: figures.show(figure, alt='...').")
         picture = Picture(picture, alt)

@@ -34,6 +34,7 @@ _MOST_ROWS, _MOST_COLUMNS = 8, 16
 _MOST_ARROWS = 4  # from one array that do not run straight ahead
 _TOP = 0.72  # where the arrays begin
 _MARGIN = 0.2
+_TURN = 0.14  # right of an array, where an arrow around its cells changes rows
 _INPUT_COLOURS = (style.BLUE, style.ORANGE, style.PURPLE)
 Places = Collection[tuple[int, int]]
 
@@ -305,10 +306,8 @@ class _Plan:
             return None
         lit, aim = self._lit(name), self._aim
         if name in self.left:
-            nearest = max(lit, key=lambda each: each[1])
-            return (
-                nearest if nearest[0] == aim[0] and {each[0] for each in lit} == {aim[0]} else None
-            )
+            last = aim[0], 0 if self._is_column(name) else self.ran.arrays[name].shape[-1] - 1
+            return last if last in lit and {row for row, _ in lit} == {aim[0]} else None
         nearest = max(lit)
         straight = {each[1] for each in lit} == {aim[1]} and self._is_aligned(name)
         return nearest if straight else None
@@ -324,7 +323,7 @@ class _Plan:
         return self.drawn[name][1] == self.drawn[self.output][1]
 
     def _paths(self) -> dict[str, set[tuple[int, int]]]:
-        """The elements that one looks over from a lit element to the output's."""
+        """The elements of the output that one looks over to the one that is picked out."""
         paths: dict[str, set[tuple[int, int]]] = {}
         row, column = self._aim
         for name in self.rule.sources:
@@ -332,8 +331,6 @@ class _Plan:
             if ahead is None or name not in self.sheets:
                 continue
             if name in self.left:
-                width = self.ran.arrays[name].shape[-1] if not self._is_column(name) else 1
-                paths[name] = {(ahead[0], each) for each in range(ahead[1] + 1, width)}
                 paths.setdefault(self.output, set()).update((row, each) for each in range(column))
             else:
                 paths.setdefault(self.output, set()).update((each, column) for each in range(row))
@@ -341,7 +338,8 @@ class _Plan:
 
     def _draw_arrows(self, axes: Axes, name: str) -> None:
         """One arrow from edge to edge where one looks straight ahead, or from part of a column;
-        else one from every element, or none where they would cover numbers.
+        one around the cells from a single element on the left; else one from every element, or none
+        where they would cover numbers.
         """
         if name in self.left[:-1]:
             return
@@ -355,19 +353,36 @@ class _Plan:
         elif ahead is not None:
             start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
             ways = [(start, end)]
+        elif name in self.left and len(self._lit(name)) == 1:
+            self._draw_way_around(axes, name)
+            return
         elif name in self.left and self._is_part_of_a_column(name):
             above, *_, below = sorted(self._lit(name))
             middle = (sheet.middle(*above)[1] + sheet.middle(*below)[1]) / 2
             ways = [((sheet.corner[0] + sheet.width, middle), (target.corner[0] - half, end_y))]
         else:
-            end = (end_x - half, end_y) if name in self.left else (end_x, end_y - half)
             starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]
-            if len(starts) > (1 if name in self.left else _MOST_ARROWS):
+            if name in self.left or len(starts) > _MOST_ARROWS:
                 return
-            side = (half, 0.0) if name in self.left else (0.0, half)
-            ways = [((x + side[0], y + side[1]), end) for x, y in starts]
+            ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
         for start, end in ways:
             style.arrow(axes, start, end, colour=style.INK, linewidth=1.3)
+
+    def _draw_way_around(self, axes: Axes, name: str) -> None:
+        """An arrow along the edges of cells, from a single element to the output's."""
+        sheet, target = self.sheets[name], self.sheets[self.output]
+        (source,) = self._lit(name)
+        x, y = sheet.place(*source)
+        turn = sheet.corner[0] + sheet.width + _TURN
+        end_x, end_y = target.place(*self._aim)
+        axes.plot(
+            [x + self.cell, turn, turn],
+            [y, y, end_y],
+            color=style.INK,
+            linewidth=1.3,
+            zorder=5,
+        )
+        style.arrow(axes, (turn, end_y), (end_x, end_y), colour=style.INK, linewidth=1.3)
 
 
 def _name_width(name: str) -> float:

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.grading.former import FORMER, why_not_graded
+from course_lib.curriculum import Exercise
+from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.records import Submission
 from course_lib.grading.segments import Segment
 from course_lib.grading.statements import Statement
@@ -75,8 +75,8 @@ def _former(exercise: Exercise, segments: Sequence[Segment]) -> Segment | None:
 def _of_an_earlier_edition(former: Segment, place: Callable[[Segment], str]) -> str:
     assert former.marker
     return (
-        f"{former.marker} in {place(former)} {why_not_graded(former.marker)}: this notebook is of "
-        "an earlier edition of the course."
+        f"{former.marker} in {place(former)} is of an earlier edition of the course; "
+        f"{FORMER[former.marker]} is graded in its place."
     )
 
 
@@ -127,7 +127,7 @@ def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list
         for each in segment.code.statements
         if each.kind == "function" and not each.is_stub and each.shape not in given
         if looks_like_it(each)
-        for name in each.binds - EXERCISES.keys() - FORMER.keys()
+        for name in each.binds - GRADED.keys()
     ]
 
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from course_lib.curriculum import EXERCISES, Exercise
+from course_lib.curriculum import Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.absence import why_none
 from course_lib.grading.cell_code import read_code
-from course_lib.grading.former import FORMER
 from course_lib.grading.forms import form_of, shapes_of
+from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.pieces import assemble, surroundings
 from course_lib.grading.records import FoundAnswer, Submission
 from course_lib.grading.segments import Segment, segments_of
@@ -54,7 +54,7 @@ def find_answers(
     """
     segments = segments_of(submission)
     return tuple(
-        _Search(EXERCISES[name], submission, segments, (given or {}).get(name)).answer()
+        _Search(GRADED[name], submission, segments, (given or {}).get(name)).answer()
         for name in exercise_ids
     )
 
@@ -62,20 +62,20 @@ def find_answers(
 def recognised_exercises(submission: Submission) -> tuple[str, ...]:
     """The exercises whose marker, function or constants stand in a submission.
 
-    The marker of one that is no longer graded counts as that of the exercise in its place.
+    One of an earlier edition is known by its marker alone: lessons have a task of this name.
     """
     segments = segments_of(submission)
     return tuple(
         name
-        for name, exercise in EXERCISES.items()
+        for name, exercise in GRADED.items()
         if any(_is_about(segment, exercise) for segment in segments)
     )
 
 
 def _is_about(segment: Segment, exercise: Exercise) -> bool:
     if segment.marker:
-        return FORMER.get(segment.marker, segment.marker) == exercise.id
-    return not segment.in_lesson and _defines(segment, exercise)
+        return segment.marker == exercise.id
+    return exercise.id not in FORMER and not segment.in_lesson and _defines(segment, exercise)
 
 
 def _defines(segment: Segment, exercise: Exercise) -> bool:

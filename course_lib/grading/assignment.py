@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import TASKS, lesson
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.graded import FORMER, GRADED
 
 _MARKER = re.compile(r"^#\s*EXERCISE\s+(\w+)\s*$", re.MULTILINE)
 # Cells that are no part of what an answer builds on.
+IMPORTS = "import numpy as np\nfrom numba import cuda, float32"
 _TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
 
 
@@ -27,6 +29,7 @@ class Task:
         statement: the cell of text that says what to do.
         context: the code above the answer: imports, constants, helpers.
         stub: the answer cell as students get it.
+        is_former: it is of an earlier edition, and asked only of those who have answered it.
     """
 
     exercise: str
@@ -35,10 +38,11 @@ class Task:
     statement: str
     context: str
     stub: str = ""
+    is_former: bool = False
 
 
 def read_tasks(folder: Path) -> dict[str, Task]:
-    """Every exercise of the notebooks in a folder, by id.
+    """Every exercise of the notebooks in a folder, by id, and those of earlier editions.
 
     Raises:
         CannotGrade: if there is none, or a notebook cannot be read.
@@ -62,7 +66,15 @@ def read_tasks(folder: Path) -> dict[str, Task]:
             f"No notebook in {folder} has an exercise (a code cell that begins with "
             "`# EXERCISE` and an id); name your folder with --notebooks."
         )
-    return tasks
+    return {**{name: _former(name) for name in FORMER}, **tasks}
+
+
+def _former(name: str) -> Task:
+    """An exercise of an earlier edition, whose notebook there need not be any more."""
+    task = TASKS[name]
+    notebook = lesson(task.lesson).stem
+    statement = f"## {task.title}\n\nAn exercise of an earlier edition of the course."
+    return Task(name, notebook, f"# {task.title}", statement, IMPORTS, task.given, is_former=True)
 
 
 def _tasks_of(path: Path) -> list[Task]:
@@ -73,7 +85,7 @@ def _tasks_of(path: Path) -> list[Task]:
     above: list[str] = []
     for kind, text, tags in cells:
         found = _MARKER.search(text) if kind == "code" else None
-        if found and found.group(1) in EXERCISES:
+        if found and found.group(1) in GRADED:
             context = "\n\n".join(above)
             tasks.append(Task(found.group(1), path.stem, title, statement, context, text))
             statement = ""

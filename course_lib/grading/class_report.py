@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
 from course_lib import __version__
-from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.findings import CODES, Finding
 from course_lib.grading.charts import histogram, verdict_bars
 from course_lib.grading.gradebook import PLATFORMS, by_submission, grade, left_out, names
+from course_lib.grading.graded import GRADED
 from course_lib.grading.page import document, verdict_badge
 from course_lib.grading.records import VERDICTS, Row
 from course_lib.grading.settings import Settings, total
@@ -51,9 +51,9 @@ def _by_exercise(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         if row.exercise:
             found.setdefault(row.exercise, []).append(row)
-    order = list(EXERCISES)
+    order = list(GRADED)
     return dict(
-        sorted(found.items(), key=lambda each: (each[0] not in EXERCISES, _at(order, each[0])))
+        sorted(found.items(), key=lambda each: (each[0] not in GRADED, _at(order, each[0])))
     )
 
 
@@ -175,11 +175,11 @@ def _most_frequent(name: str, rows: Sequence[Row]) -> Iterator[list[str]]:
 
 
 def _costs(name: str, each: Finding) -> str:
-    if each.severity != "error" or name not in EXERCISES:
+    if each.severity != "error" or name not in GRADED:
         return "nothing (a warning)"
-    if costs_everything(EXERCISES[name], each.code):
+    if costs_everything(GRADED[name], each.code):
         return "everything"
-    return as_html(property_of(EXERCISES[name], each.code))
+    return as_html(property_of(GRADED[name], each.code))
 
 
 def _place(lines: Counter[int] | None) -> str:

@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.generic import check_reference
 from course_lib.entries import BadEntry
 from course_lib.grading import class_list, outputs
@@ -25,6 +24,7 @@ from course_lib.grading.batch_notebook import Item, batch_notebook
 from course_lib.grading.class_list import Graded
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.executors import Workplace, run_all
+from course_lib.grading.graded import GRADED
 from course_lib.grading.journal import Journal, key_of
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
 from course_lib.grading.run_folder import RunFolder
@@ -149,7 +149,7 @@ def _check_tasks(
                 f"{', '.join(tasks)}."
             )
         try:
-            check_reference(EXERCISES[name])
+            check_reference(GRADED[name])
         except BadEntry as problem:
             raise CannotGrade(str(problem)) from None
 
@@ -165,8 +165,13 @@ def _found(
         if expected is None:
             # Whoever answers one exercise of a notebook is asked for all of them.
             about = recognised_exercises(submission)
-            notebooks = {tasks[name].notebook for name in about if name in tasks}
-            expected = [name for name, task in tasks.items() if task.notebook in notebooks]
+            asked = {name: task for name, task in tasks.items() if not task.is_former}
+            notebooks = {asked[name].notebook for name in about if name in asked}
+            expected = [
+                name
+                for name, task in tasks.items()
+                if (name in about if task.is_former else task.notebook in notebooks)
+            ]
         answers = (
             find_answers(submission, expected, tasks) if expected else (_no_answer(submission),)
         )

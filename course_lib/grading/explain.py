@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from course_lib.curriculum import EXERCISES, PROPERTIES
+from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
+from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, Judgement, Row
 from course_lib.grading.scoring import lost_by
 from course_lib.grading.settings import Settings
@@ -80,8 +81,8 @@ def _judged(row: Row, judgement: Judgement, settings: Settings) -> Iterator[str]
     """What was found, and what each property earned."""
     if judgement.outcome != "judged":
         yield f"Judging: {judgement.outcome}"
-    elif row.exercise in EXERCISES:
-        yield from _wrapped("Tried: ", TRIED[EXERCISES[row.exercise].kind.name])
+    elif row.exercise in GRADED:
+        yield from _wrapped("Tried: ", TRIED[GRADED[row.exercise].kind.name])
         if judgement.launched:
             yield from _wrapped("", judgement.launched)
         yield f"Right numbers: {_where_right(judgement)}"

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from course_lib.curriculum import EXERCISES, PROPERTIES
+from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook import grade
+from course_lib.grading.graded import GRADED
 from course_lib.grading.hints import Hint, read_hints
 from course_lib.grading.page import document, verdict_badge
 from course_lib.grading.records import FoundAnswer, Judgement, Row
@@ -78,7 +79,7 @@ def _anchor(row: Row) -> str:
 
 def _section(row: Row, hints: Sequence[Hint], settings: Settings) -> str:
     """All that is said about one exercise."""
-    exercise = EXERCISES.get(row.exercise)
+    exercise = GRADED.get(row.exercise)
     title = f"<code>{as_html(row.exercise)}</code>" if row.exercise else "The submission"
     if exercise:
         title += f" · {as_html(exercise.title)}"

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from course_lib.curriculum import EXERCISES
 from course_lib.grading.class_report import class_report
 from course_lib.grading.feedback import feedback_page
 from course_lib.grading.gradebook import (
@@ -33,6 +32,7 @@ from course_lib.grading.gradebook import (
     moodle_csv,
     names,
 )
+from course_lib.grading.graded import GRADED
 from course_lib.grading.hand_changes import Written
 from course_lib.grading.junit import junit_xml
 from course_lib.grading.page import GENERATOR
@@ -73,8 +73,8 @@ def write_all(
 
 
 def _place(row: Row) -> tuple[str, int, str]:
-    order = list(EXERCISES)
-    known = order.index(row.exercise) if row.exercise in EXERCISES else len(order)
+    order = list(GRADED)
+    known = order.index(row.exercise) if row.exercise in GRADED else len(order)
     return row.submission.key, known, row.exercise
 
 

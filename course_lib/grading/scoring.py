@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import lost_properties
 from course_lib.findings import CODES, Finding
+from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, Verdict
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.text import one_line, shortened
@@ -88,7 +88,7 @@ def _weighed(judgement: Judgement, settings: Settings) -> _Decision:
 
 def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:
     """The properties that the answer has not shown, each with the reason."""
-    exercise = EXERCISES.get(judgement.exercise)
+    exercise = GRADED.get(judgement.exercise)
     if exercise is None:
         return {"right": "there is no such exercise"}
     added = [each for each in settings.points_of(exercise.id) if each not in exercise.points]

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.curriculum import EXERCISES
 from course_lib.grading.cell_code import Code, read_code
-from course_lib.grading.former import FORMER
+from course_lib.grading.graded import GRADED
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
 from course_lib.grading.statements import Statement
 
@@ -145,8 +144,7 @@ def _places(text: str, lines: list[str]) -> list[tuple[int, str]]:
 
 def _exercise(name: str) -> str | None:
     """The exercise of this name, however it is written; it may be one of an earlier edition."""
-    known = (*EXERCISES, *FORMER)
-    return next((each for each in known if each.casefold() == name.casefold()), None)
+    return next((each for each in GRADED if each.casefold() == name.casefold()), None)
 
 
 def _breaks_apart(text: str, parts: list[str]) -> bool:

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, TASKS, Exercise, lesson_with_parts
+from course_lib.curriculum import LESSONS, PROPERTIES, TASKS, Exercise, lesson_with_parts
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.former import why_not_graded
+from course_lib.grading.graded import GRADED, why_not_graded
 
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
@@ -43,7 +43,7 @@ def usual_points() -> dict[str, dict[str, float]]:
     """The points of every exercise and property, as curriculum.py has them."""
     return {
         name: {prop: float(points) for prop, points in exercise.points.items()}
-        for name, exercise in EXERCISES.items()
+        for name, exercise in GRADED.items()
     }
 
 
@@ -184,12 +184,12 @@ class _Reader:
                 f"`points` is {_short(value)}; write a table for each exercise, such as "
                 "[points.matmul_tiled]."
             )
-        self.only_known(value, EXERCISES, "exercise", " under `points`")
+        self.only_known(value, GRADED, "exercise", " under `points`")
         for name, given in value.items():
             if isinstance(given, dict):
-                points[name] = self.weights(EXERCISES[name], given)
+                points[name] = self.weights(GRADED[name], given)
             else:
-                points[name] = self.scaled(EXERCISES[name], given)
+                points[name] = self.scaled(GRADED[name], given)
         return points
 
     def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, float]:
@@ -250,7 +250,7 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
     """
     meant: set[str] = set()
     for name in names:
-        if name in EXERCISES:
+        if name in GRADED:
             meant.add(name)
             continue
         if name in TASKS:
@@ -261,14 +261,14 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
             with_exercises = [each.number for each in LESSONS if each.exercises]
             raise CannotGrade(
                 f"there is no exercise or lesson {name!r}; "
-                f"{_meant(name, EXERCISES)} Lessons with exercises are "
+                f"{_meant(name, GRADED)} Lessons with exercises are "
                 f"{', '.join(with_exercises)}."
             ) from None
         theirs = {exercise for each in found for exercise in each.exercises}
         if not theirs:
             raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
         meant |= theirs
-    return tuple(name for name in EXERCISES if name in meant)
+    return tuple(name for name in GRADED if name in meant)
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -12,10 +12,13 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from course_lib.questions.kinds import Choose, FillIn, Number, Question, WhichLine
 from course_lib.web import escape, fragment, read_beside
 
+READING = "reading.js"  # how scripts read an answer and say a reason
 _CODE = re.compile(r"`([^`]+)`")
 _UNBREAKABLE = "\N{NO-BREAK SPACE}"
 _RADIO = '<input type="radio" name="answer" value="{}">'
@@ -24,8 +27,8 @@ _RADIO = '<input type="radio" name="answer" value="{}">'
 def html_of(question: Question) -> str:
     """The whole card, in one piece."""
     css = read_beside("course_lib.questions", "card.css")
-    script = read_beside("course_lib.questions", "card.js")
-    return fragment("quiz", css, _body(question), script, _data(question))
+    script = "".join(read_beside("course_lib.questions", name) for name in ("card.js", READING))
+    return fragment("quiz", css, _body(question), script, data_of(question))
 
 
 def text_of(question: Question) -> str:
@@ -47,20 +50,24 @@ def call_for(question: Question) -> str:
     return f'course_lib.quiz.answer("{question.id}", ...)'
 
 
-def encoded(question: Question) -> str:
+def encoded(sheet: Mapping[str, Any]) -> str:
     """Answers and reasons, not to be read at a glance."""
-    sheet = {
+    return base64.b64encode(json.dumps(sheet, ensure_ascii=False).encode()).decode("ascii")
+
+
+def _sheet(question: Question) -> dict[str, Any]:
+    return {
         "rows": question.rows(),
         "otherwise": question.otherwise(),
         "hint": question.hint,
     }
-    return base64.b64encode(json.dumps(sheet, ensure_ascii=False).encode()).decode("ascii")
 
 
-def _data(question: Question) -> dict[str, str]:
+def data_of(question: Question) -> dict[str, str]:
+    """What the script of a card is given."""
     kind = {Choose: "choice", WhichLine: "line", Number: "number", FillIn: "words"}[type(question)]
     unit = question.unit if isinstance(question, Number) else ""
-    return {"kind": kind, "unit": unit, "sheet": encoded(question)}
+    return {"kind": kind, "unit": unit, "sheet": encoded(_sheet(question))}
 
 
 def _body(question: Question) -> str:
@@ -68,7 +75,7 @@ def _body(question: Question) -> str:
     return (
         '<div class="ask" data-lm-suppress-shortcuts="true">\n'
         f'<p class="ml-title">Quick check <span class="ml-muted">{escape(question.id)}</span></p>\n'
-        f"<fieldset>\n<legend>{_inline(question.asks)}</legend>\n{_answers(question)}</fieldset>\n"
+        f"<fieldset>\n<legend>{inline(question.asks)}</legend>\n{answers_of(question)}</fieldset>\n"
         '<p class="act"></p>\n'
         '<div class="verdict" role="status" aria-live="polite"></div>\n'
         '<p class="ml-muted fallback">No button? Run this cell. If there still is none, write '
@@ -77,20 +84,21 @@ def _body(question: Question) -> str:
     )
 
 
-def _answers(question: Question) -> str:
+def answers_of(question: Question, label: str = "Your answer") -> str:
+    """Where somebody answers: the choices, the lines or an entry, with the listing above them."""
     if isinstance(question, WhichLine):
         return f'<div class="lines">{"".join(_line(*each) for each in _listing(question))}</div>\n'
     code = question.code.strip("\n")
     shown = f'<pre class="code" tabindex="0">{escape(code)}</pre>\n' if code else ""
     if isinstance(question, Choose):
         for letter, choice in question.lettered().items():
-            words = f"<span>{letter}) {_inline(choice.words)}</span>"
+            words = f"<span>{letter}) {inline(choice.words)}</span>"
             shown += f"<div><label>{_RADIO.format(letter)} {words}</label></div>\n"
         return shown
     unit = f" <span>{escape(question.unit)}</span>" if getattr(question, "unit", "") else ""
     size = 12 if isinstance(question, Number) else 28
     entry = f'<input type="text" size="{size}" autocomplete="off" spellcheck="false">'
-    return f"{shown}<div><label>Your answer: {entry}{unit}</label></div>\n"
+    return f"{shown}<div><label>{label}: {entry}{unit}</label></div>\n"
 
 
 def _listing(question: WhichLine) -> list[tuple[str, str]]:
@@ -120,5 +128,6 @@ def expected(question: Question) -> str:
     return "your words, in quotation marks, for the dots"
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
+    """A sentence as HTML, with its `backticked` parts as code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))

@@ -22,11 +22,16 @@ def told(question: Question, guess: object) -> tuple[str, str]:
     if isinstance(said, float):
         compared = _numbers(question, said, verdict.right)
     else:
-        right, words = _right_choice(question)
-        compared = f"You said {said}; it is {right}: {words}"
-        if verdict.right:
-            compared = f"You said {said}, and so it is."
+        compared = compared_choice(question, said)
     return f"{compared} {verdict.why}".strip(), revealed(question)
+
+
+def compared_choice(question: Question, letter: str) -> str:
+    """What somebody is told first who chose this letter."""
+    right, words = _right_choice(question)
+    if letter == right:
+        return f"You said {letter}, and so it is."
+    return f"You said {letter}; it is {right}: {words}"
 
 
 def revealed(question: Question) -> str:

@@ -87,6 +87,7 @@ TASK = Task(
     grid=(1, 1),
     block=(16, 16),
     shapes=("32,128", "32,128", "128,128"),
+    other_sizes=({"32": 16},),
     reference=lambda A, B: A.T @ B,
     asks=("float32", "race-free", "shared-memory"),
     loads=(16 + 256) / 1024,

@@ -21,6 +21,7 @@ TASK = Task(
     grid=(1,),
     block=(32,),
     shapes=("4,24", "24,32", "4,32"),
+    other_sizes=({"24": 40},),
     reference=lambda A, B: A @ B,
     asks=("float32",),
     loads=5 / 4,

@@ -7,7 +7,7 @@ def with_zeros(m):
     """The matrix and zeros to its right and below, so that tiles of 4 x 4 cover it."""
     import numpy as np  # the registry is read without it, too
 
-    return np.pad(m, ((0, 2), (0, 3)))
+    return np.pad(m, ((0, 8 - m.shape[0]), (0, 8 - m.shape[1])))
 
 
 def first_tile_everywhere(m):
@@ -32,6 +32,7 @@ TASK = Task(
     grid=(2, 2),
     block=(4, 4),
     shapes=("6,5", "8,8"),
+    other_sizes=({"6": 7}, {"5": 6}),
     reference=with_zeros,
     before=-1,
     asks=("shared-memory",),

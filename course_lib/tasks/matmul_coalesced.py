@@ -53,4 +53,5 @@ def matmul_coalesced(A, B, C):
     par=6,
     meaning="The same sums, the same requests, and far fewer sectors. You have climbed a rung.",
     replaced_by="matmul_column_major",
+    once_worth={"right": 3, "bounds": 2, "coalesced": 4, "float32": 1},
 )

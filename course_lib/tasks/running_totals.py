@@ -27,6 +27,7 @@ TASK = Task(
     grid=(1,),
     block=(1,),
     shapes=("12", "12", "3"),
+    other_sizes=({"12": 20, "3": 5},),
     reference=lambda x, y: _of_each_chunk(x, y).cumsum(),
     asks=("bounds", "float32"),
     wrong_ideas=(

@@ -23,6 +23,7 @@ TASK = Task(
     grid=(1, 1),
     block=(8, 8),
     shapes=("16,24", "24,16", "16,16"),
+    other_sizes=({"24": 40},),
     reference=lambda A, B: A @ B,
     asks=("float32",),
     loads=4 / 4,

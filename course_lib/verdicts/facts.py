@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from course_lib import front_end, progress
+from course_lib import progress
 from course_lib.curriculum import TASKS, Exercise, Task, lesson, next_lesson
 from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import Step, own_ladder
+from course_lib.verdicts.medium import NOTEBOOK, Medium
 from course_lib.verdicts.typed import NOTHING_TYPED, Listing, Typed, listings, typed_of
 
 FAILURES_BEFORE_AN_OFFER = 3
@@ -26,7 +27,9 @@ class Verdict:
         offers_answer: the task has failed so often that its answer is offered.
         rungs: the student's own ladder, where this answer is a rung of it.
         onwards: after a graded exercise, and after the last task of a lesson: the next thing to do,
-            and its notebook or "".
+            and its address or "".
+        stands_in: a sentence for each function of an earlier task that the answer could call.
+        medium: where all this is read.
     """
 
     report: Report
@@ -36,6 +39,8 @@ class Verdict:
     offers_answer: bool = False
     rungs: Sequence[Step] = ()
     onwards: tuple[str, str] | None = None
+    stands_in: Sequence[str] = ()
+    medium: Medium = NOTEBOOK
 
     @property
     def task(self) -> Task | None:
@@ -64,13 +69,17 @@ class Verdict:
         """How a student who is stuck gets to see an answer."""
         if not self.offers_answer:
             return ""
-        return (
-            f'Stuck? course_lib.show_answer("{self.exercise.id}") shows an answer. A later lesson '
-            "then asks for this task again, unaided."
-        )
+        shown = self.medium.shows_answer.format(id=self.exercise.id)
+        return f"Stuck? {shown} A later lesson then asks for this task again, unaided."
 
 
-def verdict_of(report: Report, exercise: Exercise, answer: object) -> Verdict:
+def verdict_of(
+    report: Report,
+    exercise: Exercise,
+    answer: object,
+    medium: Medium = NOTEBOOK,
+    stands_in: Sequence[str] = (),
+) -> Verdict:
     """The verdict on an answer, after its outcome was noted."""
     found = listings(answer) if exercise.kind.is_function else []
     typed = NOTHING_TYPED
@@ -80,8 +89,10 @@ def verdict_of(report: Report, exercise: Exercise, answer: object) -> Verdict:
     stuck = failed and progress.entry(exercise.id).in_a_row >= FAILURES_BEFORE_AN_OFFER
     passed = report.passed
     rungs = own_ladder(exercise.id) if passed and exercise.rung else ()
-    onwards = _onwards(exercise) if passed else None
-    return Verdict(report, exercise, tuple(found), typed, stuck, rungs, onwards)
+    onwards = _onwards(exercise, medium) if passed else None
+    return Verdict(
+        report, exercise, tuple(found), typed, stuck, rungs, onwards, tuple(stands_in), medium
+    )
 
 
 def _counted(typed: Typed, with_barriers: bool) -> str:
@@ -91,8 +102,8 @@ def _counted(typed: Typed, with_barriers: bool) -> str:
     return lines + barriers * with_barriers
 
 
-def _onwards(exercise: Exercise) -> tuple[str, str] | None:
-    """What comes after an exercise: another one of its notebook, or the next lesson. After the last
+def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
+    """What comes after an exercise: another one beside it, or the next lesson. After the last
     task of a lesson: its exercises, or the next lesson; after the others nothing is to be said.
     """
     this = lesson(exercise.lesson)
@@ -102,7 +113,8 @@ def _onwards(exercise: Exercise) -> tuple[str, str] | None:
             return None
         if this.exercises:
             what = " and ".join(f"`{each}`" for each in this.exercises)
-            return f"what is left of this lesson, then {what}", _notebook("exercises", this.stem)
+            address = medium.address.format(folder="exercises", stem=this.stem)
+            return f"what is left of this lesson, then {what}", address
     else:
         later = this.exercises[this.exercises.index(exercise.id) + 1 :]
         if later:
@@ -110,13 +122,9 @@ def _onwards(exercise: Exercise) -> tuple[str, str] | None:
     after = next_lesson(this)
     if after is None:
         return None
-    return f"lesson {after.number} · {after.title}", _notebook("notebooks", after.stem)
+    address = medium.address.format(folder="notebooks", stem=after.stem)
+    return f"lesson {after.number} · {after.title}", address
 
 
 def _position(task: Task) -> int:
     return task.position
-
-
-def _notebook(folder: str, stem: str) -> str:
-    """The way from a notebook to another one; "" where there is none."""
-    return "" if front_end.on_colab() else f"../{folder}/{stem}.ipynb"

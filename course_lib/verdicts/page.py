@@ -29,13 +29,19 @@ _UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202
 
 def html_of(verdict: Verdict) -> str:
     """The whole verdict, in one piece."""
-    css = read_beside("course_lib.verdicts", "verdict.css")
-    return still("verdict", css, "\n".join(_parts(verdict)))
+    return card("\n".join(_parts(verdict)))
+
+
+def card(inside: str) -> str:
+    """HTML with the looks of a verdict."""
+    return still("verdict", read_beside("course_lib.verdicts", "verdict.css"), inside)
 
 
 def _parts(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
     yield _headline(verdict)
+    for said in verdict.stands_in:
+        yield f'<p class="ml-muted">{_inline(said)}</p>'
     if report.held:
         yield f'<p><span class="ml-muted">Holds:</span> {_inline("; ".join(report.held))}.</p>'
     if report.launched:
@@ -71,18 +77,20 @@ def _headline(verdict: Verdict) -> str:
 def _findings(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
     unwritten = not report.passed and report.errors[0].code == "missing-answer"
-    marked, elsewhere = placed(report.shown, () if unwritten else verdict.listings)
+    beside = () if unwritten or verdict.medium.holds_answer else verdict.listings
+    marked, elsewhere = placed(report.shown, beside)
     for each in elsewhere:
         where = "" if each.line is None or unwritten else f"Line {each.line}: "
         kind = "open" if unwritten else each.severity
-        yield f'<div class="note" data-is="{kind}">{_note(each, where)}</div>'
+        yield f'<div class="note" data-is="{kind}">{note_of(each, where)}</div>'
     for each in marked:
         yield _listing(each)
     if report.left_out:
         yield f'<p class="ml-muted">{escape(report.left_out)}</p>'
 
 
-def _note(each: Finding, where: str = "", ask: bool = True) -> str:
+def note_of(each: Finding, where: str = "", ask: bool = True) -> str:
+    """What is said of one finding."""
     kind = "" if each.severity == "error" else " (a warning)"
     sentence = whole(each.message, "student")
     title = whole(f"{where}{CODES[each.code].title}{kind}", "student")
@@ -110,7 +118,7 @@ def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
         said = marked.said.get(number, ())
         first = {each.hint: each for each in reversed(said)}  # a question is asked once for a line
         for each in said:
-            note = _note(each, f"Line {number}: ", ask=first[each.hint] is each)
+            note = note_of(each, f"Line {number}: ", ask=first[each.hint] is each)
             yield f'<div class="note" data-is="{each.severity}">{note}</div>'
 
 

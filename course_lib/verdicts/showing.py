@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib import front_end, own_ladder, progress
+from course_lib import front_end
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.report import Report
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
+from course_lib.verdicts.medium import COLAB, NOTEBOOK
+from course_lib.verdicts.noting import note
 from course_lib.verdicts.typed import cell_of, is_ours
 
 
@@ -29,25 +31,14 @@ def show(report: Report, answer: object, block: Sequence[int] | None = None) -> 
 
 def _show(report: Report, exercise: Exercise, answer: object, block: Sequence[int] | None) -> None:
     if not is_ours(answer):
-        _note(report, exercise, answer, block)
-    verdict = verdict_of(report, exercise, answer)
+        note(report, exercise, answer, cell_of(answer), block)
+    verdict = verdict_of(report, exercise, answer, COLAB if front_end.on_colab() else NOTEBOOK)
     if verdict.waits or not front_end.shows_html():
         print(words.text_of(verdict))
         return
     _display(verdict)
     if report.passed and verdict.task is not None:
         _show_run(exercise, answer)
-
-
-def _note(report: Report, exercise: Exercise, answer: object, block: Sequence[int] | None) -> None:
-    if report.passed and exercise.rung:
-        counts = own_ladder.counts_of_product(exercise, answer, block)
-        times = own_ladder.milliseconds_of_product(exercise, answer, block)
-        progress.note_passed(exercise.id, cell_of(answer), counts, times)
-    elif report.passed:
-        progress.note_passed(exercise.id, cell_of(answer), report.counts)
-    elif not report.needs_review and report.errors[0].code != "missing-answer":
-        progress.note_failure(exercise.id)
 
 
 def _display(verdict: Verdict) -> None:

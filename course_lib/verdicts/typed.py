@@ -118,8 +118,13 @@ def _called(kernel: Kernel) -> Iterator[Kernel]:
 
 
 def _listing(kernel: Kernel) -> Listing:
+    """Its function alone, where the source is a whole text with more in it."""
+    tree, before = kernel.tree, kernel.first_line
+    first = min(each.lineno for each in (tree, *getattr(tree, "decorator_list", ())))
     # Python's own count of lines knows no other ends than these.
-    return Listing(kernel.name, tuple(kernel.source.rstrip().split("\n")), kernel.first_line)
+    last = tree.end_lineno or first
+    lines = kernel.source.rstrip().split("\n")[first - before : last + 1 - before]
+    return Listing(kernel.name, tuple(lines), first)
 
 
 def _lines_of_code(text: str) -> Iterator[str]:

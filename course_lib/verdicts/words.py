@@ -5,19 +5,32 @@ from __future__ import annotations
 import textwrap
 
 from course_lib.diagnosis.report import WIDTH
+from course_lib.own_ladder import Step
 from course_lib.verdicts.facts import Verdict
 
 
 def text_of(verdict: Verdict) -> str:
     """The report, and below it what passing means, par, where to go on, or an offer of help."""
-    parts = [str(verdict.report)]
+    parts = [*verdict.stands_in, str(verdict.report)]
     if verdict.report.passed:
         meaning = verdict.task.meaning if verdict.task else ""
         parts += [*_wrapped(meaning.replace("**", "")), *_wrapped(verdict.par)]
+        parts += [*map(_rung, reversed(verdict.rungs))]
         if verdict.onwards:
             parts += _wrapped(f"Next: {verdict.onwards[0]}")
     parts += _wrapped(verdict.offer)
     return "\n".join(parts)
+
+
+def _rung(step: Step) -> str:
+    """A rung of the student's ladder in one line."""
+    name, sectors = step.rung, "global_load_sectors"
+    yours, ours = (
+        f"{each[sectors]:,}" if sectors in each else "not counted"
+        for each in (step.yours, step.ours)
+    )
+    time = f", {step.time}" if step.time else ""
+    return f"Rung {name}: {yours} sectors loaded, ours {ours}{time}"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from course_lib.book import pages, site
+from course_lib.book.front import front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
-from course_lib.building.notebook import BuildError, code, markdown, new, source
+from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.project import Project, open_project
 from course_lib.curriculum import LESSONS
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -88,30 +89,48 @@ CHOICE = Choose(
 )
 
 
-def test_a_prediction_s_call_becomes_a_fold_with_the_reveal(monkeypatch) -> None:
+def test_a_prediction_becomes_a_card_with_its_reveal(monkeypatch) -> None:
     known = {each.id: each for each in (NUMBER, CHOICE)}
     monkeypatch.setattr(pages, "find", known.__getitem__)
-    placed = [code(f'course_lib.predict("{name}", ...)', "predict", id=name) for name in known]
-    number, choice = pages.page(new(placed))["cells"]
-    assert (number["cell_type"], number["id"]) == ("markdown", "00-writers")
-    opening = "<details>\n<summary>Your guess first; then open this</summary>\n\n"
-    assert source(choice) == f"{opening}It is b: That.\n\nNothing else is.\n\n</details>"
-    assert source(number) == (
-        f"{opening}It is 4.\n\nAll 4 do.\n\n"
-        '<img src="data:image/png;base64,ZG90cw==" alt="four &quot;threads&quot;">\n\n</details>'
+    cells = [markdown("**Predict.** How many write?", "question", id="question-00-writers")]
+    cells += [code(f'course_lib.predict("{name}", ...)', "predict", id=name) for name in known]
+    number, choice = pages.page(new(cells))["cells"]
+    assert number["metadata"]["tags"] == ["predict", "remove-input"]
+    html = number["outputs"][0]["data"]["text/html"]
+    assert (
+        "How many write?" in html and "<summary>Your guess first; then open this</summary>" in html
     )
+    assert "<p>It is 4.</p>" in html
+    picture = '<img src="data:image/png;base64,ZG90cw==" alt="four &quot;threads&quot;">'
+    assert f'<div class="told"><p>All 4 do.</p>{picture}</div>' in html
+    html = choice["outputs"][0]["data"]["text/html"]
+    assert "<p>It is b: That.</p>" in html and "a) This." in html
 
 
-def test_the_front_page_leads_to_every_lesson_and_exercise() -> None:
-    front = pages.front_page(PROJECT, "![ladder](images/ladder.png)")
-    for lesson in PROJECT.lessons:
-        assert f"](notebooks/{lesson.stem}.ipynb)" in front
-        assert f"\nnotebooks/{lesson.stem}\n" in front
-        assert (f"\nexercises/{lesson.stem}\n" in front) == bool(lesson.exercises)
-    assert "git clone" not in front
-    assert "git clone https://github.com/somebody/ladder\ncd ladder\n" in pages.front_page(
-        WITH_ADDRESS, ""
-    )
+def test_a_task_and_its_check_become_one_live_cell() -> None:
+    cells = [
+        code("# TASK put_seven\n@cuda.jit\ndef put_seven(out):\n    ...", "task", id="task"),
+        code('course_lib.check("put_seven", put_seven)', "task-check", id="check"),
+        code("# EXERCISE mat_add\ndef mat_add(A, B, C):\n    ...", "exercise", id="exercise"),
+        code('course_lib.check("mat_add", mat_add)', "check", id="checked"),
+        code("# TASK put_seven", id="no answer"),
+    ]
+    task, exercise, other = pages.page(new(cells))["cells"]
+    assert (task["cell_type"], exercise["cell_type"], other) == ("markdown", "markdown", cells[-1])
+    assert 'class="ml ml-live" data-id="put_seven" data-lesson="00"' in source(task)
+    assert "```python\n@cuda.jit\ndef put_seven(out):\n    ...\n```" in source(task)
+    assert "```python\n# EXERCISE mat_add\ndef mat_add" in source(exercise), "handed in with it"
+
+
+def test_code_in_the_head_of_a_fold_is_code() -> None:
+    fold = markdown("<details>\n<summary>Where may an `if` stand?</summary>\n\n`if`\n\n</details>")
+    [cell] = pages.page(new([fold]))["cells"]
+    assert "<summary>Where may an <code>if</code> stand?</summary>\n\n`if`" in source(cell)
+
+
+def test_a_wanted_picture_stands_without_the_call_that_drew_it() -> None:
+    [cell] = pages.page(new([code("figures.wanted('put_seven')", "task-picture")]))["cells"]
+    assert cell["metadata"]["tags"] == ["task-picture", "remove-input"]
 
 
 def test_sources_for_sphinx(tmp_path: Path) -> None:
@@ -127,10 +146,20 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     exec((tmp_path / "conf.py").read_text(), configuration)
     assert configuration["html_theme_options"] == options
     assert configuration["nb_execution_mode"] == "off"
-    assert "(images/ladder.png)" in (tmp_path / "index.md").read_text()
+    assert (tmp_path / "index.md").read_text() == front_page(WITH_ADDRESS)
 
 
-def test_a_readme_without_the_ladder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("nothing here")
-    with pytest.raises(BuildError, match=r"README\.md does not show docs/images/ladder\.png"):
-        site._ladder(replace(PROJECT, root=tmp_path))
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("import numpy as np\nfrom numba import cuda", False),
+        ('load_tile = course_lib.yours_or_ours("load_tile", load_tile)', False),
+        ("figures.my_ladder()", False),
+        ("from numba import cuda\n\nprint(1)", True),
+        ("figures.ladder()", True),
+        ("%matplotlib inline", True),
+        ("", True),
+    ],
+)
+def test_what_needs_a_session_is_left_out(text: str, stays: bool) -> None:
+    assert bool(pages.page(new([code(text)]))["cells"]) == stays

@@ -24,6 +24,13 @@ def test_where_every_thread_has_an_element_no_test_is_asked_for() -> None:
     assert found.hint == "There is an element for every thread here. Which one is this thread's?"
 
 
+def test_a_thread_alone_is_not_asked_which_element_is_its_own() -> None:
+    text = "from numba import cuda\n\n\n@cuda.jit\ndef put_seven(out):\n    out[4] = 7\n"
+    found = examine_source("put_seven", text, debug=True).errors[0]
+    assert found.code == "out-of-bounds-write"
+    assert found.hint == "Which element is meant? Indices count from 0."
+
+
 @pytest.mark.parametrize("end", ["A.shape[0] - 1", "15"])
 def test_an_index_that_counts_back_is_not_blamed_on_a_right_test(end: str) -> None:
     found, line = first("mirror_rows", "A.shape[1] - 1 - column", f"{end} - column")

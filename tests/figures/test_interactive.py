@@ -48,7 +48,7 @@ def figure(**changes) -> Interactive:
     parts = {
         "title": "A demo", "scene": scene(), "controls": controls(),
         "layers": [Layer(["step"], box_moves), Layer(["step", "gpu"], note_says)],
-        "words": WORDS, "still": STILL, "alt": "a box that moves",
+        "words": WORDS, "draw_still": lambda: STILL, "alt": "a box that moves",
         "clicks": {"box": ("step", 2)},
     }  # fmt: skip
     return Interactive(**{**parts, **changes})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -158,6 +159,13 @@ def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
     assert {len(each) for each in rule.sources.values()} == {count}
 
 
+def test_only_what_counts_is_lit_in_an_input():
+    """The cells between an element of A and the tile have no part in it."""
+    ran = launch_answer(TASKS["stage_tile"], "reading")
+    plan = module._Plan(ran, module._rule(ran))
+    assert plan._lit("A") and "A" not in plan._paths()
+
+
 @pytest.mark.parametrize("name", ["running_totals", "reverse_sixteen"])
 def test_what_changes_with_a_source_is_the_element(name):
     ran = launch_answer(TASKS[name], "reading")
@@ -168,10 +176,40 @@ def test_what_changes_with_a_source_is_the_element(name):
             assert after[rule.element] != ran.output[rule.element]
 
 
+def _farness(point, start, end):
+    """How far a point is from the line between two others."""
+    along = np.subtract(end, start)
+    share = np.clip(np.dot(np.subtract(point, start), along) / max(along @ along, 1e-9), 0, 1)
+    return float(np.linalg.norm(np.subtract(point, start) - share * along))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("double_matrix", "stage_tile", "turn_tile", "swizzle_strip", "transposed_product"),
+        *("sums_of_four", "strided_sums", "filter_bank", "outer_product", "naive_by_rows"),
+    ],
+)
+def test_no_line_crosses_a_number(name):
+    """Neither an element of an array nor an index beside it; all in inches."""
+    for axes in figures.wanted(name).figure.axes:
+        arrows = [each for each in axes.texts if isinstance(each, Annotation)]
+        ways = [(each.xyann, each.xy) for each in arrows]
+        for line in axes.lines:
+            ways += pairwise(np.column_stack(line.get_data()))
+        numbers = [each for each in axes.texts if each.get_text().isdecimal()]
+        near = [
+            each.get_text()
+            for each in numbers
+            if any(_farness(each.get_position(), *way) < 0.09 for way in ways)
+        ]
+        assert ways and not near
+
+
 @pytest.mark.parametrize(
     ("name", "count"), [("rows_with_rows", 0), ("running_totals", 0), ("reverse_sixteen", 1)]
 )
-def test_no_arrow_covers_numbers(name, count):
+def test_a_crowd_sends_no_arrow(name, count):
     """An array with another one between it and the output sends none, nor does a crowd."""
     drawn = figures.wanted(name).figure
     arrows = [each for axes in drawn.axes for each in axes.texts if isinstance(each, Annotation)]

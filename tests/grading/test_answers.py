@@ -512,18 +512,23 @@ OLD = "# EXERCISE matmul_coalesced\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n 
 
 @pytest.mark.parametrize("beside", [[], [code("def helper(A, B, C):\n    C[0, 0] = 1\n")]])
 def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
-    """What was graded once is a task of its lesson now: one sentence, and no 0 without words."""
+    """Whoever is asked for what is graded now and has the old one: no 0 without words."""
     submission = handed_in([code(OLD), *beside])
-    assert recognised_exercises(submission) == ("matmul_column_major",)
+    assert recognised_exercises(submission) == ("matmul_coalesced",)
     (answer,) = find_answers(submission, ["matmul_column_major"], tasks())
     assert (answer.text, answer.needs_review) == ("", True)
     assert answer.problem == (
-        "matmul_coalesced in cell 1 is a task of lesson 03 now and no longer graded; "
-        "matmul_column_major is graded in its place: this notebook is of an earlier edition of "
-        "the course."
+        "matmul_coalesced in cell 1 is of an earlier edition of the course; matmul_column_major "
+        "is graded in its place."
     )
     (other_answer,) = find_answers(submission, ["mat_add"], tasks())
     assert "matmul_coalesced" not in str(other_answer.problem)
+
+
+def test_an_exercise_of_an_earlier_edition_is_found_by_its_marker():
+    (answer,) = find_answers(handed_in([code(OLD)]), ["matmul_coalesced"], tasks())
+    assert (answer.text, answer.problem) == (OLD, None)
+    assert recognised_exercises(handed_in([code(OLD.split("\n", 1)[1])])) == ()
 
 
 def test_an_answer_to_the_new_exercise_counts_beside_an_old_one():

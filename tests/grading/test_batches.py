@@ -78,12 +78,12 @@ def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, Task]) -> N
 
 
 def test_every_exercise_has_its_task(tasks: dict[str, Task]) -> None:
-    from course_lib.curriculum import EXERCISES
+    from course_lib.grading.graded import GRADED
 
-    assert set(tasks) == set(EXERCISES)
+    assert set(tasks) == set(GRADED)
     for name, task in tasks.items():
         assert task.statement.startswith("## ") and "Look at" not in task.statement, name
-        assert task.notebook.startswith(EXERCISES[name].lesson)
+        assert task.notebook.startswith(GRADED[name].lesson)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, notebook, threads, write_class
 
+from course_lib.curriculum import TASKS
 from course_lib.grading import engine, worker
 from course_lib.grading.assignment import read_tasks
 from course_lib.grading.engine import Progress, find_graded
@@ -104,6 +105,18 @@ def test_without_names_each_is_graded_on_what_it_is_about(tmp_path: Path) -> Non
         ("s2", ""),
     ]
     assert rows[1].verdict == "missing" and rows[1].reason
+
+
+def test_an_earlier_editions_answer_earns_its_old_points(tmp_path: Path) -> None:
+    right = f"# EXERCISE matmul_coalesced\n{TASKS['matmul_coalesced'].answer}"
+    wide = right.replace("float32(0)", "0.0")
+    folder = write_class(tmp_path / "class", {"s1": right, "s2": wide, "s3": RIGHT})
+    for expected in (None, ("matmul_coalesced",)):
+        rows = rows_of(folder, tmp_path, exercises=expected)
+        theirs = [(row.points, row.max_points) for row in rows[:2]]
+        assert [row.exercise for row in rows[:2]] == ["matmul_coalesced"] * 2
+        assert theirs == [(10, 10), (9, 10)]
+        assert rows[2].exercise == (expected[0] if expected else "mat_add")
 
 
 def test_an_exercise_without_a_notebook(tmp_path: Path) -> None:

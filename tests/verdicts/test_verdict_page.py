@@ -6,6 +6,7 @@ import linecache
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import MappingProxyType
@@ -20,9 +21,12 @@ from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
 from course_lib.findings import finding
+from course_lib.own_ladder import whole_ladder
 from course_lib.sentences import told
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
+from course_lib.verdicts.marks import marks
+from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
 from course_lib.verdicts.placing import placed
 from course_lib.verdicts.typed import Listing, Typed, listings, typed_of
 
@@ -171,6 +175,19 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
             assert flat(each.message)[1:] in text_words
             assert flat(each.message)[1:] in page_words
         assert flat(found.report.headline()) in page_words
+
+
+def test_the_text_form_has_a_line_for_each_rung() -> None:
+    found = verdict(
+        "matmul_coalesced", defined(TASKS["matmul_coalesced"].answer, "matmul_coalesced")
+    )
+    steps = [
+        replace(each, passed=True, yours={"global_load_sectors": 1234}) for each in whole_ladder()
+    ]
+    said = words.text_of(replace(found, rungs=steps[:2])).splitlines()
+    assert "Rung coalesced: 1,234 sectors loaded, ours 32,768" in said
+    rungs = [each.split()[1] for each in said if each.startswith("Rung ")]
+    assert rungs == ["coalesced:", "naive:"]
 
 
 def test_passing_shows_meaning_par_and_another_solution() -> None:
@@ -382,3 +399,41 @@ def test_checking_needs_neither_numba_nor_matplotlib() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "sectors: passed" in done.stdout
+
+
+# --- where it is read ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("medium", "link"),
+    [
+        (NOTEBOOK, 'href="../notebooks/01_where_numbers_live.ipynb"'),
+        (PAGE, 'href="../notebooks/01_where_numbers_live.html"'),
+        (COLAB, "lesson 01"),
+    ],
+)
+def test_the_next_lesson_is_where_the_medium_has_it(medium: Medium, link: str) -> None:
+    verdict = verdict_of(Report("mat_add"), EXERCISES["mat_add"], None, medium)
+    html = page.html_of(verdict)
+    assert link in html and ("href" in html) == bool(medium.address)
+
+
+@pytest.mark.parametrize("medium", [NOTEBOOK, PAGE])
+def test_help_is_offered_in_the_words_of_the_medium(medium: Medium) -> None:
+    report = Report("add_ten", (finding("wrong-result", "It is wrong."),))
+    offer = Verdict(report, TASKS["add_ten"], offers_answer=True, medium=medium).offer
+    assert ("course_lib.show_answer" in offer) == (medium is NOTEBOOK)
+
+
+def test_marks_are_facts_of_the_findings() -> None:
+    found = [
+        finding("race-read-after-write", "cell x is read", 4, "look", other_line=2),
+        finding("bank-conflict", "it is slow", 3, other_line=3),
+        finding("wrong-result", "no line", None),
+        finding("wrong-index", "elsewhere", 40),
+    ]
+    shown = marks(found, "a\nb\nc\nd")
+    assert [(each.line, each.severity, each.hint) for each in shown] == [
+        (2, "other", ""), (3, "warning", ""), (4, "error", "look"),
+    ]  # fmt: skip
+    assert shown[0].title == "see line 4" and shown[2].message == "Cell x is read"

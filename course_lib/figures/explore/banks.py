@@ -7,18 +7,15 @@ from functools import cache
 from typing import Any
 
 from course_lib.devices import WARP_SIZE
-from course_lib.figures.accesses import Request
 from course_lib.figures.bank_passes import Phase, phases_of
 from course_lib.figures.explore import bank_board as board
 from course_lib.figures.explore.notes import note
 from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
-from course_lib.figures.explore.stills import bank_examples
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
-from course_lib.figures.lanes import lane_to_bank
 from course_lib.figures.picture import Picture
 
 WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)"}
@@ -127,7 +124,7 @@ def _of_a_tile(row_length: int, width: int, cure: str) -> Interactive:
     )
     return Interactive(
         "32 banks: which lane is served in which pass?",
-        _tile_scene(), controls, layers, words, _tile_still(),
+        _tile_scene(), controls, layers, words, _tile_still,
         "A board of 32 columns, the banks of shared memory, and a row for each pass. Each of the "
         "32 lanes stands in the bank that holds its word and in the pass that serves it.",
     )  # fmt: skip
@@ -145,6 +142,8 @@ def _tile_scene() -> Scene:
 
 
 def _tile_still() -> Picture:
+    from course_lib.figures.explore.stills import bank_examples  # late: it needs matplotlib
+
     examples = (
         ("along a row", 1, 32, "none"),
         ("down a column of 32 × 32", 0, 32, "none"),
@@ -228,7 +227,8 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
     ]
     words = [Layer(keys, steps.asked), Layer(keys, say), *steps.last_words()]
     return Interactive(
-        _OWN_TITLE, scene, own_controls(own), layers, words, _own_still(own.places),
+        _OWN_TITLE, scene, own_controls(own), layers, words,
+        lambda: _own_still(own.places),
         f"The lines of {profile.kernel_name} that use shared memory, and a board of 32 banks: each "
         "lane stands in the bank that holds its word and in the pass that serves it.",
         clicks=steps.clicks(),
@@ -237,6 +237,9 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The costliest request of the launch, drawn with its words."""
+    from course_lib.figures.accesses import Request  # late: they need matplotlib
+    from course_lib.figures.lanes import lane_to_bank
+
     found = [
         (board.passes_of(phases_of(asked.addresses, asked.lanes, place.itemsize)), place, asked)
         for place in places

@@ -150,7 +150,8 @@ def _figure(
                 list(UNTILED_KERNELS).index(untiled), "choice"),
     )  # fmt: skip
     return Interactive(
-        _TITLE, _scene(), controls, figure.layers(), figure.words(), bytes_by_tile(4096, gpus),
+        _TITLE, _scene(), controls, figure.layers(), figure.words(),
+        lambda: bytes_by_tile(4096, gpus),
         "Pairs of bars on a scale of powers of ten: bytes requested by the threads, bytes through "
         "L1, and DRAM bytes by a model, each without tiles and with; a dashed line marks the bytes "
         "of A and B.",

@@ -77,7 +77,7 @@ def explore_fragments() -> Interactive:
         controls,
         layers,
         words,
-        still=_still(),
+        draw_still=_still,
         alt=(
             "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
             "the chosen lane are marked with the names of the registers that hold them; the other "

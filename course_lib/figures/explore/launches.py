@@ -91,7 +91,7 @@ def explore_occupancy(
             Layer(("gpu", "shared"), lambda g, s: found(g, 0, 0, s).why_not),
             Layer((), lambda: _CAUTION),
         ),
-        still=_still(start, threads, registers, shared_bytes),
+        draw_still=lambda: _still(start, threads, registers, shared_bytes),
         alt=(
             "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap "
             "on blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled "

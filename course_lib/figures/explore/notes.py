@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 
-from course_lib.figures import style
 from course_lib.figures.interactive.layers import Layer
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
@@ -18,13 +18,10 @@ def note(title: str, sentence: str) -> Interactive:
     for number, line in enumerate(lines):
         scene.text(8, 22 + 20 * number, line)
     words = Layer((), {(): sentence})
-    return Interactive(title, scene, (), (), words, _still(title, lines), sentence)
+    return Interactive(title, scene, (), (), words, partial(_still, title, lines), sentence)
 
 
-@style.drawn
 def _still(title: str, lines: list[str]) -> Picture:
-    figure = style.card(0.62 + 0.2 * len(lines), title)
-    axes = style.canvas(figure)
-    for number, line in enumerate(lines):
-        style.write(axes, 0.16, 0.52 + 0.2 * number, line)
-    return Picture(figure, " ".join(lines))
+    from course_lib.figures.explore.stills import lines_of_text  # late: it needs matplotlib
+
+    return lines_of_text(title, lines)

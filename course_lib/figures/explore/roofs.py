@@ -118,7 +118,7 @@ def explore_roofline(
         controls,
         layers,
         words,
-        still=_still(start, points, tile, data_type),
+        draw_still=lambda: _still(start, points, tile, data_type),
         alt=(
             "A roofline with two logarithmic axes. A slanted DRAM roof meets the flat roof of the "
             "arithmetic at the ridge; a marker shows the chosen tile. Beside it: intensity, speed "

@@ -7,18 +7,15 @@ from functools import cache
 from typing import Any
 
 from course_lib.devices import WARP_SIZE
-from course_lib.figures.accesses import Request
 from course_lib.figures.explore import sector_map
 from course_lib.figures.explore.notes import note
 from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.explore.sector_map import Footprint, SectorMap, footprint_of
-from course_lib.figures.explore.stills import sector_examples
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
-from course_lib.figures.lanes import lane_to_sector
 from course_lib.figures.picture import Picture
 
 MATRIX_WIDTH = 64  # elements in a row of the matrix that some patterns walk through
@@ -128,7 +125,7 @@ def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
     )
     return Interactive(
         "Sectors: what one load of a warp moves",
-        scene, controls, layers, words, _pattern_still(),
+        scene, controls, layers, words, _pattern_still,
         "The 32 lanes of a warp in a row; below them the lines of memory that they ask for, four "
         "sectors each, with the sectors that are moved and the bytes that are used.",
     )  # fmt: skip
@@ -147,6 +144,8 @@ def formula(pattern: str, offset: int) -> str:
 
 
 def _pattern_still() -> Picture:
+    from course_lib.figures.explore.stills import sector_examples  # late: it needs matplotlib
+
     examples = (
         ("32 neighbours", "neighbours: x[i]", 0),
         ("off by one", "neighbours: x[i]", 1),
@@ -204,7 +203,8 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
     told = Layer(keys, lambda *at: sector_map.verdict(found[at]) if found[at] else "")
     words = [Layer(keys, steps.asked), told, *steps.last_words()]
     return Interactive(
-        _OWN_TITLE, scene, own_controls(own), layers, words, _own_still(own.places),
+        _OWN_TITLE, scene, own_controls(own), layers, words,
+        lambda: _own_still(own.places),
         f"The lines of {profile.kernel_name} that load from or store to global memory; the 32 "
         "lanes of a warp, and the sectors of memory that they move.",
         clicks=steps.clicks(),
@@ -217,6 +217,9 @@ def _joined(first: Patch, second: Patch) -> Patch:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The request that moves most for what it uses, drawn with its words."""
+    from course_lib.figures.accesses import Request  # late: they need matplotlib
+    from course_lib.figures.lanes import lane_to_sector
+
     found = [
         (len(footprint_of(asked.addresses, asked.lanes, place.itemsize).sectors), place, asked)
         for place in places

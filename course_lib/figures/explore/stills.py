@@ -197,3 +197,13 @@ def _draw_ratios(axes: Axes, y: float, name: str, found: Sequence[int]) -> None:
 def _bytes_told(gpu: str, size: int) -> str:
     before, after = (dram_bytes(gpu, tile, size) for tile in (UNTILED, 32))
     return f"{gpu} {style.short_bytes(before)} and {style.short_bytes(after)}"
+
+
+@style.drawn
+def lines_of_text(title: str, lines: Sequence[str]) -> Picture:
+    """A card that holds a sentence where there is nothing to draw."""
+    figure = style.card(0.62 + 0.2 * len(lines), title)
+    axes = style.canvas(figure)
+    for number, line in enumerate(lines):
+        style.write(axes, 0.16, 0.52 + 0.2 * number, line)
+    return Picture(figure, " ".join(lines))

@@ -52,7 +52,7 @@ def explore_register_tile() -> Interactive:
         controls,
         layers,
         words,
-        still=_still(),
+        draw_still=_still,
         alt=(
             "A column of A beside a grid of running totals, a row of B above it. Each total gets "
             "the product of its row's value of A and its column's value of B. Bars compare loads "

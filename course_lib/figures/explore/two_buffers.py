@@ -71,7 +71,7 @@ def explore_double_buffer() -> Interactive:
         controls,
         layers,
         words,
-        still=_still(),
+        draw_still=_still,
         alt="Time runs to the right. Each row is a buffer in shared memory: hatched while a tile "
         "is on its way to it, filled while it is multiplied.",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -39,7 +39,7 @@ class Interactive:
         controls: what the reader can set.
         layers: how the picture depends on the controls; no two change the same attribute.
         words: the state in words, one layer or several, whose sentences are joined.
-        still: the picture that stands alone, where HTML is not shown.
+        draw_still: draws the picture that stands alone, where HTML is not shown.
         alt: what the interactive picture shows, for those who can't see it.
         clicks: {name of an element: (key of a control, position)}: clicking it sets the control.
     """
@@ -49,7 +49,7 @@ class Interactive:
     controls: Sequence[Control]
     layers: Sequence[Layer]
     words: Layer | Sequence[Layer]
-    still: Picture
+    draw_still: Callable[[], Picture]
     alt: str
     clicks: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
@@ -65,6 +65,11 @@ class Interactive:
                 f"{self.title!r} takes {self.size_bytes:,} bytes, more than {MAX_BYTES:,}: split "
                 "its layers over fewer controls, or offer fewer values."
             )
+
+    @cached_property
+    def still(self) -> Picture:
+        """The picture that stands alone."""
+        return self.draw_still()
 
     @property
     def size_bytes(self) -> int:

@@ -17,6 +17,7 @@ from course_lib.emulator.film import Film, film
 from course_lib.errors import PlainError
 
 LARGEST_TILE = 8
+MOST_BARRIERS = 3  # to choose from in a figure
 
 TILED = """\
 @cuda.jit

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.figures.grids import grid_of_threads
 from course_lib.figures.interactive import Control, Interactive
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
@@ -24,7 +23,6 @@ from course_lib.figures.watch.kernels import (
 )
 from course_lib.figures.watch.owners import Ownership, ownership
 from course_lib.figures.watch.ownership_scene import OwnerStory
-from course_lib.figures.watch.still_owners import map_of_owners
 
 LONGEST_SIDE = 64
 MOST_THREADS = 1600
@@ -103,7 +101,7 @@ def _figure(
         ],
         story.layers(),
         story.words(),
-        still=_still(owned, story.first, story.start_thread),
+        draw_still=lambda: _still(owned, story.first, story.start_thread),
         alt=f"C with {shape[0]} × {shape[1]} elements, cut into what each of "
         f"{len(owned.blocks)} blocks has written; beside it the {threads} threads of the chosen "
         "block with their warps. The chosen thread's element is lit, and its row of A and column "
@@ -149,6 +147,9 @@ def _check_launch(launch: Launch) -> None:
 
 def _still(owned: Ownership, block: int, thread: int) -> Picture:
     """The regular mapping has its picture; any other is shown as a map of what was written."""
+    from course_lib.figures.grids import grid_of_threads  # late: they need matplotlib
+    from course_lib.figures.watch.still_owners import map_of_owners
+
     if owned.mapping and len(owned.blocks) <= 48 and not owned.wrong.any():
         chosen = (owned.blocks[block], owned.place(thread))
         x_is: Any = owned.mapping

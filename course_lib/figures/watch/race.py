@@ -12,11 +12,11 @@ from course_lib import entries
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel
 from course_lib.emulator.lanes import WARP_SIZE
-from course_lib.figures.grids import warps_of_block
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
 from course_lib.figures.watch.kernels import (
+    MOST_BARRIERS,
     SIMPLE_TILED,
     Launch,
     NothingToDraw,
@@ -32,10 +32,8 @@ from course_lib.figures.watch.kernels import (
     without_barriers,
 )
 from course_lib.figures.watch.race_scene import RaceStory
-from course_lib.figures.watch.still_race import races_in_time
 
 MOST_WARPS = 4
-MOST_BARRIERS = 3
 MOST_BEATS = 24
 SEEDS = (8, 2)  # of these, the first begins with warp 1, the second changes the order soon
 
@@ -141,7 +139,7 @@ def watch_race(
             Layer(["barriers"], story.patch_code),
         ],
         [Layer(["barriers", "order", "at"], story.words)],
-        still=_still(setup, variants, races, shown, story.warps),
+        draw_still=lambda: _still(setup, variants, races, shown, story.warps),
         alt="A lane of time for each warp with what it does: load, use, store. Barriers are "
         "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
         "write that came too late or too early. Below stand the kernel's lines and the elements "
@@ -210,7 +208,7 @@ def _check(setup: Setup, in_order: Showing) -> None:
     if wrong:
         raise NothingToDraw(
             f"Even with all warps in step, {wrong} of {in_order.wrong.size} elements are not what "
-            f"they should be, so {name} has another mistake than a race. Let course_lib.check find "
+            f"they should be, so {name} has another mistake than a race. Let the check find "
             "it first; then come back."
         )
     if len(barrier_lines(setup.kernel)) > MOST_BARRIERS:
@@ -246,6 +244,9 @@ def _still(
     warps: int,
 ) -> Picture:
     """The runs without one barrier each, one under the other; the warps where nothing races."""
+    from course_lib.figures.grids import warps_of_block  # late: they need matplotlib
+    from course_lib.figures.watch.still_race import races_in_time
+
     runs = [
         (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])
         for v, (name, removed, _) in enumerate(variants)

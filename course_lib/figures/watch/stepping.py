@@ -11,8 +11,6 @@ from course_lib.emulator import Kernel
 from course_lib.emulator.film import Film
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
-from course_lib.figures.reuse import block_tiles
-from course_lib.figures.steps import k_steps
 from course_lib.figures.watch.kernels import (
     LARGEST_TILE,
     TILED,
@@ -99,7 +97,7 @@ def step_through_k(
         [Control("at", "phase", story.labels(), kind="steps")],
         [Layer(["at"], story.patch)],
         Layer(["at"], story.words),
-        still=_still(plan, way, bool(wrong.any())),
+        draw_still=lambda: _still(plan, way, bool(wrong.any())),
         alt=f"The matrices A, B and C, the tiles in shared memory and the running totals of block "
         f"({x}, {y}) of {plan.kernel.name}, phase by phase: load, barrier, multiply, barrier, and "
         "in the end the store.",
@@ -259,6 +257,9 @@ def _check(way: Walk, plan: Plan) -> None:
 
 def _still(plan: Plan, way: Walk, is_wrong: bool) -> Picture:
     """The strip of steps where it fits and says what the run did, else the way of the block."""
+    from course_lib.figures.reuse import block_tiles  # late: they need matplotlib
+    from course_lib.figures.steps import k_steps
+
     a, b, _ = plan.matrices
     high, wide, deep = plan.tile
     x, y = plan.block

@@ -254,7 +254,7 @@ class StepStory:
         for letter, name in zip("AB", self.names, strict=False):
             grid = self.grids[letter]
             now = stage.fetched.get(name, set())
-            for cell in now or self._on_bench(at, name):
+            for cell in sorted(now or self._on_bench(at, name)):
                 strong = bool(now)
                 patch[grid.name(cell)] = {
                     "class": f"{letter.lower()}" if strong else f"{letter.lower()}-soft"

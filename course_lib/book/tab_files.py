@@ -1,0 +1,102 @@
+"""Lays into a site what its live cells need: scripts, the course as a zip, where Pyodide is.
+
+All of it lies in one folder whose name changes with what is in it, so that a browser may keep it
+for ever. Only the service worker has to lie above the pages that it serves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from course_lib.tab import bundle, pyodide
+from course_lib.web import read_beside
+
+ASSETS = files("course_lib.tab").joinpath("assets")
+SERVICE_WORKER = "service-worker.js"
+_FILLED_IN = re.compile(r"^const SITE = \{.*?\};", re.MULTILINE)
+
+
+def write_tab(static: Path, root: Path) -> str:
+    """Write the folder of the live cells, and the service worker for the site's root.
+
+    Returns:
+        the folder's name.
+    """
+    making = static / "live"
+    making.mkdir()
+    for asset in ASSETS.iterdir():
+        if asset.name not in (SERVICE_WORKER, "live.css"):
+            (making / asset.name).write_bytes(asset.read_bytes())
+    theme = read_beside("course_lib.web", "theme.css")
+    style = theme + ASSETS.joinpath("live.css").read_text(encoding="utf-8")
+    (making / "live.css").write_text(style, encoding="utf-8")
+    zipped = bundle.write(making / bundle.NAME)
+    folder = f"live-{_fingerprint(making)}"
+    making.rename(static / folder)
+    root.mkdir(exist_ok=True)
+    known = {
+        "version": folder.removeprefix("live-"),
+        "pyodide": pyodide.CDN,
+        "numpy": None,
+        "course": bundle.NAME,
+        "bytes": {**pyodide.BYTES, "course": zipped},
+    }
+    _say_where(known, static / folder, root)
+    return folder
+
+
+def hold_pyodide(site: Path, core: Path, numpy: Path) -> None:
+    """Make a finished site self-contained: Pyodide and NumPy come from the site itself.
+
+    Args:
+        site: the site's root.
+        core: a folder with Pyodide's own files, such as npm's `pyodide`.
+        numpy: NumPy's wheel for it.
+    """
+    own = site / pyodide.OWN
+    own.mkdir(parents=True, exist_ok=True)
+    for name in pyodide.CORE:
+        shutil.copy(core / name, own)
+    shutil.copy(numpy, own)
+    [folder] = (site / "_static").glob("live-*")
+    known = json.loads((folder / "site.json").read_text(encoding="utf-8"))
+    known |= {
+        "version": f"{known['version']}-own",
+        "pyodide": f"../../{pyodide.OWN}",
+        "numpy": f"../../{pyodide.OWN}{numpy.name}",
+    }
+    _say_where(known, folder, site)
+
+
+def _say_where(known: dict[str, Any], folder: Path, root: Path) -> None:
+    """Tell the scripts and the service worker where everything is.
+
+    Addresses are relative to the folder for the scripts, to the site's root for the worker.
+    """
+    text = json.dumps(known)
+    (folder / "site.json").write_text(text, encoding="utf-8")
+    (folder / "site.js").write_text(f"export default {text};\n", encoding="utf-8")
+    told = {
+        "version": known["version"],
+        "pyodide": known["pyodide"].removeprefix("../../"),
+        "pyodideVersion": pyodide.VERSION,
+    }
+    worker = ASSETS.joinpath(SERVICE_WORKER).read_text(encoding="utf-8")
+    filled, count = _FILLED_IN.subn(lambda _: f"const SITE = {json.dumps(told)};", worker)
+    assert count == 1, "the service worker has no place for what it is told"
+    (root / SERVICE_WORKER).write_text(filled, encoding="utf-8")
+
+
+def _fingerprint(folder: Path) -> str:
+    """Ten digits that change with any file."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(f"{path.name} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:10]

@@ -1,0 +1,166 @@
+// What a live cell and the playground share: asking the worker, saying how it goes, and the figures.
+import { framed } from "./frame.js";
+import { ask, isReady, NoAnswer, stop, wake, watch } from "./python.js";
+
+const PATIENCE = 8; // seconds of a run, after which the status speaks of Stop
+const SIZE = "about 10 MB, once";
+const UNSAFE = "script, iframe, object, embed, form, link, meta, base";
+
+export const STOP = '<button type="button" class="stop" hidden>Stop</button>';
+export const STATUS = '<p class="status" role="status"></p>';
+export const LOAD = '<progress class="load" max="1" value="0" aria-label="Loading Python" hidden></progress>';
+
+// A part of the page that asks the worker for one thing at a time. Its `holder` has the elements of
+// STOP, STATUS and LOAD, a `.report` and a `.figures`; `button` names the one that asks, and `verb` says
+// what it does: "Checking".
+export class Running {
+  constructor(holder, button, verb) {
+    Object.assign(this, { holder, button, verb, asked: null });
+  }
+
+  // To be called when the elements are there.
+  begin() {
+    this.on("stop", () => this.asked && stop(this.asked.id));
+    watch((state) => this.showLoading(state));
+  }
+
+  part(name) {
+    return this.holder.querySelector(`:scope .${name}`);
+  }
+
+  on(name, act) {
+    this.part(name).addEventListener("click", act);
+  }
+
+  say(words) {
+    const status = this.part("status");
+    if (status.textContent !== words) status.textContent = words;
+  }
+
+  // Start to load, and let this part say so.
+  wake() {
+    if (this.loading?.is === "asleep") this.isWaking = true;
+    wake();
+  }
+
+  // Ask, and hand the answer to `show`; whatever goes wrong is said.
+  async run(request, show) {
+    if (this.asked) return;
+    this.since = performance.now();
+    this.busy(true);
+    this.asked = ask(request);
+    const clock = setInterval(() => this.sayHowLong(), 500);
+    try {
+      show(await this.asked);
+    } catch (error) {
+      this.sayWhyNot(error);
+    } finally {
+      clearInterval(clock);
+      this.asked = null;
+      this.busy(false);
+    }
+  }
+
+  busy(is) {
+    this.holder.toggleAttribute("data-busy", is);
+    if (is) this.holder.removeAttribute("data-trouble");
+    this.part("stop").hidden = !is;
+    this.part("report").setAttribute("aria-busy", is);
+    if (is) this.sayHowLong();
+    else {
+      if (document.activeElement === this.part("stop")) this.part(this.button).focus();
+      this.part("load").hidden = true;
+    }
+  }
+
+  sayHowLong() {
+    if (!isReady()) {
+      this.since = performance.now(); // loading is no running
+      return this.showLoading(this.loading);
+    }
+    const seconds = Math.floor((performance.now() - this.since) / 1000);
+    this.say(seconds < PATIENCE ? `${this.verb} …`
+      : `Still ${this.verb.toLowerCase()}. If your kernel may never end, press Stop: nothing that you typed is lost.`);
+  }
+
+  sayWhyNot(error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    this.say(error.stopped ? "Stopped. What you typed is still there." : error.message);
+    this.holder.toggleAttribute("data-trouble", !error.stopped);
+  }
+
+  showReport(html) {
+    this.part("report").hidden = false;
+    this.part("report").replaceChildren(safe(html));
+  }
+
+  // Buttons for the figures of a run; `request` is asked with the name of one that is wanted.
+  offerFigures(figures, request) {
+    const place = this.part("figures");
+    place.hidden = !figures.length;
+    place.replaceChildren();
+    if (!figures.length) return;
+    const shown = document.createElement("div");
+    const buttons = figures.map(({ id, title }) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = title.split(/[:,]/)[0];
+      button.title = title;
+      button.setAttribute("aria-label", title);
+      button.setAttribute("aria-pressed", "false");
+      button.addEventListener("click", async () => {
+        const pressed = button.getAttribute("aria-pressed") === "true";
+        for (const each of buttons) each.setAttribute("aria-pressed", String(each === button && !pressed));
+        shown.replaceChildren();
+        if (!pressed) await this.showFigure(shown, title, { ...request, figure: id });
+      });
+      return button;
+    });
+    const words = document.createElement("span");
+    words.className = "ml-muted";
+    words.textContent = "Look at your own run:";
+    place.append(words, ...buttons, shown);
+  }
+
+  async showFigure(place, title, request) {
+    this.say("Drawing …");
+    try {
+      const { html } = await ask(request);
+      place.replaceChildren(framed(html, title));
+      this.say("");
+    } catch (error) {
+      this.sayWhyNot(error);
+    }
+  }
+
+  showLoading(state) {
+    const before = this.loading;
+    this.loading = state;
+    const wanted = this.asked || this.isWaking;
+    const load = this.part("load");
+    load.hidden = !(wanted && state.is === "loading" && state.first);
+    load.value = state.part ?? 0;
+    if (!wanted) return;
+    if (state.is === "loading") {
+      const downloads = state.first && !(state.part >= 1);
+      this.say(downloads ? `Loading Python and the judge into this browser (${SIZE}) …` : "Starting Python …");
+    } else if (state.is === "failed") this.say(state.said);
+    else if (state.is === "ready" && before?.is === "loading" && !this.asked) this.say("Ready to check.");
+    if (state.is !== "loading") this.isWaking = false;
+  }
+}
+
+// A report is HTML of our own in which every word from outside is escaped. Should that fail once,
+// nothing in it runs.
+function safe(html) {
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  for (const each of body.querySelectorAll(UNSAFE)) each.remove();
+  for (const each of body.querySelectorAll("*")) {
+    for (const { name, value } of [...each.attributes]) {
+      if (name.startsWith("on") || /^\s*javascript:/i.test(value)) each.removeAttribute(name);
+    }
+  }
+  const whole = document.createDocumentFragment();
+  whole.append(...body.childNodes);
+  return whole;
+}

@@ -1,0 +1,111 @@
+// The course's Python, beside the page so that the page never freezes. It needs no shared memory, no
+// threads and no special headers. What a student has typed goes to the emulator as text.
+const NUMPY_NAME = "numpy";
+const EVERY = 100; // ms between two words about the download
+let ready = null;
+let stage = "python";
+let total = 0;
+let loaded = 0;
+let lastSaid = 0;
+
+onmessage = async ({ data }) => {
+  if (data.kind === "boot") {
+    ready = boot(data);
+    try {
+      const { versions } = await ready;
+      const fetched = [location.href, ...performance.getEntriesByType("resource").map((each) => each.name)];
+      postMessage({ kind: "ready", versions, fetched });
+    } catch (error) {
+      postMessage({ kind: "failed", id: null, said: whyNot(error, data[stage === "python" ? "pyodide" : stage]) });
+    }
+    return;
+  }
+  let answer;
+  try {
+    ({ answer } = await ready);
+  } catch {
+    return; // said already
+  }
+  try {
+    postMessage({ kind: "answer", id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request))) });
+  } catch (error) {
+    const reason = String(error.message ?? error).trim().split("\n").at(-1);
+    postMessage({
+      kind: "failed",
+      id: data.id,
+      said: `Python broke down over this (${reason}); it starts afresh when you press Check again.`,
+    });
+  }
+};
+
+async function boot({ pyodide, numpy, course, bytes, progress }) {
+  total = bytes.python + bytes.numpy + bytes.course;
+  countDownloads();
+  const zip = fetched(course);
+  zip.catch(() => {}); // awaited below, where its stage is named
+  const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
+  // NumPy is fetched while Python starts.
+  const packages = [numpy ?? NUMPY_NAME];
+  const python = await loadPyodide({ indexURL: pyodide, enableRunUntilComplete: false, packages });
+  enter("numpy");
+  if (!(NUMPY_NAME in python.loadedPackages)) throw new TypeError("NumPy did not come");
+  enter("course");
+  python.unpackArchive(await zip, "zip", { extractDir: "/course" });
+  const versions = python.runPython(`
+import sys
+sys.path.insert(0, "/course")
+import numpy
+from course_lib.tab.requests import answer
+{"pyodide": sys.modules["pyodide"].__version__, "numpy": numpy.__version__,
+ "python": sys.version.split()[0]}
+`).toJs({ dict_converter: Object.fromEntries });
+  const answer = python.globals.get("answer");
+  if (progress !== null) answer(JSON.stringify({ do: "restore", file: progress }));
+  return { answer, versions };
+}
+
+async function fetched(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new TypeError(`${url}: ${response.status}`);
+  return response.arrayBuffer();
+}
+
+function enter(next) {
+  stage = next;
+  say();
+}
+
+function say() {
+  lastSaid = performance.now();
+  postMessage({ kind: "stage", stage, loaded, total, part: Math.min(1, loaded / total) });
+}
+
+// Every download of this worker is counted as it comes, Pyodide's own among them.
+function countDownloads() {
+  const plainFetch = self.fetch.bind(self);
+  self.fetch = async (...wanted) => {
+    const response = await plainFetch(...wanted);
+    if (!response.body) return response;
+    const counter = new TransformStream({
+      transform(piece, out) {
+        loaded += piece.byteLength;
+        if (performance.now() - lastSaid > EVERY) say();
+        out.enqueue(piece);
+      },
+    });
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  };
+}
+
+function whyNot(error, url) {
+  const host = new URL(url ?? location.href, location.href).host;
+  if (error instanceof TypeError || error.name === "NetworkError") {
+    return navigator.onLine === false
+      ? "You are offline, and this browser has not loaded Python yet: go online once, and press Check again."
+      : `Python could not be loaded from ${host}: if a filter or firewall blocks that address, allow it; then press Check again.`;
+  }
+  const reason = String(error.message ?? error).trim().split("\n").at(-1);
+  return `Python could not be started (${reason}): reload the page; if that does not help, use a current `
+    + "Chrome, Edge, Firefox or Safari.";
+}

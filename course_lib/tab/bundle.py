@@ -1,0 +1,111 @@
+"""Packs the part of the course that a browser tab needs into one zip, always the same bytes.
+
+`python -m course_lib.tab.bundle course.zip` does it by hand. What is needed is found by following
+the imports at the top of each module; a module that is imported later, inside a function, is
+packed where it stands in `LATER`, and is none of a tab's business where it does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+LIBRARY = Path(__file__).resolve().parents[1]
+NAME = "course.zip"
+FIRST = ("course_lib.tab.requests",)
+# Imported when they are needed, or found by looking into their package.
+LATER = (
+    "course_lib.exercises",
+    "course_lib.tasks",
+    "course_lib.tab.figures",
+    "course_lib.tab.play",
+)
+PACKAGES = ("course_lib.exercises", "course_lib.tasks")
+DATA = (".css", ".js", ".json")
+_WHEN = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
+
+
+def write(target: Path) -> int:
+    """Write the zip; returns its size in bytes."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for path in files():
+            name = path.relative_to(LIBRARY.parent).as_posix()
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            # A checkout on Windows may end its lines in another way.
+            packed.writestr(entry, path.read_bytes().replace(b"\r\n", b"\n"))
+    return target.stat().st_size
+
+
+def files() -> list[Path]:
+    """The modules that a tab needs, and the data beside them, in an order that is always the same.
+
+    Data lies beside the module that reads it: what a packed package holds is packed with it.
+    """
+    modules = _needed()
+    packages = {path.parent for path in modules if path.name == "__init__.py"} - {LIBRARY}
+    data = {
+        path
+        for package in packages
+        for path in package.iterdir()
+        if path.suffix in DATA and path.is_file()
+    }
+    return sorted(modules | data, key=lambda path: path.relative_to(LIBRARY).as_posix())
+
+
+def _needed() -> set[Path]:
+    waiting, found = [*FIRST, *LATER], set()
+    for package in PACKAGES:
+        folder = _path(package)
+        assert folder is not None
+        waiting += [f"{package}.{each.stem}" for each in folder.parent.glob("*.py")]
+    while waiting:
+        path = _path(waiting.pop())
+        if path is not None and path not in found:
+            found.add(path)
+            waiting += _imported(path)
+    return found
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module of ours; None if the name stands for something else."""
+    first, *rest = module.split(".")
+    if first != LIBRARY.name:
+        return None
+    place = LIBRARY.joinpath(*rest)
+    candidates = (place / "__init__.py", place.with_suffix(".py"))
+    return next((each for each in candidates if each.is_file()), None)
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """What a file imports whenever it is imported itself, each package above it included."""
+    for node in _at_the_top(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            parts = name.split(".")
+            yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def _at_the_top(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports outside functions, but for those that only types need."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif isinstance(node, (ast.If, ast.Try)):
+            waiting += ast.iter_child_nodes(node)
+
+
+if __name__ == "__main__":
+    [name] = sys.argv[1:] or [NAME]
+    print(f"{name}: {write(Path(name)):,} bytes")

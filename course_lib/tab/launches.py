@@ -1,0 +1,187 @@
+"""Runs any kernel that a student likes, with any arrays, in every order of its warps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import (
+    Budget,
+    Kernel,
+    Profile,
+    Program,
+    emulate,
+    load_program,
+    names_around,
+)
+from course_lib.emulator.parse import unknown_decorators
+from course_lib.findings import Finding, by_importance
+from course_lib.tab.around import IMPORTS
+from course_lib.tab.arrays import made
+from course_lib.tab.fields import Fields, Refused, text
+
+# For somebody who waits: seconds, whatever the kernel does with them, in a browser, too.
+BUDGET = Budget(
+    steps=50_000,
+    bytes=96 << 20,
+    printed_lines=200,
+    lanes_per_step=2048,
+    lanes_at_once=8192,
+    access_steps=6,
+)
+# The order of the warps, and the seed of a random one.
+SCHEDULES = (("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2))
+MOST_ARRAYS = 16
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A launch that was asked for.
+
+    Attributes:
+        text: the whole text.
+        kernel: the one of its kernels that is launched.
+        grid, block: as the page sent them; the emulator has its say about them.
+        arguments: by the names of the parameters, as they are before the launch.
+    """
+
+    text: str
+    kernel: Kernel
+    grid: Any
+    block: Any
+    arguments: Arguments
+
+    def run(self, schedule: str, seed: int, budget: Budget, trace: bool = False) -> Ran:
+        """One launch, with arrays of its own."""
+        copies = {
+            name: each.copy(order="K") if isinstance(each, np.ndarray) else each
+            for name, each in self.arguments.items()
+        }
+        launch = emulate(
+            self.kernel, schedule=schedule, seed=seed, budget=budget, trace=trace,
+            counters=schedule == "lockstep",
+        )[self.grid, self.block]  # fmt: skip
+        return Ran(launch(*copies.values()), copies)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of one launch: the emulator's profile, and the arguments as they are afterwards."""
+
+    profile: Profile
+    arguments: Arguments
+
+
+@dataclass(frozen=True)
+class Played:
+    """A launch in every order of the warps.
+
+    Attributes:
+        wanted: what was launched.
+        runs: one for each of `SCHEDULES`, as far as they end.
+    """
+
+    wanted: Wanted
+    runs: Sequence[Ran]
+
+    @property
+    def first(self) -> Ran:
+        """The run with all warps in step, whose counters are shown."""
+        return self.runs[0]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found in any of the runs, each once."""
+        found: dict[Any, Finding] = {}
+        for run in self.runs:
+            for each in run.profile.findings:
+                key = (each.code, each.line, each.other_line, each.cell.split("[")[0])
+                found.setdefault(key, each)
+        return by_importance(found.values())
+
+    def differing(self) -> list[str]:
+        """The arrays that did not end the same in every order."""
+        return [
+            name
+            for name, array in self.first.arguments.items()
+            if isinstance(array, np.ndarray)
+            and any(array.tobytes() != run.arguments[name].tobytes() for run in self.runs[1:])
+        ]
+
+
+def play(wanted: Wanted) -> Played:
+    """Launch in every order of the warps; in the first one alone if that does not end.
+
+    Raises:
+        KernelRejected: if no GPU would run it, or the emulator cannot.
+    """
+    runs = []
+    for each in SCHEDULES:
+        runs.append(wanted.run(*each, BUDGET))
+        if not runs[-1].profile.finished:
+            break
+    return Played(wanted, runs)
+
+
+def wanted_launch(fields: Fields) -> Wanted:
+    """The launch that a page asks for.
+
+    Raises:
+        Refused: with a sentence, if a field of the request cannot be read.
+        KernelRejected: if the text cannot.
+    """
+    typed = text(fields, "text")
+    program = load_program(typed, surroundings=names_around(IMPORTS))
+    kernel = _kernel_in(program, text(fields, "kernel", ""))
+    return Wanted(
+        typed,
+        kernel,
+        _sizes(fields.get("grid")),
+        _sizes(fields.get("block")),
+        _arguments(kernel, fields.get("arrays"), program.constants),
+    )
+
+
+def _kernel_in(program: Program, name: str) -> Kernel:
+    kernels = [each for each in program.functions.values() if not each.is_device]
+    decorated = [each for each in kernels if each.is_decorated] or kernels
+    chosen = [each for each in decorated if not name or each.name == name]
+    if not chosen:
+        named = f" called {name}" if name else ""
+        raise Refused(f"There is no kernel{named} here: define one with `def` below `@cuda.jit`.")
+    kernel = chosen[-1]
+    for decorator, _ in unknown_decorators(kernel):
+        raise Refused(f"What the decorator in line {decorator.lineno} does is not known here.")
+    return kernel
+
+
+def _sizes(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _arguments(kernel: Kernel, given: Any, constants: Mapping[str, Any]) -> Arguments:
+    """The arguments, in the order of the kernel's parameters."""
+    lines = given if isinstance(given, list) else []
+    if not all(isinstance(each, dict) for each in lines) or len(lines) > MOST_ARRAYS:
+        raise Refused(f"arrays is a list of at most {MOST_ARRAYS} names with a line of NumPy each.")
+    by_name = {text(each, "name"): text(each, "made") for each in lines}
+    missing = [name for name in kernel.parameters if name not in by_name]
+    if missing:
+        raise Refused(f"{kernel.name} takes {' and '.join(missing)}: say what that is.")
+    surplus = [name for name in by_name if name not in kernel.parameters]
+    if surplus:
+        raise Refused(f"{kernel.name} has no parameter called {' or '.join(surplus)}.")
+    numbers = {name: each for name, each in constants.items() if isinstance(each, (int, float))}
+    return {name: _made(name, by_name[name], numbers) for name in kernel.parameters}
+
+
+def _made(name: str, line: str, numbers: Mapping[str, Any]) -> Any:
+    try:
+        return made(line, numbers)
+    except Refused as refused:
+        raise Refused(f"{name}: {refused}") from None

@@ -1,0 +1,157 @@
+"""Answers the playground: any kernel and launch, run in every order of its warps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator import KernelRejected, Profile
+from course_lib.figures.interactive import Interactive
+from course_lib.figures.watch.kernels import MOST_BARRIERS, barrier_lines, shared_shapes, tile_of
+from course_lib.figures.watch.ownership import LONGEST_SIDE, who_owns_what
+from course_lib.figures.watch.race import watch_race
+from course_lib.figures.watch.stepping import step_through_k
+from course_lib.findings import Finding
+from course_lib.tab import play_page
+from course_lib.tab.fields import Fields, Refused, text
+from course_lib.tab.figures import html_of, of_launch
+from course_lib.tab.launches import BUDGET, Played, Ran, Wanted, play, wanted_launch
+from course_lib.tab.offers import OFFERS
+from course_lib.verdicts.marks import marks
+
+TRACED_REQUESTS = 50_000  # a request of a warp takes some 2.5 kB of a trace
+PREVIEWED = 64  # elements of an array that are shown in full
+
+
+def answer_play(fields: Fields) -> dict[str, Any]:
+    """What came of a launch; or one figure of it, if the page asks for one."""
+    try:
+        wanted = wanted_launch(fields)
+        if fields.get("figure") is not None:
+            return {"html": html_of(lambda: _drawn(wanted, text(fields, "figure")))}
+        played = play(wanted)
+    except KernelRejected as rejected:
+        return _refused(rejected.findings, text(fields, "text"))
+    profile = played.first.profile
+    return {
+        "html": play_page.of(played, is_brief=fields.get("brief") is True),
+        "marks": [asdict(each) for each in marks(played.findings, wanted.text)],
+        "lines": [{"line": line, "counters": _counted(each)} for line, each in _lines(profile)],
+        "figures": [
+            {"id": each.id, "title": each.title}
+            for each in OFFERS
+            if each.id in set(_figures(wanted, played.first))
+        ],
+        "outputs": [*_outputs(played)],
+    }
+
+
+def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
+    """The answer where nothing could be launched."""
+    return {
+        "html": play_page.of_findings("It cannot be launched", findings),
+        "marks": [asdict(each) for each in marks(findings, typed)],
+        "lines": [],
+        "figures": [],
+        "outputs": [],
+    }
+
+
+def _lines(profile: Profile) -> list[tuple[int, Any]]:
+    return sorted(profile.lines.items())
+
+
+def _counted(counters: Any) -> dict[str, int]:
+    """The counters that have counted something."""
+    return {name: int(value) for name, value in asdict(counters).items() if value}
+
+
+def _outputs(played: Played) -> Iterator[dict[str, Any]]:
+    """Each array after the launch, and its first and last elements."""
+    differing = played.differing()
+    for name, array in played.first.arguments.items():
+        if isinstance(array, np.ndarray):
+            yield {
+                "name": name,
+                "shape": list(array.shape),
+                "dtype": str(array.dtype),
+                "changed": array.tobytes() != played.wanted.arguments[name].tobytes(),
+                "same_in_every_order": name not in differing,
+                "preview": np.array2string(
+                    array,
+                    threshold=PREVIEWED,
+                    edgeitems=4,
+                    precision=5,
+                    suppress_small=True,
+                    max_line_width=76,
+                ),
+            }
+
+
+# --- figures ------------------------------------------------------------------------------------
+
+
+def _figures(wanted: Wanted, ran: Ran) -> Iterator[str]:
+    """The figures that fit this run."""
+    profile, kernel = ran.profile, wanted.kernel
+    of_global = profile.global_load_requests + profile.global_store_requests
+    of_shared = profile.shared_load_requests + profile.shared_store_requests
+    if profile.finished and of_global + of_shared <= TRACED_REQUESTS:
+        yield from ["sectors"] * bool(of_global) + ["banks"] * bool(of_shared)
+    if not _is_product(wanted, ran):
+        return
+    rows, columns = ran.arguments[kernel.parameters[2]].shape
+    if max(rows, columns) <= LONGEST_SIDE:
+        yield "owners"
+    if shared_shapes(kernel) and _tiles_are_named(wanted):
+        yield "step"
+        if len(barrier_lines(kernel)) <= MOST_BARRIERS:
+            yield "race"
+
+
+def _is_product(wanted: Wanted, ran: Ran) -> bool:
+    """Has the run left the product of its first two arguments in its third and last?"""
+    arrays = list(wanted.arguments.values())
+    if len(arrays) != 3 or not all(isinstance(each, np.ndarray) for each in arrays):
+        return False
+    a, b, c = arrays
+    if any(each.ndim != 2 for each in arrays) or a.shape[1] != b.shape[0]:
+        return False
+    if c.shape != (a.shape[0], b.shape[1]) or np.array_equal(c, list(ran.arguments.values())[2]):
+        return False
+    with np.errstate(all="ignore"):
+        right = a.astype(np.float64) @ b.astype(np.float64)
+    return np.allclose(list(ran.arguments.values())[2], right, rtol=1e-3, atol=1e-3)
+
+
+def _tiles_are_named(wanted: Wanted) -> bool:
+    """Are the tiles square, one thread an output, with a name for their size?"""
+    sides = {side for shape in shared_shapes(wanted.kernel) for side in shape}
+    block = wanted.block if isinstance(wanted.block, tuple) else (wanted.block,)
+    if len(sides) != 1 or tuple(block)[:2] != (*sides, *sides):
+        return False
+    tile = tile_of(wanted.kernel)
+    names = wanted.kernel.namespace
+    return any(names.get(name) == tile for name in _names_of(wanted))
+
+
+def _names_of(wanted: Wanted) -> set[str]:
+    return {each.id for each in ast.walk(wanted.kernel.tree) if isinstance(each, ast.Name)}
+
+
+def _drawn(wanted: Wanted, figure: str) -> Interactive:
+    ran = wanted.run("lockstep", 0, BUDGET)
+    if figure not in set(_figures(wanted, ran)):
+        raise Refused("There is no such figure of this launch.")
+    if figure in ("sectors", "banks"):
+        profile = wanted.run("lockstep", 0, BUDGET, trace=True).profile
+        return of_launch(replace(profile, source=wanted.text, first_line=1), figure)
+    if figure == "owners":
+        a, b, _ = wanted.arguments.values()
+        shape = (a.shape[0], b.shape[1], a.shape[1])
+        return who_owns_what(shape, wanted.block, kernel=wanted.kernel, grid=wanted.grid)
+    return step_through_k(wanted.kernel) if figure == "step" else watch_race(wanted.kernel)

@@ -1,0 +1,74 @@
+"""Answers what a page asks its worker: JSON in, JSON out, and nothing is ever raised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from course_lib import progress
+from course_lib.errors import PlainError
+from course_lib.tab.checks import check, show_answer
+from course_lib.tab.fields import Fields, Refused, text
+
+
+def answer(asked: str) -> str:
+    """The answer to a request.
+
+    Args:
+        asked: JSON, an object whose "do" says what is wanted: one of `ANSWERED_BY`.
+
+    Returns:
+        JSON, an object: "ok" is true and the rest is the answer, or it is false and "said" holds
+        one sentence.
+    """
+    try:
+        return json.dumps({"ok": True, **_answered(asked)})
+    except (Refused, PlainError) as refused:
+        said = str(refused)
+    except Exception as error:  # a fault of the course's own must not end the worker
+        said = (
+            f"The course itself failed here ({type(error).__name__}: {error}); this is not your "
+            "mistake."
+        )
+    return json.dumps({"ok": False, "said": said})
+
+
+def _answered(asked: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(asked)
+    except (TypeError, ValueError, RecursionError):
+        fields = None
+    wanted = fields.get("do") if isinstance(fields, dict) else None
+    if not isinstance(wanted, str) or wanted not in ANSWERED_BY:
+        raise Refused(f"A request says what to do: one of {', '.join(ANSWERED_BY)}.")
+    return ANSWERED_BY[wanted](fields)
+
+
+def _restore(fields: Fields) -> dict[str, Any]:
+    try:
+        said = progress.restore(text(fields, "file"))
+    except ValueError as damaged:
+        raise Refused(str(damaged)) from None
+    return {"said": said, "progress": progress.exported()}
+
+
+def _figure(fields: Fields) -> dict[str, Any]:
+    from course_lib.tab.figures import figure  # late: the first verdict does not wait for it
+
+    return figure(fields)
+
+
+def _play(fields: Fields) -> dict[str, Any]:
+    from course_lib.tab.play import answer_play  # late, too
+
+    return answer_play(fields)
+
+
+ANSWERED_BY: Mapping[str, Callable[[Fields], dict[str, Any]]] = {
+    "check": check,
+    "answer": show_answer,
+    "figure": _figure,
+    "restore": _restore,
+    "play": _play,
+}

@@ -1,0 +1,45 @@
+"""What the statements of graded exercises say of block and grid is what the entries launch."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib.curriculum import EXERCISES, Exercise, ceil_div
+from course_lib.diagnosis.generic import problem_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BIG = {"M": 1000, "N": 700, "n": 1000}  # no multiple of any tile, and all different
+WITHOUT_TABLE = {"mat_add", "matmul_naive", "attention"}  # stated in sentences, or in other terms
+WITH_TABLE = [
+    each for each in EXERCISES.values() if each.kind.is_launched and each.id not in WITHOUT_TABLE
+]
+
+
+def statement_of(exercise: Exercise) -> dict[str, str]:
+    """The table of its statement, by the first column."""
+    (path,) = (REPOSITORY / "solutions").glob(f"{exercise.lesson}_*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    (own,) = (text for text in texts if text.startswith(f"## Exercise: `{exercise.id}`"))
+    return dict(re.findall(r"^\| (\w+) \| (.+) \|$", own, re.MULTILINE))
+
+
+@pytest.mark.parametrize("exercise", WITH_TABLE, ids=lambda each: each.id)
+def test_block_and_grid_are_those_of_the_entry(exercise: Exercise) -> None:
+    said = statement_of(exercise)
+    shape = (BIG["n"],) if exercise.family == "scan" else (BIG["M"], BIG["N"], 64)
+    launch = exercise.launch(problem_of(exercise).covered(shape))
+    sizes = {**BIG, **exercise.constants}
+    blocks = [
+        ceil_div(sizes[size], int(tile) if tile.isdecimal() else sizes[tile])
+        for size, tile in re.findall(r"⌈(\w+) / (\w+)⌉", said["grid"])
+    ]
+    assert tuple(blocks) == launch.grid
+    threads = re.sub(r"\b[A-Z]+\b", lambda each: str(sizes.get(each[0], each[0])), said["block"])
+    counts = re.search(r"(\d+)(?: × (\d+))? threads", threads)
+    assert counts and math.prod(map(int, filter(None, counts.groups()))) == math.prod(launch.block)

@@ -1,0 +1,80 @@
+"""The zip of a tab: the same bytes each time, small, and enough for every kind of request."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernels_to_play import MATRICES, TILED
+
+from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.tab import bundle
+from course_lib.tab.requests import ANSWERED_BY
+
+ALONE = Path(__file__).with_name("alone.py")
+RACE = {"do": "figure", "id": "place_the_barriers", "text": TASKS["place_the_barriers"].answer}
+PRODUCT = {
+    "do": "play", "text": TILED, "grid": [2, 2], "block": [8, 8],
+    "arrays": [{"name": name, "made": line} for name, line in MATRICES.items()],
+}  # fmt: skip
+REQUESTS: list[dict[str, Any]] = [
+    {"do": "check", "id": "add_ten", "text": TASKS["add_ten"].answer},
+    {"do": "check", "id": "sectors", "text": TASKS["sectors"].given},
+    {"do": "check", "id": "pick_a_tile", "text": "BM = BN = 64\nBK = 8\nTM = TN = 4\n"},
+    {"do": "answer", "id": "add_ten"},
+    {"do": "figure", "id": "put_seven", "text": TASKS["put_seven"].answer, "figure": "sectors"},
+    *({**RACE, "figure": each} for each in ("sectors", "banks", "race")),
+    {
+        "do": "figure",
+        "id": "one_tile_product",
+        "text": TASKS["one_tile_product"].answer,
+        "figure": "owners",
+    },
+    PRODUCT,
+    {**PRODUCT, "figure": "step"},
+    {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
+]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("tab") / bundle.NAME
+    bundle.write(target)
+    return target
+
+
+def test_it_is_the_same_each_time_and_small(packed: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.zip"
+    assert bundle.write(again) == packed.stat().st_size
+    assert again.read_bytes() == packed.read_bytes()
+    assert packed.stat().st_size < 700_000
+
+
+def test_it_holds_what_a_tab_needs_and_nothing_else(packed: Path) -> None:
+    names = zipfile.ZipFile(packed).namelist()
+    parts = {name.split("/")[1].removesuffix(".py") for name in names}
+    nobodys = {"bench", "book", "build", "building", "cli", "commands", "grading", "machine_code"}
+    assert not parts & (nobodys | {"kernels", "timing"})
+    for name in TASKS:
+        assert f"course_lib/tasks/{name}.py" in names
+    for name in EXERCISES:
+        assert f"course_lib/exercises/{name}.py" in names
+
+
+def test_it_answers_every_kind_of_request_with_numpy_alone(packed: Path, tmp_path: Path) -> None:
+    assert {each["do"] for each in REQUESTS} == set(ANSWERED_BY)
+    with zipfile.ZipFile(packed) as held:
+        held.extractall(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-I", str(ALONE), str(tmp_path)],
+        input="\n".join(map(json.dumps, REQUESTS)), capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each for each in answers if not each["ok"]] == []
+    assert len(answers) == len(REQUESTS)

@@ -1,0 +1,116 @@
+"""The same answers in Pyodide as natively, byte for byte: right tasks, wrong ones, figures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
+
+from course_lib import progress
+from course_lib.curriculum import TASKS
+from course_lib.tab import bundle, pyodide
+from course_lib.tab.requests import answer
+from tests.pyodide_files import ROOT, NotHere, from_npm, numpy_wheel
+
+SEED, WRONG_ONES = 14, 2
+IN_NODE = Path(__file__).with_name("in_node.mjs")
+Asked = dict[str, Any]
+
+
+def slips_of(lesson: str) -> dict[str, list[tuple[str, str, str, str]]]:
+    """The usual slips in the tasks of a lesson."""
+    path = ROOT / "tests" / "tasks" / f"slips_{lesson}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.SLIPS
+
+
+def checks(lesson: str) -> list[Asked]:
+    """Each task's answer and two of its wrong answers."""
+    chosen, asked = random.Random(SEED), []
+    for name, slips in slips_of(lesson).items():
+        right = TASKS[name].answer
+        some = chosen.sample(slips, min(WRONG_ONES, len(slips)))
+        for text in (right, *(new.join(right.rsplit(old, 1)) for old, new, *_ in some)):
+            asked.append({"do": "check", "id": name, "text": text})
+    return asked
+
+
+def played(text: str, grid: Any, block: Any, arrays: dict[str, str], **more: str) -> Asked:
+    made = [{"name": name, "made": line} for name, line in arrays.items()]
+    return {"do": "play", "text": text, "grid": grid, "block": block, "arrays": made, **more}
+
+
+def figure(name: str, figure: str) -> Asked:
+    return {"do": "figure", "id": name, "text": TASKS[name].answer, "figure": figure}
+
+
+OTHERS = [
+    played(NEIGHBOURS, 1, 64, VECTORS),
+    played(TILED, [2, 2], [8, 8], MATRICES),
+    played(TILED, [2, 2], [8, 8], MATRICES, figure="step"),
+    played("x = (", 1, 1, {}),
+    figure("one_tile_product", "banks"),
+    figure("one_tile_product", "owners"),
+    figure("place_the_barriers", "sectors"),
+    figure("place_the_barriers", "race"),
+    {"do": "answer", "id": "add_ten"},
+    {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
+]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("tab") / bundle.NAME
+    bundle.write(target)
+    return target
+
+
+def answers_in_node(asked: list[Asked], packed: Path) -> list[str]:
+    """The answers that Pyodide gives in node, one session for all of them."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    try:
+        core, wheel = from_npm("pyodide", pyodide.VERSION), numpy_wheel()
+    except NotHere as missing:
+        pytest.skip(str(missing))
+    done = subprocess.run(
+        [node, str(IN_NODE), str(core), str(wheel), str(packed)],
+        input="\n".join(map(json.dumps, asked)), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    _, *lines = done.stdout.splitlines()
+    return [json.loads(line)["said"] for line in lines]
+
+
+def test_every_lesson_with_tasks_has_its_slips() -> None:
+    known = {path.stem.removeprefix("slips_") for path in (ROOT / "tests/tasks").glob("slips_*.py")}
+    assert {each.lesson for each in TASKS.values()} == known
+    assert all(len(slips) >= WRONG_ONES for each in known for slips in slips_of(each).values())
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(each, marks=pytest.mark.slow if each == "05" else pytest.mark.long)
+        for each in sorted({each.lesson for each in TASKS.values()})
+    ],
+)
+def test_tasks_are_judged_alike(lesson: str, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_session", progress._Session())
+    asked = [*checks(lesson), *(OTHERS if lesson == "05" else ())]
+    there = answers_in_node(asked, packed)
+    for request, said in zip(asked, there, strict=True):
+        here = answer(json.dumps(request))
+        assert json.loads(said) == json.loads(here), request  # a difference is told by its field
+        assert said == here
