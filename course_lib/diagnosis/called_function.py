@@ -11,9 +11,10 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import combinations
 
-from course_lib.diagnosis.one_edit import find_edit
+from course_lib.diagnosis.change import Change, Original
+from course_lib.diagnosis.one_change import changes
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
@@ -23,6 +24,8 @@ from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 STEPS_PER_CALL = 20_000
+STEPS_OF_ALL_CHANGES = 100_000
+USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
 
 
@@ -127,41 +130,72 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             line,
             "What kind of value is asked for?",
         )
-    if shown.number == shown.wanted:
+    if shown.number == shown.wanted and all(each.number == each.wanted for each in calls):
         return finding(
             "wrong-formula",
             say("{compared}, an int.", compared=compared),
             line,
             "What does // do, and / not?",
         )
-    edit = find_edit(function, partial(_is_right, calls))
-    line = edit.line if edit else line
-    if edit and edit.decides:
-        message = say("{compared}: {says}.", compared=compared, says=edit.says)
-        return finding("wrong-formula", message, line, edit.hint)
-    for code, says, hint in _explanations(task, calls):
-        return finding(code, say("{compared}: {says}.", compared=compared, says=says), line, hint)
-    if edit:
-        message = say("{compared}: {says}.", compared=compared, says=edit.says)
-        return finding("wrong-formula", message, line, edit.hint)
+    change = change_that_repairs(task, function, calls)
+    if change and change.kind != "factor":  # which may stand anywhere in a product
+        line = change.line
+    for code, says, hint in _explanations(task, calls, change):
+        place = change.line if change and says == change.says else line
+        return finding(code, say("{compared}: {says}.", compared=compared, says=says), place, hint)
     hint = "Work out this one call with a pencil."
     return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
 
 
-def _is_right(calls: Sequence[Call], function: Kernel) -> bool:
-    """Would this function be right in every call?"""
+def change_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> Change | None:
+    """The first small change with which every call is right."""
+    if not isinstance(function.tree, ast.FunctionDef):
+        return None
+    numbers = [
+        node.value
+        for node in ast.walk(ast.parse(task.answer))
+        if isinstance(node, ast.Constant) and type(node.value) is int
+    ]
+    # What went wrong comes first: one such call rules most changes out.
+    telling = sorted(calls, key=lambda each: each.right)
+    left = STEPS_OF_ALL_CHANGES
+    for change in changes(Original(function.tree, numbers=[*USUAL_NUMBERS, *numbers])):
+        changed = replace(function, tree=change.tree)
+        for each in telling:
+            right, steps = _is_right(changed, each, Budget(steps=max(1, min(left, STEPS_PER_CALL))))
+            left -= steps
+            if not right:
+                break
+        else:
+            return change
+        if left <= 0:
+            break
+    return None
+
+
+def _decides(change: Change) -> bool:
+    """Does the text alone say why the numbers are wrong, more than any meaning of them can?"""
+    of_brackets = change.kind == "precedence" and not change.in_loop
+    return of_brackets or change.kind == "indentation"
+
+
+def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:
+    """Does a function return what this call should, and how many steps does that take?"""
+    walk = Walk(budget)
     try:
-        return all(
-            each.is_number(Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(each.arguments)))
-            for each in calls
-        )
+        value = walk.run(function, list(call.arguments))
     except KernelRejected:
-        return False
+        return False, budget.steps - walk.steps.left
+    return call.is_number(value), budget.steps - walk.steps.left
 
 
-def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
+def _explanations(
+    task: Task, calls: Sequence[Call], change: Change | None
+) -> Iterator[tuple[str, str, str]]:
     """Code, what it means and hint of all that explains what came out of every call."""
     assert task.reference is not None
+    if change and _decides(change):
+        yield change.code, change.says, change.hint
     values = [each.number for each in calls]
     for idea in task.wrong_ideas:
         if _same(values, [idea.computes(*each.arguments) for each in calls]):
@@ -173,6 +207,17 @@ def _explanations(task: Task, calls: Sequence[Call]) -> Iterator[tuple[str, str,
             says,
             say("How does it depend on {parameters}?", parameters=" and ".join(task.parameters)),
         )
+    if change:
+        yield change.code, change.says, change.hint
+    pairs = [
+        (task.parameters[one], task.parameters[two])
+        for one, two in combinations(range(len(task.parameters)), 2)
+        if all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
+    ]
+    if len(pairs) == 1 and any(each.right for each in calls):
+        (first, second), *_ = pairs
+        says = say("it is right only where {a} and {b} are equal", a=first, b=second)
+        yield "wrong-formula", says, say("Where do {a} and {b} come in?", a=first, b=second)
     for place, name in enumerate(task.parameters):
         for value in sorted({each.arguments[place] for each in calls}):  # type: ignore[type-var]
             fixed = [(*c.arguments[:place], value, *c.arguments[place + 1 :]) for c in calls]

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from course_lib.diagnosis.numbering import explain_meeting
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repaired import explained_by_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.slips import TRANSPOSED, Slip
 from course_lib.diagnosis.source import Source
@@ -58,6 +59,7 @@ MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 # What one launch may use. The problems are small, and so is this: an answer that needs far more
 # than right ones do ends with a finding, whatever it is made of.
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
+LONGER = 8  # times the steps of a wrong answer: what a change of it may take
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
@@ -498,6 +500,8 @@ class Examination:
         exact = _exact(trials)
         if not numbers_right and not any(each.severity == "error" for each in found):
             found.append(self.wrong_result(trials))
+        if not numbers_right:
+            found = self.with_a_change(found, trials)
         works = exact is not None and exact.right
         if exact is not None and (numbers_right or works):
             exercise = self.exercise
@@ -514,6 +518,55 @@ class Examination:
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launched, tried=tried, counts=counts)
+
+    def with_a_change(self, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
+        """The findings, the first error of a task explained by the change that repairs it."""
+        task = self.exercise
+        first = next((each for each in found if each.severity == "error"), None)
+        if not isinstance(task, Task) or first is None:
+            return found
+        order = sorted(
+            trials, key=lambda each: (each.right and not each.errors, each.profile.steps)
+        )
+        better = explained_by_a_change(
+            task, self.answer.kernel, first, partial(self.repairs, order)
+        )
+        if better is None:
+            return found
+        return [better, *(each for each in found if each.severity != "error")]
+
+    def repairs(self, trials: Sequence[Trial], kernel: Kernel, steps: int) -> tuple[bool, int]:
+        """Is a changed kernel right in all of these launches? And how many steps did it take?
+
+        Where the first one is right, which is one that went wrong, the others may take as long as
+        they do: few changes come so far.
+        """
+        taken = 0
+        for trial in trials:
+            case, outcome = trial.case, trial.outcome
+            most = 4 * case.steps(self.problem)
+            if not taken:  # a change with which a loop never ends should not use up all there is
+                most = min(steps, most, LONGER * trial.profile.steps)
+            launch = self.launch(case)
+            emulation = emulate(
+                kernel,
+                schedule=case.schedule,
+                seed=self.seed,
+                counters=False,
+                budget=replace(BUDGET, steps=most),
+                outputs=self.names[-1:] if self.problem.starts_blank else (),
+            )
+            output = np.full(outcome.expected.shape, case.poison, np.float32, self.problem.order)
+            inputs = [each.copy(order="K") for each in outcome.inputs]
+            try:
+                profile = emulation[launch.grid, launch.block](*inputs, output)
+            except KernelRejected:
+                return False, taken + 1
+            taken += profile.steps
+            right = replace(outcome, got=output).right.all()
+            if not right or any(each.severity == "error" for each in profile.findings):
+                return False, taken
+        return True, taken
 
     def tried(self, trial: Trial) -> Tried:
         """A launch as it is told to the student."""
@@ -675,6 +728,10 @@ class Examination:
             slip = mapping
         if slip and slip.place == TRANSPOSED and not mapping and blocks > 1:
             slip = self.other_sums(slip)
+        if slip and slip.code == "incomplete-output" and not self.exercise.is_graded:
+            empty = self.nothing_added(exact, trail)
+            if empty:
+                return empty
         if slip:
             return self.fixed_loop(slip, exact) or self.placed(slip, exact, trail)
         apart = self.multiplied_apart(trail)
@@ -705,6 +762,22 @@ class Examination:
             output=self.names[-1],
         )
         return replace(slip, hint=hint, place=("sum",))
+
+    def nothing_added(self, trial: Trial, trail: Trail) -> Finding | None:
+        """The finding for sums that are stored as they began, where they look as if unwritten."""
+        wrong = ~trial.outcome.right
+        has_sums = self.source.own_arrays() and list(self.source.additions())
+        if not has_sums or trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
+            return None
+        C = self.exercise.output
+        message = say(
+            "What is stored is right, but for {place}: there a 0 is stored, since nothing was "
+            "added to that sum.",
+            place=where(wrong, trial.outcome.sizes),
+        )
+        hint = say("Which line adds to the sum of {array}{place}?", array=C, place=_first(wrong))
+        lines = trail.store_lines[self.names[-1]]
+        return finding("accumulator-error", message, lines[-1] if lines else None, hint)
 
     def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
         """The finding for a result in a task that is made of other elements than it should be.
@@ -1004,6 +1077,11 @@ def _leaves_tiles(trial: Trial) -> bool:
     return any(
         each.code in causes.OUTSIDE and causes.array_of(each.cell) in made for each in trial.errors
     )
+
+
+def _first(mask: np.ndarray) -> str:
+    """The first place in a mask, as an index: "[3, 4]"."""
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
 
 
 def _exact(trials: Sequence[Trial]) -> Trial | None:

@@ -410,6 +410,10 @@ _MATH = (
     "sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians isfinite isinf isnan"
 )
 FUNCTIONS |= {f"math.{name}": _on_numbers(getattr(math, name)) for name in _MATH.split()}
+# A lesson imports NumPy, so its names are at hand; there, whole numbers come as floats.
+FUNCTIONS["numpy.ceil"] = _on_numbers(lambda number: float(math.ceil(number)))
+FUNCTIONS["numpy.floor"] = _on_numbers(lambda number: float(math.floor(number)))
+FUNCTIONS["numpy.gcd"] = FUNCTIONS["math.gcd"]
 FROM_ITEMS: dict[str, Callable[..., Any]] = {
     "builtins.all": lambda items: all(map(truth, items)),
     "builtins.any": lambda items: any(map(truth, items)),

@@ -61,6 +61,14 @@ def _sides(A, B, rows=lambda y, x: 8 * y + 0 * x, columns=lambda y, x: 8 * x + 0
     return _squares(_taken(A, rows), _taken(B, columns))
 
 
+def _apart(X, axis):  # type: ignore[no-untyped-def]
+    """For each thread (y, x), eight columns of X that lie 16 apart, from its place on an axis."""
+    import numpy as np
+
+    first = np.indices((16, 16))[axis]
+    return X[:, first[..., None] + 16 * np.arange(8)]
+
+
 def _own_products(A, B):  # type: ignore[no-untyped-def]
     import numpy as np
 
@@ -81,7 +89,7 @@ TASK = Task(
     shapes=("32,128", "32,128", "128,128"),
     other_sizes=({"32": 16},),
     reference=lambda A, B: A.T @ B,
-    asks=("float32", "race-free"),
+    asks=("float32", "race-free", "shared-memory"),
     loads=(16 + 256) / 1024,
     wrong_ideas=(
         WrongIdea(
@@ -108,6 +116,16 @@ TASK = Task(
             lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
             "the rows of A are chosen by x",
             "Which of x and y says where the rows of a thread begin?",
+        ),
+        WrongIdea(
+            lambda A, B: _sides(A, B, lambda y, x: y + 0 * x, lambda y, x: x + 0 * y),
+            "the rows and columns of neighbouring threads overlap",
+            "Thread y = 0 has the rows 0 to 7. Where do those of y = 1 begin?",
+        ),
+        WrongIdea(
+            lambda A, B: _squares(_apart(A, 0), _apart(B, 1)),
+            "each thread takes its rows and columns 16 apart; its square has neighbouring ones",
+            "Into which eight rows of C does thread y = 0 write its sums?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: y + 0 * x),

@@ -83,6 +83,11 @@ TASK = Task(
             "How many numbers has the tile of A alone?",
         ),
         WrongIdea(
+            lambda BM, BN, BK: 4 * (BM + BK + BK + BN),
+            "these are edges; a tile is as many numbers as its edges multiplied",
+            "How many numbers has the tile of A alone?",
+        ),
+        WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK + BK * BN,
             "only the tile of A is counted in bytes",
             "Where do brackets belong?",

@@ -76,19 +76,19 @@ TASK = Task(
     given='''\
 def warps_needed(latency, independent):
     """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has so many to issue before it must wait."""
+    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
     ...
 ''',
     answer='''\
 def warps_needed(latency, independent):
     """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has so many to issue before it must wait."""
+    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
     return 4 * -(-latency // independent)
 ''',
     another='''\
 def warps_needed(latency, independent):
     """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has so many to issue before it must wait."""
+    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
     return (latency + independent - 1) // independent * 4
 ''',
     compared="Ceiling division by addition, as in lesson 00. It binds from left to right, so 4 "

@@ -57,7 +57,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    if i < a.shape[0]:\n    ", "", "out-of-bounds-read", "out[i] = a"),
         ("i < a.shape[0]", "i < 4", "wrong-bounds-check", "if i < 4"),
         ("a[i]", "a[cuda.threadIdx.x]", "wrong-index", "out[i] = a"),
-        ("cuda.blockIdx.x *", "(cuda.blockIdx.x + 1) *", "incomplete-output", "i = ("),
+        ("cuda.blockIdx.x *", "(cuda.blockIdx.x + 1) *", "wrong-formula", "i = ("),
         ("cuda.blockIdx.x *", "cuda.gridDim.x *", "incomplete-output", "i = cuda"),
         ("i < a.shape[0]", "cuda.threadIdx.x < a.shape[0]", "wrong-bounds-check", "if cuda"),
     ],

@@ -22,7 +22,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("cuda.grid(1),", "cuda.threadIdx.x,", "race-write-after-write", "y[i] ="),
         ("cuda.grid(1), x.shape[0], cuda.gridsize(1)", "x.shape[0]", "race-write-after-write",
          "y[i] ="),
-        ("x.shape[0]", "x.shape[0] - 1", "incomplete-output", "y[i] ="),
+        ("x.shape[0]", "x.shape[0] - 1", "wrong-loop-bound", "for i in"),
         ("x.shape[0]", "cuda.gridsize(1)", "wrong-loop-bound", "for i in"),
         ("2 * x[i]", "x[i] + 2", "wrong-formula", "y[i] ="),
     ],

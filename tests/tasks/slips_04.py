@@ -48,7 +48,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "number ="),
         (NUMBER, "cuda.threadIdx.x * 8 + cuda.threadIdx.y", "uncoalesced-load", "tile["),
         (NUMBER, "cuda.threadIdx.x", "race-write-after-write", "tile["),
-        ("tile[row, column]", "tile[row, 8 + column]", "out-of-bounds-write", "tile["),
+        ("tile[row, column]", "tile[row, 8 + column]", "wrong-formula", "tile["),
     ],
     "staged_bytes": [
         (RETURN, "8 * M * N * K", "wrong-formula", "return"),

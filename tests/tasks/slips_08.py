@@ -11,6 +11,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("room // (threads // 32) * (threads // 32)", "room // (threads // 32) * threads",
          "wrong-formula", "return"),
         ("room //", "room /", "wrong-formula", "return"),
+        ("min(48", "min(64", "wrong-formula", "min(64"),
+        ("(32 * registers + 255) // 256 * 256", "32 * registers // 256 * 256", "wrong-formula",
+         "32 * registers // 256"),
     ],
     "four_sums": [
         ("        b = B[k, x]\n        for i in range(4):\n            sums[i] += A[i, k] * b",
@@ -18,20 +21,21 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "sums[i] +="),
         ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "wrong-formula", "C[i, x] ="),
         ("A[i, k] * b", "A[k, i] * b", "wrong-index", "sums[i] +="),
-        ("b = B[k, x]", "b = B[x, k]", "out-of-bounds-read", "b = B"),
+        ("b = B[k, x]", "b = B[x, k]", "wrong-index", "b = B"),
         ("            sums[i] += A[i, k] * b", "            sums[0] += A[i, k] * b",
          "wrong-formula", "C[i, x] ="),
         ("        b = B[k, x]\n        for i in range(4):\n", "        b = B[k, x]\n"
-         "        for i in range(3):\n", "incomplete-output", "C[i, x] ="),
-        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "out-of-bounds-read", "sums[i] +="),
+         "        for i in range(3):\n", "wrong-loop-bound", "range(3)"),
+        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "wrong-index", "sums[i] +="),
         ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "C[i, x] ="),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
     ],
     "two_by_two": [
         ("        sums[0, 1] += a0 * b1\n        sums[1, 0] += a1 * b0",
          "        sums[0, 1] += a1 * b0\n        sums[1, 0] += a0 * b1", "wrong-formula",
          "C[y + i, x + j]"),
         ("A[y + 1, k]", "A[y, k + 1]", "wrong-loop-bound", "for k in"),
-        ("        sums[0, 1] += a0 * b1\n", "", "incomplete-output", "C[y + i, x + j]"),
+        ("        sums[0, 1] += a0 * b1\n", "", "accumulator-error", "C[y + i, x + j]"),
         ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
          "wrong-index", "b0, b1 ="),
         ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "wrong-formula", "C[y + i, x + j]"),
@@ -53,7 +57,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(rows + columns) / (rows * columns)", "2", "wrong-formula", "return"),
     ],
     "eight_by_eight": [
-        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "out-of-bounds-read", "b[i] = sB"),
+        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "wrong-index", "sB[8 * x + i, k]"),
         ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-formula", "C[top"),
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
@@ -73,7 +77,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "            sums[f, 1] += tap * far\n",
          "        for f in range(4):\n            sums[f, 0] += w[f, j] * x[i + 8 * j]\n"
          "            sums[f, 1] += w[f, j] * x[i + 64 + 8 * j]\n", "not-used", "sums[f, 0] +="),
-        ("tap = w[f, j]", "tap = w[j, f]", "wrong-loop-bound", "        for f in"),
+        ("tap = w[f, j]", "tap = w[j, f]", "wrong-index", "tap = w[j, f]"),
         ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-formula", "y[f, i + 64] ="),
         ("y[f, i + 64]", "y[f, i + 1]", "race-write-after-write", "y[f, i + 1]"),
         ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",

@@ -1,0 +1,188 @@
+"""A function with one thing changed, and where in a function a change can be made."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from course_lib.sentences import Sentence, say
+
+Path = tuple[tuple[str, int | None], ...]
+Edit = Callable[[ast.FunctionDef], None]
+LOOPS = (ast.For, ast.While)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A function with one thing changed.
+
+    Attributes:
+        original: the function.
+        edit: makes the change in a copy of it.
+        line: where the change is.
+        code: what the finding is called, if this is the cause.
+        says: what is wrong, as a sentence without its full stop.
+        hint: a question that leads to it.
+        kind: a word for the kind of change, such as "brackets".
+        in_loop: whether it lies in a loop, where a change may come out right by chance.
+    """
+
+    original: ast.FunctionDef
+    edit: Edit
+    line: int
+    code: str
+    says: Sentence | str
+    hint: Sentence | str
+    kind: str
+    in_loop: bool
+
+    @property
+    def tree(self) -> ast.FunctionDef:
+        """The changed function, made when it is asked for: few of all changes are tried."""
+        tree = copy.deepcopy(self.original)
+        self.edit(tree)
+        return tree
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node, and the way to it from the function."""
+
+    node: ast.AST
+    path: Path
+
+
+class Original:
+    """A function as it was written, and the places where it can be changed.
+
+    `given` are the lines that are not the student's own; `numbers` are tried in place of a
+    number. With `is_kernel`, a name is only replaced by one of its sort: an index by an index.
+    """
+
+    def __init__(
+        self,
+        tree: ast.FunctionDef,
+        given: Collection[int] = (),
+        numbers: Sequence[int] = (),
+        is_kernel: bool = False,
+    ) -> None:
+        self.tree = tree
+        self.given = given
+        self.numbers = tuple(dict.fromkeys(numbers))
+        self.is_kernel = is_kernel
+        self.places = [each for each in _places(tree) if not self.is_given(each.node)]
+        self.own_names = {each.arg for each in tree.args.args} | {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+
+    def all(self, *kinds: type) -> Iterator[Place]:
+        """The places with nodes of some kinds, in the order of the text."""
+        return (each for each in self.places if isinstance(each.node, kinds))
+
+    def with_node(
+        self,
+        place: Place,
+        new: ast.expr,
+        code: str,
+        says: Sentence | str,
+        hint: Sentence | str,
+        kind: str,
+        at: Path = (),
+    ) -> Change:
+        """The change of one node into another; `at` leads on from the place to the node."""
+
+        def put(tree: ast.FunctionDef) -> None:
+            replace_node(tree, (*place.path, *at), copy.deepcopy(new))
+
+        return self.with_edit(place, put, code, says, hint, kind)
+
+    def with_edit(
+        self,
+        place: Place,
+        edit: Edit,
+        code: str,
+        says: Sentence | str,
+        hint: Sentence | str,
+        kind: str,
+    ) -> Change:
+        """The change that `edit` makes in a copy of the function, told at the line of a place."""
+        line = getattr(place.node, "lineno", self.tree.lineno)
+        in_loop = any(isinstance(each, (*LOOPS, ast.comprehension)) for each in self.above(place))
+        return Change(self.tree, edit, line, code, says, hint, kind, in_loop)
+
+    def above(self, place: Place) -> Iterator[ast.AST]:
+        """The nodes that a place lies in, from the inside to the outside."""
+        for length in range(len(place.path) - 1, 0, -1):
+            yield node_at(self.tree, place.path[:length])
+
+    def about(self, place: Place) -> tuple[Sentence, Sentence]:
+        """Words for a name or number that should be another one."""
+        parts = (ast.BinOp, ast.Subscript, ast.Compare, ast.Call)
+        around = next((each for each in self.above(place) if isinstance(each, parts)), place.node)
+        leaf = quoted(place.node)
+        says = "another number belongs in the place of {leaf} in {around}"
+        if isinstance(place.node, ast.Name):
+            says = "{leaf} is the wrong one in {around}"
+        hint = say("What should stand where {leaf} stands?", leaf=leaf)
+        return say(says, leaf=leaf, around=quoted(around)), hint
+
+    def is_called(self, place: Place) -> bool:
+        """Is it the name of a function that is called, or of a module?"""
+        last, _ = place.path[-1]
+        return last == "func" or (last == "value" and not self.is_kernel)
+
+    def is_given(self, node: ast.AST) -> bool:
+        return getattr(node, "lineno", 0) in self.given
+
+
+def lies_in(place: Place, other: Place) -> bool:
+    """Does a node lie within another one?"""
+    return len(other.path) < len(place.path) and place.path[: len(other.path)] == other.path
+
+
+def symbol(operator: ast.operator) -> str:
+    return ast.unparse(ast.BinOp(ast.Name("a"), operator, ast.Name("b")))[2:-2]
+
+
+def quoted(node: ast.AST) -> str:
+    return f"`{ast.unparse(node)}`"
+
+
+def node_at(tree: ast.AST, path: Path):  # type: ignore[no-untyped-def]  # any kind of node
+    """The node at the end of a path."""
+    for name, number in path:
+        value = getattr(tree, name)
+        tree = value if number is None else value[number]
+    return tree
+
+
+def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
+    """Replace what lies at the end of a path; the new part has the line of the old one."""
+    old = node_at(tree, path)
+    for node in ast.walk(new):
+        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            setattr(node, name, getattr(node, name, getattr(old, name, 1)))
+    owner = node_at(tree, path[:-1])
+    name, number = path[-1]
+    if number is None:
+        setattr(owner, name, new)
+    else:
+        getattr(owner, name)[number] = new
+
+
+def _places(node: ast.AST, path: Path = ()) -> Iterator[Place]:
+    """All nodes of a function with the ways to them, in the order of the text."""
+    yield Place(node, path)
+    for name, value in ast.iter_fields(node):
+        if name == "decorator_list":
+            continue
+        if isinstance(value, list):
+            for number, each in enumerate(value):
+                if isinstance(each, ast.AST):
+                    yield from _places(each, (*path, (name, number)))
+        elif isinstance(value, ast.AST):
+            yield from _places(value, (*path, (name, None)))

@@ -1,0 +1,90 @@
+"""The one small change with which a task's kernel is right, found by trying.
+
+A task is small enough for that: each change is launched on the inputs that went wrong. So what is
+said of it is true, and none of it is a guess at what the numbers look like.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+from course_lib.diagnosis.change import Change, Original
+from course_lib.diagnosis.one_change import changes
+from course_lib.emulator import Kernel
+from course_lib.exercise import Task
+from course_lib.findings import Finding, finding
+from course_lib.sentences import say
+
+MOST_STEPS = 12_000  # of all launches that are tried: a second or so, and ten times that in a tab
+STEPS_OF_A_LAUNCH = 100  # what it costs to begin one, beside the steps it takes
+BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchange", "surplus")
+# What the emulator met or the numbers show, and the kinds of changes that explain it better.
+KINDS = {
+    "wrong-result": (*BY_ITSELF, "number", "step", "indentation", "branch", "factor"),
+    "out-of-bounds-read": BY_ITSELF,
+    "out-of-bounds-write": BY_ITSELF,
+    "wrong-loop-bound": ("indices",),
+    "accumulator-error": ("number", "indentation"),
+    "incomplete-output": ("number", "indentation"),
+    "wrong-bounds-check": ("number", "comparison"),
+    "race-write-after-read": ("comparison",),
+    "race-read-after-write": ("comparison",),
+}
+Launched = Callable[[Kernel, int], tuple[bool, int]]  # with so many steps: right? steps used
+
+
+def explained_by_a_change(
+    task: Task, kernel: Kernel, found: Finding, launch: Launched
+) -> Finding | None:
+    """The finding with the change that repairs the kernel, if one does.
+
+    `launch` runs a changed kernel with at most so many steps, and says whether it is right and how
+    many steps it took.
+    """
+    change = change_that_repairs(task, kernel, found, launch)
+    if change is None:
+        return None
+    message = say("{seen} Here {says}.", seen=found.message, says=change.says)
+    if found.code == "wrong-result":
+        output = task.parameters[-1]
+        message = say("{array} holds other numbers: {says}.", array=output, says=change.says)
+    return finding(change.code, message, change.line, change.hint, "error")
+
+
+def change_that_repairs(
+    task: Task, kernel: Kernel, found: Finding, launch: Launched
+) -> Change | None:
+    """The first change with which the kernel is right; of what lies outside, only at its line."""
+    kinds = KINDS.get(found.code, ())
+    if not isinstance(kernel.tree, ast.FunctionDef) or not kinds:
+        return None
+    line = found.line if found.code.startswith("out-of-bounds") else None
+    left = MOST_STEPS
+    for change in _changes(task, kernel, kinds):
+        if line and change.line != line:
+            continue
+        right, steps = launch(replace(kernel, tree=change.tree), left)
+        if right:
+            return change
+        left -= STEPS_OF_A_LAUNCH + steps
+        if left <= 0:
+            return None
+    return None
+
+
+def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:
+    """The changes of some kinds to the lines that are the student's own."""
+    ours = {line.strip() for line in task.given.splitlines() if line.strip()}
+    lines = enumerate(kernel.source.splitlines(), kernel.first_line)
+    given = {number for number, line in lines if line.strip() in ours}
+    answer = ast.parse(task.answer)
+    numbers = [
+        node.value
+        for node in ast.walk(answer)
+        if isinstance(node, ast.Constant) and type(node.value) is int
+    ]
+    assert isinstance(kernel.tree, ast.FunctionDef)
+    original = Original(kernel.tree, given, numbers, is_kernel=True)
+    return (change for change in changes(original) if change.kind in kinds)
