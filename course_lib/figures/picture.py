@@ -16,7 +16,7 @@ import html
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -79,9 +79,15 @@ class Picture:
         return self.alt
 
 
-def show(picture: Picture | Figure, alt: str | None = None) -> None:
+class ShowsItself(Protocol):
+    """What a cell shows that ends in it: a picture, or a figure to play with."""
+
+    def _ipython_display_(self) -> None: ...
+
+
+def show(picture: ShowsItself | Figure, alt: str | None = None) -> None:
     """Show a picture where it is not the last line of a cell, or a figure with words of its own."""
-    if not isinstance(picture, Picture):
+    if not hasattr(picture, "_ipython_display_"):
         if not alt:
             raise ValueError("A figure needs words: figures.show(figure, alt='...').")
         picture = Picture(picture, alt)

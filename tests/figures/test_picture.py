@@ -57,6 +57,11 @@ def test_any_figure_can_be_shown_but_not_without_words(shown):
         figures.show(Figure())
 
 
+def test_a_figure_to_play_with_is_shown_in_the_middle_of_a_cell_too(shown):
+    figures.show(figures.explore_banks())
+    assert any("text/html" in data for data, _ in shown)
+
+
 def test_a_picture_is_the_same_whatever_the_notebook_has_set():
     plain = figures.roofline_plot("T4").png()
     wild = {"font.size": 30, "axes.facecolor": "red", "lines.linewidth": 9, "savefig.dpi": 20}
