@@ -34,8 +34,8 @@ def page(notebook: Notebook) -> Notebook:
 
 
 def _is_for_notebooks(cell: Cell) -> bool:
-    """How cells are run, their setup, and a prediction's question: its card has it in it."""
-    if {"how-to-run", "setup", QUESTION} & set(tags(cell)):
+    """The setup, what else a session needs, and a question that its card repeats."""
+    if {"setup", QUESTION} & set(tags(cell)):
         return True
     return cell["cell_type"] == "code" and _needs_a_session(source(cell))
 

@@ -47,7 +47,7 @@ TAGS = GENERATED | {
 # leaves the lesson's code alone, and an unknown tag is refused below.
 COMPARED, IGNORED = "nbval-check-output", "nbval-ignore-output"
 TAGS |= {COMPARED, IGNORED}
-MOST_BEFORE_TYPING = 6  # cells that stand before the first task of a lesson
+MOST_BEFORE_TYPING = 7  # cells that stand before the first task of a lesson
 SETUP_LINES = 4
 LATER = "02"  # from this lesson on a lesson looks back, breaks something and sums up
 LAST_HINT = "Hint 3: the idea"  # hints rise; the last names the idea, never the code

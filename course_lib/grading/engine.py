@@ -24,7 +24,7 @@ from course_lib.grading.batch_notebook import Item, batch_notebook
 from course_lib.grading.class_list import Graded
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.executors import Workplace, run_all
-from course_lib.grading.graded import GRADED
+from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.journal import Journal, key_of
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
 from course_lib.grading.run_folder import RunFolder
@@ -146,7 +146,7 @@ def _check_tasks(
         if name not in tasks:
             raise CannotGrade(
                 f"No notebook in {settings.notebooks} has the exercise {name}; there are "
-                f"{', '.join(tasks)}."
+                f"{', '.join(each for each in tasks if each not in FORMER)}."
             )
         try:
             check_reference(GRADED[name])

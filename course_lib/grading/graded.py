@@ -12,11 +12,8 @@ FORMER: dict[str, str] = {
 
 GRADED: Mapping[str, Exercise] = {
     each.id: each
-    for each in sorted(
-        (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER)),
-        key=lambda each: each.lesson,
-    )
-}  # in the order of the course; an earlier edition's is asked only of those who have answered it
+    for each in (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER))
+}  # today's in the order of the course; then an earlier edition's, asked of those who answered it
 
 
 def why_not_graded(name: str) -> str:

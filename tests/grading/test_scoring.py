@@ -24,6 +24,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import FATAL, earned_points, lost_properties
 from course_lib.findings import CODES, finding
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, Judgement
 from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings, exercise_ids, load_settings
@@ -238,7 +239,7 @@ def test_a_mistake_is_one_sentence_with_file_key_and_mend(
 def test_any_file_is_used_or_refused_in_one_sentence(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            assert settings(Path(folder), text).points.keys() == EXERCISES.keys()
+            assert settings(Path(folder), text).points.keys() == GRADED.keys()
         except CannotGrade as problem:
             assert len(str(problem)) < 600 and "\n" not in str(problem)
 
