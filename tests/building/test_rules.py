@@ -139,7 +139,7 @@ def fill(name, text):
 
 
 def crowd(notebook):
-    notebook["cells"][2:2] = [markdown("Read on.", id=f"read-{n}") for n in range(5)]
+    notebook["cells"][2:2] = [markdown("Read on.", id=f"read-{n}") for n in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def crowd(notebook):
         (fill("launch", "# 02 · Do first"), "the header is the title and one line"),
         (fill("launch", f"{HEADER}\nAnd read."), "the header is the title and one line"),
         (fill("setup", f"import os\n{SETUP}"), "5 lines of setup; 4 are enough"),
-        (crowd, "7 cells stand before the first task"),
+        (crowd, "8 cells stand before the first task"),
         (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
         (lambda notebook: notebook["cells"].remove(by_id(notebook, "teach")), "You can now teach"),
         (lambda notebook: by_id(notebook, "count")["metadata"].clear(), "tagged `count`"),
