@@ -17,7 +17,7 @@ TASK = Task(
         along="elements, in blocks of 4 threads",
         at=tuple(range(1, 21)),
         rows={"blocks": lambda elements: (elements, 4)},
-        shows="One element more than fits, and there is one block more.",
+        shows="One element more than fits, one block more.",
         look="bars",
     ),
     wrong_ideas=(
@@ -66,7 +66,7 @@ def blocks_for(elements, threads):
     """The smallest number of blocks of so many threads that covers all elements."""
     return -(-elements // threads)
 ''',
-    compared="`//` rounds down, also below zero: -10 // 4 is -3, and the second minus makes it 3.",
+    compared="`//` rounds down below zero, too: -10 // 4 is -3.",
     meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
     "and the guard sends the surplus away.",
 )

@@ -21,7 +21,7 @@ TASK = Task(
             "1,000 GB/s": lambda latency: (latency, 1000),
             "4,000 GB/s": lambda latency: (latency, 4000),
         },
-        shows="A memory that is faster, or further away, needs more requests at the same time.",
+        shows="Faster, or further away: more requests at the same time.",
         unit="bytes",
     ),
     wrong_ideas=(
@@ -83,7 +83,7 @@ def bytes_in_flight(latency_ns, gb_per_s):
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second
 ''',
-    compared="In SI units, seconds and bytes per second: the powers of ten cancel.",
+    compared="In SI units: the powers of ten cancel.",
     par=1,
     meaning="Latency times bandwidth, known as **Little's law**. Whoever wants all of the "
     "bandwidth has to have so many bytes on the way, all the time.",

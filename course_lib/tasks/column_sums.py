@@ -51,8 +51,7 @@ def column_sums(A, y):
             even += A[A.shape[0] - 1, column]
         y[column] = even + odd
 ''',
-    compared="Two sums that do not wait for each other: while one addition is under way, the "
-    "next can start.",
+    compared="Two sums that do not wait for each other.",
     par=6,
     meaning="Each thread walks **down**, a whole row apart from step to step. What counts is what "
     "the 32 lanes ask for at the same moment, and that is one stretch of a row.",

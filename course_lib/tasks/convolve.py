@@ -84,8 +84,7 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
-    compared="The block steps over the tile in both directions, 16 at a time, so nothing is "
-    "divided; fewer threads have work in the last steps.",
+    compared="The block steps over the tile 16 at a time, so nothing is divided.",
     par=14,
     meaning="Nobody told you how. A block loads 400 numbers of A; without shared memory it would "
     "load 6,400.",

@@ -51,8 +51,7 @@ def double_matrix(A, out):
     if row < rows and column < columns:
         out[row, column] = 2 * A[row, column]
 ''',
-    compared="The same kernel with the names that the matrix has for its axes: nobody has to "
-    "remember that y is the row.",
+    compared="Named by its axes: nobody has to remember that y is the row.",
     par=3,
     meaning="x is the column and y the row: whoever keeps that apart has avoided the most common "
     "mistake in CUDA.",

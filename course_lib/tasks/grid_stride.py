@@ -46,8 +46,7 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    compared="As a `while` loop, each step is visible: begin at the own number, go on by the "
-    "threads of the grid.",
+    compared="As a `while` loop, each step is visible.",
     par=1,
     meaning="This is a **grid-stride loop**. The same kernel is right for any number of threads, "
     "so now you can choose how many work, and see what that does.",

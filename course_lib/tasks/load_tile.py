@@ -79,7 +79,7 @@ def load_tile(tile, M, top, left):
     inside = row < M.shape[0] and column < M.shape[1]
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
 ''',
-    compared="One store, whose value is chosen: nobody can forget one of the two branches.",
+    compared="One store, whose value is chosen.",
     par=5,
     meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
     "barrier is the caller's business.",

@@ -48,8 +48,7 @@ def matmul_coalesced(A, B, C):
             total += A[row, k] * B[k, column]
         C[row, column] = total
 ''',
-    compared="As a warp sees it: number the threads of a block, and 16 consecutive ones share a "
-    "row. It works in a block of any form.",
+    compared="As a warp sees it: 16 consecutive threads share a row. It works in any block.",
     par=6,
     meaning="The same sums, the same requests, and far fewer sectors. You have climbed a rung.",
     replaced_by="matmul_column_major",

@@ -39,7 +39,7 @@ def mirror_rows(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, A.shape[1] - 1 - column] = A[row, column]
 ''',
-    compared="Here the loads run forwards and the stores backwards. The sectors are the same.",
+    compared="Loads forwards, stores backwards: the sectors are the same.",
     par=3,
     meaning="The lanes read from right to left, and still share their sectors: the order within a "
     "request costs nothing.",

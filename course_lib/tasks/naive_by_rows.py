@@ -50,7 +50,7 @@ def naive_by_rows(A, B, C):
         total += A[row, k] * B[k, column]
     C[row, column] = total
 ''',
-    compared="The surplus threads leave at once. Note that `and` has become `or`.",
+    compared="The surplus threads leave: `and` becomes `or`.",
     par=6,
     meaning="This is the first rung of the ladder. M · N threads, none of which waits for another, "
     "and 2 · M · N · K FLOP in all.",

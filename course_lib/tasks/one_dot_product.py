@@ -48,8 +48,7 @@ def one_dot_product(A, B, C):
         k += 1
     C[0, 0] = total
 ''',
-    compared="The same sum as a `while` loop, which ends where B does: K is a size of both "
-    "matrices.",
+    compared="As a `while` loop, which ends where B does.",
     par=2,
     meaning="`total` belongs to the thread and stays in a register. It begins as `float32(0)`, "
     "because a plain `0.0` is a float64 in Numba, and then the whole sum is.",

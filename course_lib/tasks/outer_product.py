@@ -47,8 +47,7 @@ def outer_product(a, b, C):
         for column in range(left, C.shape[1], across):
             C[row, column] = a[row] * b[column]
 ''',
-    compared="The grid-stride loop of lesson 01, once for each axis: no guard, and right for a "
-    "grid of any size.",
+    compared="Lesson 01's loop, once for each axis: right for any grid.",
     par=3,
     meaning="You have multiplied your first matrices: `a` is M × 1, `b` is 1 × N, and every "
     "element of `C` is one product. With K numbers in each row it becomes a sum of K products.",

@@ -58,8 +58,7 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="Two buffers take turns, so nobody overwrites what is still being read: half of the "
-    "barriers, for twice the memory.",
+    compared="Two buffers: half of the barriers, for twice the memory.",
     par=2,
     meaning="The first barrier says: complete before anyone reads. The second says: read by all "
     "before anyone overwrites.",

@@ -47,7 +47,7 @@ def repair_copy(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column]
 ''',
-    compared="`cuda.grid(2)` has the fast direction first, so the column comes first as well.",
+    compared="`cuda.grid(2)` has the fast direction first, too.",
     par=2,
     meaning="Every thread still copies one element. Only *which* thread copies *which* has "
     "changed, so that a warp asks for whole sectors.",

@@ -83,8 +83,7 @@ def requested_bytes(M, N, K):
     """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
     return 4 * (M * K * N + K * N * M)
 ''',
-    compared="Counted from the data instead of the threads: each number of A is asked for N "
-    "times, each one of B M times.",
+    compared="Counted from the data: each number of A is asked for N times.",
     par=1,
     meaning="8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per byte loaded**, "
     "whatever the sizes. It counts loads only; the one store of each thread comes on top.",

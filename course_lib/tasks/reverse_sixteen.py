@@ -48,8 +48,7 @@ def reverse_sixteen(x, y):
     cuda.syncthreads()
     y[i] = buffer[i]
 ''',
-    compared="Turned round on the way in instead of on the way out. The barrier is needed all "
-    "the same.",
+    compared="Turned round on the way in. The barrier is needed all the same.",
     par=3,
     meaning="A thread has used a number that another one loaded. That is all that tiling is; the "
     "barrier is its price.",

@@ -115,7 +115,7 @@ def roof(flop_per_byte, gb_per_s, peak):
         return flop_per_byte * gb_per_s
     return peak
 ''',
-    compared="Told from the ridge: left of it DRAM decides, right of it the arithmetic units.",
+    compared="Left of the ridge DRAM decides, right of it the arithmetic.",
     par=1,
     meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
     "FLOP per byte; left of it DRAM is the lower one.",

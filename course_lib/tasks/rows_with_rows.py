@@ -57,8 +57,7 @@ def rows_with_rows(A, B, C):
             total += a[k] * b[k]
         C[row, column] = total
 ''',
-    compared="`A[row]` is a **view** of a row: nothing is copied, and the loop reads like a dot "
-    "product of two vectors.",
+    compared="`A[row]` is a **view**: nothing is copied.",
     par=6,
     meaning="A matrix product, from memory. (Its lanes walk down a column of B; you know what "
     "that costs.)",

@@ -131,8 +131,7 @@ def running_totals(x, y, totals):
             total += x[start + k] * y[start + k]
         totals[start // 4] = total
 ''',
-    compared="k counts within its chunk, and the chunk's start is added: tiles will be counted "
-    "in this way.",
+    compared="k counts within its chunk, as tiles will be counted.",
     par=3,
     meaning="A sum may stop anywhere and go on later, as long as somebody keeps the total.",
 )

@@ -127,7 +127,7 @@ def share_of_peak(passes, starts):
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, passes)
 ''',
-    compared="In clocks for one multiply-add: whatever takes longest decides.",
+    compared="Whatever takes longest decides.",
     par=1,
     meaning="A **ceiling**: what one resource allows if all others are free. Every resource has "
     "its own, and the lowest counts.",

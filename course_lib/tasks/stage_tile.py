@@ -54,8 +54,7 @@ def stage_tile(A, tile):
     row = 2 * cuda.threadIdx.y + cuda.threadIdx.x // 8
     tile[row, column] = A[row, 8 + column]
 ''',
-    compared="The same places without a number for each thread: half a row of 16 threads is a "
-    "row of the tile.",
+    compared="Half a row of 16 threads is a row of the tile.",
     par=3,
     meaning="Number the threads, then share out the elements: so any block can stage any tile, in "
     "whole sectors.",

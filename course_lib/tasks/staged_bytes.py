@@ -121,8 +121,7 @@ def staged_bytes(M, N, K, BM, BN, BK):
     B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
-    compared="Counted from the data: each number of A is loaded once for every column of blocks, "
-    "each one of B once for every row of blocks.",
+    compared="Counted from the data, not from the blocks.",
     par=2,
     meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
 )

@@ -49,8 +49,7 @@ def strided_sums(x, y):
         k += 64
     y[cuda.grid(1)] = total
 ''',
-    compared="The sum walks by 64, which is right because the launch is given; `gridsize` is "
-    "right for any.",
+    compared="A step of 64 fits this launch; `gridsize` fits any.",
     par=5,
     meaning="In each turn of the loop, 32 threads read 32 neighbours. Keep that in mind.",
 )

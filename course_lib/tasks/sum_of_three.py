@@ -73,8 +73,7 @@ def sum_of_three(x, y):
     if i < x.shape[0]:
         y[i] = part[t] + part[t + 1] + part[t + 2]
 ''',
-    compared="The threads walk over the 130 places together. The halo is no special case, and "
-    "could have any width.",
+    compared="The threads walk over all 130 places; no halo apart.",
     par=8,
     meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
     "side. Without shared memory it would load 384.",

@@ -65,8 +65,7 @@ def transposed_product(A, B, C):
             total += A[k, row] * B[k, column]
         C[row, column] = total
 ''',
-    compared="As a `range`: shorter. Whether the machine sees a difference is a question of this "
-    "lesson.",
+    compared="As a `range`: shorter. Is it as fast?",
     par=8,
     meaning="A column of A is read down, one number for a whole warp: as cheap as in lesson 03.",
 )

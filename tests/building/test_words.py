@@ -66,6 +66,12 @@ def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
         assert (each.cells <= cells, each.questions <= questions) == (True, True), each
 
 
+def test_lessons_00_to_05_show_at_most_what_they_may_all_told(counts):
+    early = [each for each in counts.values() if each.lesson <= "05b"]
+    assert sum(each.cells for each in early) <= 6_500
+    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_500
+
+
 def test_every_lesson_is_counted(counts):
     assert list(counts) == [each.number for each in LESSONS]
     assert all(each.cells > 0 and each.code_lines > 0 for each in counts.values())
