@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.source import Source, indices_of, part_of
+from course_lib.emulator.python_operators import BINARY
 from course_lib.findings import Finding
 from course_lib.sentences import Line, say
 
 AXES = {"x": 0, "y": 1, "z": 2}
-OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
+OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)  # of whole numbers
 
 
 def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Finding:
@@ -94,13 +88,13 @@ def _worked_out(
         case ast.Name(name):
             behind = _value_of(source, name)
             return None if behind is None else _worked_out(source, behind, thread, block, depth - 1)
-        case ast.BinOp(left, sign, right) if type(sign) in OPERATIONS:
+        case ast.BinOp(left, sign, right) if isinstance(sign, OPERATIONS):
             one = _worked_out(source, left, thread, block, depth - 1)
             other = _worked_out(source, right, thread, block, depth - 1)
             if one is None or other is None:
                 return None
             try:
-                return OPERATIONS[type(sign)](one, other)
+                return BINARY[type(sign)](one, other)
             except ZeroDivisionError:
                 return None
     return None

@@ -12,35 +12,14 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
 from course_lib.emulator.names import Reference
+from course_lib.emulator.python_operators import BINARY, COMPARE
 from course_lib.sentences import say
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Not: operator.not_,
     ast.Invert: operator.invert,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.int": int,
@@ -125,9 +104,9 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
             return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
         case ast.BinOp(left=left, op=op, right=right):
             return _binary(op, evaluate_constant(left, names), evaluate_constant(right, names))
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARE:
             values = evaluate_constant(left, names), evaluate_constant(right, names)
-            return _apply(_COMPARE[type(op)], *map(_number, values))
+            return _apply(COMPARE[type(op)], *map(_number, values))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             chosen = body if _number(evaluate_constant(test, names)) else orelse
             return evaluate_constant(chosen, names)
@@ -153,7 +132,7 @@ def _literal(value: Any) -> Any:
 
 def _binary(op: ast.operator, left: Any, right: Any) -> Any:
     left, right = _number(left), _number(right)
-    if type(op) not in _BINARY:
+    if type(op) not in BINARY:
         raise NotConstant("this operator is not worked out in a constant")
     integers = isinstance(left, int) and isinstance(right, int)
     if isinstance(op, ast.LShift) and integers and right > MAX_INTEGER_BITS:
@@ -161,7 +140,7 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(op, ast.Pow) and integers:
         if right > 0 and left.bit_length() * right > MAX_INTEGER_BITS:
             raise NotConstant("the number is too large")
-    return _apply(_BINARY[type(op)], left, right)
+    return _apply(BINARY[type(op)], left, right)
 
 
 def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS
+from course_lib.emulator.python_operators import BINARY, COMPARE
 from course_lib.sentences import say
 
 MAX_ITEMS = 10_000  # of a sequence, counting what lies in it, too
@@ -133,38 +134,16 @@ _INSIDE = {list: "A list inside another sequence", set: "A set inside a sequence
 
 # --- operators ------------------------------------------------------------------------------
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
     """`left op right`, as Python has it."""
-    if type(op) not in _BINARY:
+    if type(op) not in BINARY:
         raise Stop("unsupported", "This operator is not known here.")
     if isinstance(left, set) or isinstance(right, set):
         raise Stop("unsupported", "Operators of sets are not known here.")
@@ -174,7 +153,7 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
         _refuse_long(op, left, right)
     else:
         _refuse_strangers(left, right)
-    return checked(_BINARY[type(op)](left, right))
+    return checked(BINARY[type(op)](left, right))
 
 
 def _refuse_explosion(op: ast.operator, left: Any, right: Any) -> None:
@@ -249,7 +228,7 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
         if isinstance(left, set) or isinstance(right, set):
             raise Stop("unsupported", "Which set holds the other is not looked at here.")
         _refuse_strangers(left, right)
-    return bool(_COMPARE[type(op)](left, right))
+    return bool(COMPARE[type(op)](left, right))
 
 
 def _contains(items: Any, item: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.python_operators import BINARY
 from course_lib.tab.fields import Refused
 
 LONGEST_LINE = 2000  # characters
@@ -28,15 +29,7 @@ TYPES: Mapping[str, np.dtype] = {
         *("uint8", "uint16", "uint32", "uint64", "bool"),
     )
 } | {"float": np.dtype("float64"), "int": np.dtype("int64"), "bool_": np.dtype("bool")}
-_OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
+_OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 Value = Any  # a number, a tuple of numbers, a type, a generator of random numbers, or an array
 
 
@@ -86,7 +79,7 @@ class _Line:
                 return tuple(self.value(each) for each in items)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return operator.neg(self._number_or_array(operand))
-            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
+            case ast.BinOp(left=left, op=sign, right=right) if isinstance(sign, _OPERATIONS):
                 return self._arithmetic(left, sign, right)
             case ast.Attribute(attr="T", value=owner) if not _path(node):
                 return self._array(owner).T
@@ -128,7 +121,7 @@ class _Line:
             raise Refused(f"A power above {LARGEST_POWER} is not worked out here.")
         shapes = np.shape(first), np.shape(second)
         _check_size(np.broadcast_shapes(*shapes))
-        return self._bounded(_OPERATIONS[type(sign)](first, second))
+        return self._bounded(BINARY[type(sign)](first, second))
 
     def _bounded(self, value: Value) -> Value:
         if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
