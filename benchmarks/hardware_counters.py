@@ -13,8 +13,6 @@ change what the source asks for. Without a GPU the emulator's side is printed al
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import shutil
 import subprocess
 import sys
@@ -31,34 +29,10 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 from emulator_kernels import CASES, Case, square_matrix, squares_of, transposed  # noqa: E402
 
 from course_lib.emulator import Profile, emulate  # noqa: E402
+from course_lib.ncu import METRICS, NoCounters, parse_ncu  # noqa: E402
 
 SIDE = 32
 SECONDS_EACH = 300
-
-# The emulator's counter: the metrics of Nsight Compute that add up to it, each with a factor.
-METRICS: dict[str, dict[str, int]] = {
-    "global_load_requests": {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1},
-    "global_load_sectors": {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1},
-    "global_store_requests": {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": 1},
-    "global_store_sectors": {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": 1},
-    "shared_load_wavefronts": {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 1},
-    "shared_load_bank_conflicts": {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 1},
-    "shared_store_wavefronts": {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": 1},
-    "shared_store_bank_conflicts": {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 1},
-    "flops": {
-        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 2,
-        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 2,
-    },
-    "float64_flops": {
-        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum": 1,
-        "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 2,
-    },
-}
 
 
 def transpose_rows_to_columns(A, B):
@@ -112,10 +86,6 @@ class Comparison:
         return f"x {self.hardware / self.emulator:.3f}" if self.emulator else "differs"
 
 
-class NoCounters(Exception):
-    """The hardware's counters could not be read; the message says why, in one sentence."""
-
-
 def launch_on_gpu(name: str, size: int) -> None:
     """Launch one kernel once on the GPU and see that its result is right."""
     case = ALL_CASES[name]
@@ -156,18 +126,6 @@ def read_hardware(name: str, size: int) -> dict[str, float]:
     if done.returncode or not metrics:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["nothing was printed"]
         raise NoCounters(f"ncu could not profile {name}: {last[0]}")
-    return metrics
-
-
-def parse_ncu(text: str, kernel: str) -> dict[str, float]:
-    """The metrics of the launches of `kernel` in ncu's CSV output, added up."""
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
-    metrics: dict[str, float] = {}
-    for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
-        if kernel in row["Kernel Name"]:
-            value = float(row["Metric Value"].replace(",", ""))
-            metrics[row["Metric Name"]] = metrics.get(row["Metric Name"], 0.0) + value
     return metrics
 
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import json
+import math
 import shutil
 import subprocess
 import sys
@@ -146,12 +148,25 @@ def show(found: dict[str, dict[str, float]], metrics: dict[str, str]) -> None:
         print(f"| {name} | {ms:.3f} | {clock:.0f} | {moved:.2f} | {cells} |")
 
 
+def shares(found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """How full each part of the GPU was, by contestant: 1 is full. Parts it lacks are left out."""
+    return {
+        name: {
+            part: round(values[metric] / 100, 3)
+            for part, metric in SHARES.items()
+            if not math.isnan(values.get(metric, math.nan))
+        }
+        for name, values in found.items()
+    }
+
+
 def main() -> int:
     """Profile the chosen contestants; 1 if the hardware could not be read."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of names; everyone without any")
     parser.add_argument("--size", type=int, default=4096, help="edge of the matrices (4096)")
     parser.add_argument("--metrics", default="", help="more of ncu's metrics, with commas between")
+    parser.add_argument("--json", type=Path, help="write the shares there, too, for `bench --ncu`")
     parser.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)  # under ncu
     options = parser.parse_args()
     if options.launch:
@@ -165,7 +180,10 @@ def main() -> int:
     except NoCounters as problem:
         print(problem)
         return 1
-    show(by_contestant(text), metrics)
+    found = by_contestant(text)
+    show(found, metrics)
+    if options.json:
+        options.json.write_text(json.dumps(shares(found)), encoding="utf-8")
     return 0
 
 

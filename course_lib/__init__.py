@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from course_lib.findings import Finding
     from course_lib.helping import show_answer, yours_or_ours
     from course_lib.machine_code import compile_report
+    from course_lib.ncu import ncu_report
     from course_lib.predictions import predict
     from course_lib.runtime import emulate, last_profile, on_gpu, start
     from course_lib.two_copies import two_copies
@@ -28,6 +29,7 @@ __all__ = [
     "examine",
     "examine_source",
     "last_profile",
+    "ncu_report",
     "on_gpu",
     "predict",
     "show_answer",
@@ -44,6 +46,7 @@ _HOME = {
     "examine": "checking",
     "examine_source": "checking",
     "last_profile": "runtime",
+    "ncu_report": "ncu",
     "on_gpu": "runtime",
     "predict": "predictions",
     "show_answer": "helping",

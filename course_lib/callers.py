@@ -38,6 +38,9 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
         return answer
     if exercise.caller:
         names = names_around(HEAD + exercise.caller)
+        names |= {
+            name: answer.namespace[name] for name in exercise.uses if name in answer.namespace
+        }
         names[exercise.id] = answer
         caller: Kernel = names[CALLER]
         return caller
@@ -46,16 +49,41 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
     return replace(answer, namespace=ChainMap(moved, answer.namespace)) if moved else answer
 
 
+def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
+    """A finding whose line is one of an earlier task's function: it is told where that is called.
+
+    Of several calls the last, as the reader of the answer comes to it last.
+    """
+    if found.line is None or found.line < Line.FIRST_AROUND:
+        return found
+    for name in task.uses:
+        tree = getattr(launched.namespace.get(name), "tree", None)
+        if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
+            continue
+        calls = [
+            node.lineno
+            for node in ast.walk(answer.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == name
+        ]
+        if calls:
+            return replace(found, line=max(calls))
+    return found
+
+
 def within_answer(answer: Kernel, found: Finding) -> Finding:
-    """A finding with a line of the device function: what its caller meets was stored there."""
+    """A finding with a line of the device function: it stored or returned what its caller met."""
     if found.line is not None and found.line < Line.FIRST_AROUND:
         return found
-    stores = (
+    nodes = list(ast.walk(answer.tree))
+    stores = [
         node.lineno
-        for node in ast.walk(answer.tree)
+        for node in nodes
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    )
-    return replace(found, line=min(stores, default=answer.tree.lineno))
+    ]
+    returns = [node.lineno for node in nodes if isinstance(node, ast.Return)]
+    return replace(found, line=min(stores or returns, default=answer.tree.lineno))
 
 
 def _elsewhere(function: Kernel) -> Kernel:

@@ -3,8 +3,9 @@
 A kernel's hot loop multiplies with one kind of instruction: FFMA on the FP32 lanes, or HMMA on the
 tensor cores. All that it needs besides is counted for each of these, and held against what an SM
 does in a clock. Instructions are those of the compiled hot loop (machine_code); how many passes
-through shared memory they need, comes from an emulated run. Arithmetic only: nothing is measured
-here, except where a constant says so.
+through shared memory they need, comes from an emulated run. Loads and stores share these passes:
+`register_1d` asks for 0.66 in a multiply-add, 0.03 of them stores. Arithmetic only: nothing is
+measured here, except where a constant says so.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from course_lib.machine_code import CompileReport, InstructionMix
 
 NO_L2 = "L2: no bandwidth is in the data sheet, so it is left out."
+# They take less than a pass for 128 bytes: what Nsight Compute saw on an H200 (docs/bench.md, "What
+# the tensor cores wait for") leaves a quarter to a half of one. NVIDIA does not say how much it is.
+NO_COPIES = "Shared memory: what asynchronous copies take to write their tiles is left out."
+WARPS_OF_A_GROUP = 4  # wgmma is an instruction of four warps together
 SUBCORES = SCHEDULERS_PER_SM  # each scheduler has a tensor core of its own
 
 # Clocks for which one warp's instruction keeps a tensor core busy, where that is longer than the
@@ -140,6 +145,13 @@ def multiplier(mix: InstructionMix, row: Device) -> Multiplier | None:
         return Multiplier("FFMA", mix.ffma, 2 * WARP_SIZE, lanes, "FP32", row.fp32_gflops)
     for opcode in mix.opcodes:
         shape = re.match(r"HMMA\.(16)(8)(16|8|4)\.", opcode)  # m, n and k of an mma
+        if group := re.match(r"HGMMA\.64x(\d+)x16\.", opcode):
+            # Each of the four warps of a group issues it, and does a quarter of its work.
+            n = int(group[1])
+            flops = 2 * 64 * n * 16 // WARPS_OF_A_GROUP
+            per_clock = tensor_flops_per_clock(row, "FP16") / flops
+            name, gflops = f"HGMMA.64x{n}x16", _tensor_gflops(row, "FP16")
+            return Multiplier(name, mix.hmma, flops, per_clock, "FP16", gflops)
         if shape:
             m, n, k = map(int, shape.groups())
             peak = "TF32" if "TF32" in opcode else "FP16"
@@ -218,13 +230,18 @@ def ceiling(
 
 
 def wgmma_ceiling(
-    kernel: str, gpu: str | Device, columns: int, dram_intensity: float, itemsize: int = 2
+    kernel: str,
+    gpu: str | Device,
+    columns: int,
+    dram_intensity: float,
+    itemsize: int = 2,
+    report: CompileReport | None = None,
 ) -> Ceiling:
     """The same for a kernel whose warpgroups multiply 64 x 16 by 16 x `columns` with wgmma.
 
     The emulator has no wgmma, but the instruction says itself what it asks of shared memory: both
-    operands, whole, each time. Issue slots are left out: one instruction multiplies for a
-    hundred clocks.
+    operands, whole, each time. Without a report on its machine code issue slots are left out; one
+    instruction multiplies for a hundred clocks.
     """
     row = device(gpu)
     rows, depth = 64, 16
@@ -234,9 +251,14 @@ def wgmma_ceiling(
     reason = f"{passes:g} wavefronts for a wgmma that multiplies for {clocks:g} clocks."
     gflops = _tensor_gflops(row, "FP16")
     dram = _dram_share(dram_intensity, "given", row, gflops)
-    bounds = sorted((Bound("shared memory", share, reason), dram), key=lambda each: each.share)
-    left_out = (NO_L2, "Issue slots: a wgmma takes one, and multiplies for many clocks.")
-    return Ceiling(kernel, row.product, gflops, tuple(bounds), left_out, "FP16")
+    bounds, left_out = [Bound("shared memory", share, reason), dram], [NO_L2, NO_COPIES]
+    unit = multiplier(report.mix, row) if report and report.mix else None
+    if report and report.mix and unit:
+        bounds.append(_issue_bound(report.mix, unit))
+    else:
+        left_out.append("Issue slots: a wgmma takes one, and multiplies for many clocks.")
+    bounds.sort(key=lambda each: each.share)
+    return Ceiling(kernel, row.product, gflops, tuple(bounds), tuple(left_out), "FP16")
 
 
 def _dram_bound(
@@ -277,10 +299,12 @@ def _sm_bounds(
         return [f"Shared memory, L1 and issue slots: {report.note}"]
     if unit is None:
         return ["Shared memory, L1 and issue slots: the hot loop holds no FFMA and no HMMA."]
-    found = [_issue_bound(mix, unit), _l1_bound(profile, mix, unit, row)]
+    found: list[Bound | str] = [_issue_bound(mix, unit), _l1_bound(profile, mix, unit, row)]
     if unit.name == "FFMA":
-        return [*found, _shared_bound(profile, mix, unit, row)]
-    return [*found, _tensor_shared_bound(profile, unit, row), _tensor_bound(unit, row)]
+        found.append(_shared_bound(profile, mix, unit, row))
+    else:
+        found += [_tensor_shared_bound(profile, mix, unit, row), _tensor_bound(unit, row)]
+    return [*found, NO_COPIES] if mix.ldgsts else found
 
 
 def _tensor_bound(unit: Multiplier, row: Device) -> Bound | str:
@@ -296,17 +320,35 @@ def _tensor_bound(unit: Multiplier, row: Device) -> Bound | str:
     return Bound("tensor cores", min(1.0, needed / busy), reason)
 
 
-def _tensor_shared_bound(profile: Profile, unit: Multiplier, row: Device) -> Bound | str:
-    """All shared-memory loads of the launch, ldmatrix among them; their passes are counted."""
+def _tensor_shared_bound(
+    profile: Profile, mix: InstructionMix, unit: Multiplier, row: Device
+) -> Bound | str:
+    """All shared-memory loads of the launch, ldmatrix among them, and the hot loop's stores."""
     if not profile.shared_load_requests:
         return "Shared memory: the launch does not load from it."
-    passes = profile.shared_load_wavefronts / (profile.flops / unit.flops)
+    stores = _store_wavefronts(profile, mix) / unit.count
+    passes = profile.shared_load_wavefronts / (profile.flops / unit.flops) + stores
     share = _wavefronts_per_clock(row) / (unit.per_clock * passes)
     reason = (
-        f"{passes:.3g} wavefronts per {unit.name}; an SM moves {_wavefronts_per_clock(row):g} "
-        f"a clock and starts {unit.per_clock:g} {unit.name}."
+        f"{passes:.3g} wavefronts per {unit.name}{_of_stores(stores)}; an SM moves "
+        f"{_wavefronts_per_clock(row):g} a clock and starts {unit.per_clock:g} {unit.name}."
     )
     return Bound("shared memory", min(1.0, share), reason)
+
+
+def _store_wavefronts(profile: Profile, mix: InstructionMix) -> float:
+    """What a warp's shared-memory stores take in a trip through the hot loop.
+
+    As many for each as the emulated run counts on average. Where the copies are asynchronous, its
+    stores are theirs, which are left out.
+    """
+    if not mix.sts or mix.ldgsts or not profile.shared_store_requests:
+        return 0.0
+    return mix.sts * profile.shared_store_wavefronts / profile.shared_store_requests
+
+
+def _of_stores(stores: float) -> str:
+    return f", {stores:.2g} of them for stores" if stores else ""
 
 
 def _wavefronts_per_clock(row: Device) -> float:
@@ -326,7 +368,7 @@ def _issue_bound(mix: InstructionMix, unit: Multiplier) -> Bound:
 def _shared_bound(
     profile: Profile, mix: InstructionMix, unit: Multiplier, row: Device
 ) -> Bound | str:
-    """Shared-memory loads of the hot loop times the wavefronts that each needs.
+    """Shared-memory loads and stores of the hot loop times the wavefronts that each needs.
 
     A lane's 8 or 16 bytes take 2 or 4 phases; half as many where neighbouring lanes ask for the
     same bytes (measured on an H200: a broadcast of 16 bytes takes 2). Where the compiler merged
@@ -344,13 +386,16 @@ def _shared_bound(
         phases = max(1.0, bits / 32)
         least += count * conflicts * min(phases, max(1.0, phases / 2, phases_seen))
         most += count * conflicts * phases
+    stores = _store_wavefronts(profile, mix)
+    least, most = least + stores, most + stores
     scale = _wavefronts_per_clock(row) / unit.per_clock * unit.count
     dearer = "no bank conflicts"
     if conflicts > 1:
         dearer = f"bank conflicts take {conflicts:.3g} times the passes"
     reason = (
-        f"{least / mix.ffma:.3g} wavefronts per FFMA (LDS {_widths(mix.lds)} for {mix.ffma} FFMA; "
-        f"{dearer}); an SM moves {_wavefronts_per_clock(row):g} a clock."
+        f"{least / mix.ffma:.3g} wavefronts per FFMA{_of_stores(stores / mix.ffma)} "
+        f"(LDS {_widths(mix.lds)} for {mix.ffma} FFMA; {dearer}); "
+        f"an SM moves {_wavefronts_per_clock(row):g} a clock."
     )
     cautious = min(1.0, scale / most)
     share = min(1.0, scale / least)

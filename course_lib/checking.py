@@ -121,6 +121,9 @@ class Judge:
 
 def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
     answer = _answer_of_object(kernel)
+    if answer.run_native and isinstance(exercise, Task) and exercise.asynchronous:
+        if not runtime.can_copy_asynchronously():  # a T4, say: the emulator alone judges
+            answer = Answer(answer.kernel)
     _refuse_decorators(exercise, answer.kernel, is_object=True)
     _refuse_given(exercise, answer.kernel)
     return _examined(exercise, answer, block, seed)
@@ -132,11 +135,14 @@ def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) 
 
 def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Report:
     kernel = callers.as_launched(exercise, answer.kernel)
-    if not isinstance(exercise, Task) or not exercise.caller:
+    if not isinstance(exercise, Task):
         return examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
-    report = examine_kernel(exercise, Answer(kernel), block, seed)
-    found = tuple(callers.within_answer(answer.kernel, each) for each in report.findings)
-    return replace(report, findings=found)
+    judged = Answer(kernel) if exercise.caller else replace(answer, kernel=kernel)
+    report = examine_kernel(exercise, judged, block, seed)
+    found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in report.findings]
+    if exercise.caller:
+        found = [callers.within_answer(answer.kernel, each) for each in found]
+    return replace(report, findings=tuple(found))
 
 
 def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
@@ -209,7 +215,9 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
     if not isinstance(exercise, Task) or not isinstance(function.tree, ast.FunctionDef):
         return
     given = next(
-        each for each in ast.parse(exercise.given).body if isinstance(each, ast.FunctionDef)
+        each
+        for each in ast.parse(exercise.given).body
+        if isinstance(each, ast.FunctionDef) and each.name == exercise.id
     )
     if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
         said = say(

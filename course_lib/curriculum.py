@@ -84,7 +84,8 @@ class Rung:
         name: the name of its kernel.
         lesson: the number of the lesson that climbs it.
         why: one sentence: why it is faster than the rung below, or where the climb starts.
-        binds: what limits it: counted in compiled code or modelled (FACTS §4.5), not measured.
+        binds: what limits it: counted in compiled code or modelled (FACTS §4.5); of `warp_tiled`
+            what a profiler saw on an H200 (docs/shared_memory_measured.md).
         published_gflops: a published measurement (PUBLISHED_ON, PUBLISHED_BY), never one of ours.
     """
 
@@ -221,16 +222,38 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         rung="register_2d",
     ),
     Lesson(
+        number="08b",
+        slug="profile_it_yourself",
+        title="Profile it yourself",
+        minutes=30,
+        goals=(
+            "Read Nsight Compute's report of your own kernel, and say which counter shows a fault",
+            "Say where a GPU's counter may differ from a count of the source, and why",
+            "Work out a hit rate, and say what it does not tell",
+        ),
+    ),
+    Lesson(
         number="09",
         slug="wide_loads_and_warp_tiles",
-        title="Wide loads, warp-shaped tiles, and copies in the background",
-        minutes=55,
+        title="Wide loads and warp-shaped tiles",
+        minutes=50,
         goals=(
-            "Count what a 16-byte load saves, and the passes that it still needs",
-            "Derive from passes per multiply-add why a thread owns 8 x 16 outputs",
-            "Hide the loading of tiles behind arithmetic, and wait for it where one must",
+            "Load and store 16 bytes with one instruction, and say what that saves",
+            "Turn a tile on its way without a bank conflict",
+            "Lay out a warp's lanes so that its loads take half the passes",
         ),
         rung="warp_tiled",
+    ),
+    Lesson(
+        number="09b",
+        slug="copies_in_the_background",
+        title="Copies in the background",
+        minutes=45,
+        goals=(
+            "Turn a kernel with one buffer into one with two, and prove its one barrier",
+            "Hand copies over to the hardware, and wait for them where one must",
+            "Say from a profile what a kernel waits for",
+        ),
     ),
     Lesson(
         number="10",
@@ -238,30 +261,52 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         title="Tensor cores: one instruction, one small product",
         minutes=60,
         goals=(
-            "Find the roof of a number format, and the intensity that it asks for",
-            "Build a warp's product from ldmatrix and mma, lane by lane",
+            "Write a warp's product with mma and ldmatrix, lane by lane",
+            "Lay out a tile so that neither copies nor fragments conflict",
             "Choose a format by its measured error, and name what binds next",
+        ),
+    ),
+    Lesson(
+        number="10b",
+        slug="hopper",
+        title="Hopper: copies and products by themselves",
+        minutes=45,
+        goals=(
+            "Describe a tile to wgmma, and say what the warps are spared",
+            "Work out how many stages keep tensor cores busy, with a producer and its consumers",
+            "Predict which ingredient of a fast kernel gains, and say why from a profile",
         ),
     ),
     Lesson(
         number="11",
         slug="flash_attention",
         title="FlashAttention: two products and a softmax",
-        minutes=50,
+        minutes=55,
         goals=(
             "Count the bytes that attention moves, in three kernels and in one",
-            "Work an online softmax by hand, and say what a new maximum changes",
+            "Type an online softmax, and say what a new maximum changes",
             "Write attention as one kernel that never stores the scores",
+        ),
+    ),
+    Lesson(
+        number="11b",
+        slug="attention_on_tensor_cores",
+        title="Attention on tensor cores",
+        minutes=35,
+        goals=(
+            "Find a row's maximum where four lanes share the row",
+            "Mask what a query may not see, and skip what no query of a block sees",
+            "Put parts of a result together by their log-sum-exps",
         ),
     ),
     Lesson(
         number="12",
         slug="at_the_whiteboard",
         title="At the whiteboard",
-        minutes=45,
+        minutes=50,
         goals=(
             "Draw the whole climb on one page, with the reason for every step",
-            "Teach tiling in ten minutes, and answer the questions that follow",
+            "Teach tiling in ten minutes, and find the wrong sentence in an explanation",
             "Choose between a library, a language of tiles, and a kernel of your own",
         ),
     ),
@@ -325,7 +370,7 @@ RUNGS: tuple[Rung, ...] = (
         "warp_tiled",
         "09",
         "Each warp owns a block of the tile, so its loads serve all of its lanes.",
-        "Instruction slots: nine in ten are multiply-adds.",
+        "Nothing is full: its warps wait for the next tile.",
         21779.3,
     ),
 )

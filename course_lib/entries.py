@@ -19,6 +19,7 @@ POINTS_IN_ALL = 10
 MOST_LETTERS = 3
 MOST_THREADS = 1024
 MOST_HINTS = 3
+DTYPES = ("float32", "float16", "bfloat16")
 Fault = tuple[str, str]  # the field, and what is wrong with it
 
 
@@ -139,6 +140,11 @@ def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
         yield "output", f"the output {exercise.output} is none of the parameters ({given})"
     yield from _faults_of_sizes(exercise)
     yield from _faults_of_shapes(exercise)
+    for name, dtype in exercise.dtypes.items():
+        if name not in exercise.parameters or name == exercise.output:
+            yield "dtypes", f"{name} is none of the inputs"
+        if dtype not in DTYPES:
+            yield "dtypes", f"{name} is {dtype!r}; inputs are {', '.join(DTYPES)}"
 
 
 def _faults_of_points(exercise: Any, known: Sequence[str]) -> Iterator[Fault]:

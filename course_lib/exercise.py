@@ -30,6 +30,7 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "race-free": "a barrier stands wherever one thread needs what another one wrote",
         "reuse": "a block fetches each element from global memory once per tile",
         "registers": "what a thread reads from tiles in shared memory serves several of its sums",
+        "parallel": "the threads share the work",
         "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",
         "refusals": "a launch that a GPU would refuse gives 0",
@@ -79,6 +80,8 @@ class Exercise:
         family: without a reference: the family of problems (diagnosis/cases.py) whose hypotheses
             judge it.
         sizes: the uneven sizes to try, as its family has them.
+        dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",
+            which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
     """
 
     id: str
@@ -99,6 +102,7 @@ class Exercise:
     formula: str = ""
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
+    dtypes: Mapping[str, str] = field(default_factory=dict)
     position: int = 1
     order: Literal["C", "F"] = "C"
     place: ClassVar[entries.Place]  # each has its own: where its entry is written
@@ -108,6 +112,7 @@ class Exercise:
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
+        object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
         object.__setattr__(self, "place", entries.Place())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 
@@ -124,6 +129,12 @@ class Exercise:
     def signature(self) -> str:
         """The call as a student writes it, "matmul_tiled(A, B, C)", or the constants asked for."""
         return self.kind.signature(self)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The format of each input, in order: "float32" where the entry says nothing."""
+        inputs = (name for name in self.parameters if name != self.output)
+        return tuple(self.dtypes.get(name, "float32") for name in inputs)
 
     @property
     def names_to_define(self) -> tuple[str, ...]:
@@ -182,7 +193,8 @@ class WrongIdea:
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
         place: where to look for the line to blame, as diagnosis/locate.py has it: ("store",),
-            ("sum",), or ("load", "A") for the line that reads A.
+            ("sum",), ("load", "A") for the line that reads A, or ("call", "f") for the last one
+            that calls f.
     """
 
     computes: Callable[..., Any]
@@ -247,6 +259,16 @@ class Task(Exercise):
             a whole cell; `parameters`, `shapes` and `reference` are those of this kernel.
         loads: how many numbers a thread may load for each multiply-add, from global and shared
             memory together; 0 where that is not judged.
+        passes: how many passes of loads from shared memory a multiply-add of a warp may take; 0
+            where that is not judged.
+        wide: the parameters that are loaded and stored 16 bytes at a time.
+        barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
+        overlaps: whether each tile but the first has to travel while another one is read.
+        asynchronous: whether shared memory has to be filled by asynchronous copies alone.
+        picture: what is drawn of a run: which thread wrote which element; how the banks serve the
+            first store to shared memory; which lane of a warp owns which outputs; or how tiles
+            pass through buffers. The last two are drawn before the typing, too.
+        tile_steps: of a picture of buffers: how many steps of k a tile has.
         instructions: how many machine instructions a multiply-add may take on sm_75, over a whole
             trip of the loop over tiles; looked at where there is a compiler. 0: not judged.
         multiply_adds: how many of them a thread has in such a trip.
@@ -272,6 +294,13 @@ class Task(Exercise):
     uses: tuple[str, ...] = ()
     caller: str = ""
     loads: float = 0
+    passes: float = 0
+    wide: tuple[str, ...] = ()
+    barriers: int = 0
+    overlaps: bool = False
+    asynchronous: bool = False
+    picture: Literal["elements", "banks", "lanes", "buffers"] = "elements"
+    tile_steps: int = 0
     instructions: float = 0
     multiply_adds: int = 0
     is_graded: ClassVar[bool] = False

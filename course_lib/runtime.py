@@ -163,6 +163,13 @@ def on_gpu() -> bool:
     return backend() == "gpu"
 
 
+def can_copy_asynchronously() -> bool:
+    """Does the GPU here have asynchronous copies, as from compute capability 8.0 on?"""
+    from numba import cuda
+
+    return tuple(cuda.get_current_device().compute_capability) >= (8, 0)
+
+
 def device_name() -> str:
     """The GPU's name, or "emulator"."""
     return _session.begin().device

@@ -63,6 +63,7 @@ def bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_it_is_a_workflow() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     done = subprocess.run([*check, "vendor.github-workflows", WORKFLOW], capture_output=True)

@@ -69,6 +69,7 @@ def test_the_command_line_starts_without_numpy() -> None:
 # --- run -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_run_reports_on_each_lesson(lessons: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_lessons.main(["--out", str(lessons / "done")]) == 1
     head, well, wrong, last = capsys.readouterr().out.strip().splitlines()
@@ -132,10 +133,10 @@ def test_the_banner_says_what_ran_it() -> None:
 
 
 def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_tests.summary([("lint", 1.0, 0), ("notebooks", 2.0, 1)]) == 1
+    assert run_tests.summary([("lint", 1.0, 0), ("notebooks", 2.0, 1)], 2.5) == 1
     said = capsys.readouterr().out
-    assert re.search(r"lint +1.0 s  ok\nnotebooks +2.0 s  FAILED\nFAILED: notebooks: 3 s", said)
-    assert run_tests.summary([("lint", 1.0, 0)]) == 0
+    assert re.search(r"lint +1.0 s  ok\nnotebooks +2.0 s  FAILED\nFAILED: notebooks: 2 s", said)
+    assert run_tests.summary([("lint", 1.0, 0)], 1.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -149,16 +150,48 @@ def test_which_steps_are_run(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], some: set[str]
 ) -> None:
     ran = []
-    monkeypatch.setattr(run_tests, "_run_step", lambda step: ran.append(step.name) or 0)
+    monkeypatch.setattr(run_tests, "_run_step", lambda step, *_: ran.append(step.name) or 0)
     assert run_tests.main(arguments) == 0
     assert some <= set(ran)
     assert ("fast and slow tests" in ran) == bool(arguments)
     assert len(ran) == len(set(ran))
 
 
+def test_what_steps_beside_others_say_is_told_in_one_piece(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def says(name: str, *words: str, status: int = 0) -> run_tests.Step:
+        text = f"import sys; print(*{words!r}, sep=chr(10)); sys.exit({status})"
+        return run_tests.Step(name, [sys.executable, "-c", text])
+
+    front = [says("first", "a"), says("second", "b", status=3)]
+    beside = [says("third", "c", "d", status=4), says("fourth", "e")]
+    rows = run_tests.in_two_lanes(front, beside)
+    assert [(name, status) for name, _, status in rows] == [
+        ("first", 0), ("second", 3), ("third", 4), ("fourth", 0)
+    ]  # fmt: skip
+    said = capfd.readouterr().out
+    assert "== third\nc\nd\n" in said and "== fourth\ne\n" in said
+    assert said.index("== first") < said.index("== second")
+
+
+def test_stopped_it_begins_no_further_step_beside() -> None:
+    ran: list[str] = []
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    def step(name: str) -> run_tests.Step:
+        return run_tests.Step(name, lambda: time.sleep(0.2) or ran.append(name))
+
+    with pytest.raises(KeyboardInterrupt):
+        run_tests.in_two_lanes([run_tests.Step("stopped", stop)], [step("a"), step("b")])
+    assert ran == ["a"]
+
+
 def test_every_test_is_run_by_one_step() -> None:
     """The marks split the tests without a gap: fast and slow, long."""
-    steps = [*run_tests.all_steps(), *run_tests.long_steps()]
+    steps = [*run_tests.all_steps(), *run_tests.steps_beside(), *run_tests.long_steps()]
     commands = [step.command for step in steps if not callable(step.command)]
     commands = [command for command in commands if {"pytest", "tests"} <= set(command)]
     marks = [command[command.index("-m", 3) + 1] for command in commands]

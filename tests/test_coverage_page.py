@@ -19,6 +19,8 @@ ROWS = re.findall(r"^\| (\d{3}-\d{2}) \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTI
 # How many elements each of the five source documents has.
 ELEMENTS = {"000": 19, "001": 19, "002": 20, "003": 33, "004": 10}
 PLACE = re.compile(r"\[(\d\d[a-z]?)\]\(\.\./((?:notebooks|exercises)/[\w]+\.ipynb)\) `([\w-]+)`")
+# Elements that are nothing but words: summaries, lists to remember, what to know before.
+IN_WORDS = {"002-02", "002-19", "002-20", "004-09"}
 LATER = re.compile(r"lesson (08|09|10|11)\b")
 
 
@@ -45,6 +47,29 @@ def test_an_element_is_where_the_page_says(element: str, what: str, where: str) 
     left_out = where.startswith("left out: ") and len(where) > 30
     assert places or later or left_out, f"{element}: no place, and no reason"
     assert len(what) > 10
+
+
+def does_or_shows(path: Path, cell: str) -> bool:
+    """Whether a student types, guesses, runs or sees something in this cell.
+
+    The text of a prediction counts: its answer stands in the next cell.
+    """
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    kind = next(each["cell_type"] for each in cells if each["id"] == cell)
+    return cell.startswith("question-") or (kind == "code" and cell not in {"setup", "imports"})
+
+
+@pytest.mark.parametrize(("element", "where"), [(row[0], row[2]) for row in ROWS])
+def test_an_element_is_done_or_seen_and_not_only_read(element: str, where: str) -> None:
+    done = [cell for _, file, cell in PLACE.findall(where) if does_or_shows(ROOT / file, cell)]
+    assert ("*in words*" in where) == (element in IN_WORDS)
+    assert bool(done) != (element in IN_WORDS), f"{element}: told, and neither done nor seen"
+
+
+def test_a_cell_that_only_tells_is_not_taken_for_doing() -> None:
+    lesson = ROOT / "notebooks" / "05_shared_memory_tiling.ipynb"
+    assert not does_or_shows(lesson, "where-they-went") and not does_or_shows(lesson, "imports")
+    assert does_or_shows(lesson, "task-load_tile") and does_or_shows(lesson, "count-by-hand")
 
 
 def test_the_summary_counts_what_the_table_says() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "occupancy": set(),
     "devices": {"occupancy"},
     "entries": set(),
+    "number_formats": set(),
     "kinds": {"entries"},
     "exercise": {"entries", "kinds"},
     "exercises": {"exercise", "kinds"},
@@ -44,15 +46,18 @@ ALLOWED: dict[str, set[str]] = {
     "roofline": {"ceilings", "devices"},
     "web": set(),
     "intrinsics": set(),
-    "kernels": {"device_array", "errors", "findings", "intrinsics", "runtime"},
+    "kernels": {
+        "device_array", "errors", "findings", "intrinsics", "measurements", "number_formats",
+        "runtime",
+    },
     "figures": {
         "callers", "curriculum", "devices", "emulator", "entries", "errors", "exercise", "findings",
         "measurements",
-        "memory_levels", "occupancy", "own_ladder", "roofline", "web",
+        "memory_levels", "number_formats", "occupancy", "own_ladder", "roofline", "web",
     },
     "diagnosis": {
         "callers", "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
-        "occupancy", "sentences",
+        "number_formats", "occupancy", "sentences",
     },
     "own_ladder": {
         "curriculum", "diagnosis", "emulator", "errors", "progress", "runtime", "timing",
@@ -77,9 +82,10 @@ ALLOWED: dict[str, set[str]] = {
         "verdicts", "web",
     },
     "measurements": set(),
+    "ncu": {"arguments", "emulator", "errors", "measurements", "runtime"},
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
-        "roofline", "sentences", "web",
+        "number_formats", "roofline", "sentences", "web",
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
@@ -117,6 +123,7 @@ def imports_of(path: Path) -> set[str]:
     return names
 
 
+@cache
 def files() -> dict[str, list[Path]]:
     """The files of each part."""
     parts: dict[str, list[Path]] = {}

@@ -44,6 +44,7 @@ def examined_alone(answers: dict[str, Path]) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_right_and_a_wrong_answer_are_judged() -> None:
     wrong = ROOT / "tests/mutants/answers/matmul_tiled"
     answers = {

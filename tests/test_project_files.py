@@ -151,6 +151,7 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
 # --- the rest --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_workflows_are_valid() -> None:
     """All by one process: to start it takes three seconds."""
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
@@ -182,6 +183,7 @@ def test_tests_run_on_three_systems() -> None:
     assert [name.split("-")[0] for name in systems] == ["ubuntu", "macos", "windows"]
 
 
+@pytest.mark.slow
 def test_citation_is_valid() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     done = subprocess.run(

@@ -166,6 +166,26 @@ def test_a_wide_load_may_take_all_its_phases():
     assert shared.share == pytest.approx(1 / (4 * 32 * 4 * 2 / 512))
 
 
+def test_stores_take_their_share_of_the_passes():
+    report = a_report("8.6", *TILED)
+    stores = {"shared_store_requests": 10, "shared_store_wavefronts": 40}  # four passes each
+    report.mix.kinds["shared store"] = 2
+    (shared,) = _bounds(ceiling(a_profile(**stores), report, "A6000"), "shared memory")
+    assert shared.share == pytest.approx(1 / (4 * (48 + 2 * 4) / 32))
+    assert shared.cautious == pytest.approx(1 / (4 * (64 + 2 * 4) / 32))
+    assert "0.25 of them for stores" in shared.reason
+    # Asynchronous copies are no instructions of the warp's that store, and are left out.
+    report.mix.kinds["LDGSTS"] = 4
+    found = ceiling(a_profile(**stores), report, "A6000")
+    assert _bounds(found, "shared memory")[0].share == pytest.approx(1 / 6)
+    assert any("asynchronous copies" in each for each in found.left_out)
+    # Tensor cores: half a pass for each of 64 mma.
+    tensor = a_tensor_report("9.0", BF16, 136)
+    tensor.mix.kinds["shared store"] = 8
+    found = ceiling(replace(a_tensor_profile(1.0, 4096), **stores), tensor, "H200", 1000)
+    assert _bounds(found, "shared memory")[0].share == pytest.approx(1 / 1.5)
+
+
 def test_loads_through_l1_count_where_there_is_no_shared_memory():
     report = a_report("8.6", 4, 7.25, {}, ldg=8)
     coalesced = a_profile(global_load_requests=64, global_load_sectors=160)
@@ -303,3 +323,16 @@ def test_wgmma_reads_both_operands_from_shared_memory():
     assert narrow.binds == "shared memory" and narrow.share == pytest.approx(16 / 24)
     starved = wgmma_ceiling("wgmma", "H200", 256, dram_intensity=20)
     assert starved.binds == "DRAM"
+    assert any("Issue slots" in each for each in wide.left_out)
+
+
+@pytest.mark.parametrize(
+    ("columns", "total", "share"), [(256, 127, 1), (256, 1024, 1 / 2), (64, 127, 1)]
+)
+def test_with_machine_code_issue_slots_count_for_wgmma(columns, total, share):
+    """Four a trip: a warp's slots have 128 clocks for each of 256 columns, 32 for one of 64."""
+    report = a_tensor_report("9.0", f"HGMMA.64x{columns}x16.F32.BF16", total, count=4)
+    found = wgmma_ceiling("wgmma", "H200", columns, dram_intensity=1024, report=report)
+    (slots,) = _bounds(found, "issue slots")
+    assert slots.share == pytest.approx(share)
+    assert not any("Issue slots" in each for each in found.left_out)

@@ -146,6 +146,7 @@ class Contest:
                 precision=each.precision,
                 tile=each.tile,
                 source=each.source,
+                result=each.result,
                 cells=tuple(run.cell() for run in self._runs if run.contestant is each),
             )
             for each in self.contestants

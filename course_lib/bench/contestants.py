@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from course_lib.bench import fingerprints
+from course_lib.kernels.tuning import Tuned, tuned
+from course_lib.kernels.variants import TEMPLATES
 from course_lib.measurements import Kind, Precision
 
 # How the numbers of a precision lie in memory. TF32 is float32 that tensor cores round themselves.
@@ -33,8 +35,11 @@ class Problem(Protocol):
 
     shape: tuple[int, int, int]  # M, N, K
 
-    def operands(self, precision: str) -> tuple[Any, Any, Any]:
-        """A, B and C on the GPU, A and B in the numbers of this precision."""
+    def operands(self, precision: str, result: str = "float32") -> tuple[Any, Any, Any]:
+        """A, B and C on the GPU, A and B in the numbers of this precision, C in this format.
+
+        There is one C in memory. A result of 16 bits fills the first half of it.
+        """
 
     def poison(self) -> None:
         """Fill C with NaN, so that an element which nobody writes shows."""
@@ -98,8 +103,10 @@ def rung_in_python(rung: Any) -> Contestant:
     """A rung of the table as a contestant."""
     precision = precision_of(rung)
 
+    result = format_of_result(rung)
+
     def prepare(problem: Problem) -> Launch:
-        A, B, C = problem.operands(precision)
+        A, B, C = problem.operands(precision, result)
         return lambda: rung.launch(A, B, C)
 
     return Contestant(
@@ -107,16 +114,39 @@ def rung_in_python(rung: Any) -> Contestant:
         kind="rung",
         precision=precision,
         prepare=prepare,
+        result=result,
         tile=tuple(rung.tile),
         source=fingerprints.of_python(rung.source),
         **limits_of(rung),
     )
 
 
+def tuned_rungs(table: Mapping[str, Any], device: str) -> Iterable[Contestant]:
+    """Those rungs once more that were tuned on this device, with the tile that suits each size."""
+    for name in TEMPLATES:
+        choice = tuned(name, device)
+        if name in table and choice.found and choice.found.sizes(name):
+            usual = rung_in_python(choice.usual)
+            yield replace(usual, kind="tuned", tile=(), prepare=_launches_of(choice))
+
+
+def _launches_of(choice: Tuned) -> Callable[[Problem], Launch]:
+    def prepare(problem: Problem) -> Launch:
+        A, B, C = problem.operands(precision_of(choice.usual))
+        return lambda: choice.launch(A, B, C)
+
+    return prepare
+
+
 def limits_of(rung: Any) -> dict[str, Any]:
     """Which sizes a rung, and its twin with it, can't compute."""
     least = tuple(rung.tile[:2]) if getattr(rung, "room", False) else (1, 1)
     return {"multiples": dict(rung.multiples), "least": least}
+
+
+def format_of_result(rung: Any) -> str:
+    """How a rung stores C: uint16 stands for the bits of bfloat16."""
+    return "bfloat16" if rung.result == "uint16" else str(rung.result)
 
 
 def precision_of(rung: Any) -> Precision:

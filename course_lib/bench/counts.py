@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import machine_code, roofline, runtime
-from course_lib.bench.contestants import STORED_AS, precision_of
+from course_lib import machine_code, roofline
+from course_lib.bench.contestants import STORED_AS, format_of_result, precision_of
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
 from course_lib.ceilings import wgmma_ceiling
 from course_lib.devices import Device
 from course_lib.errors import PlainError
 from course_lib.machine_code.compiler import GET_COMPILER
 
+HOPPER = (9, 0)
 STEPS_OF_K = 8
 LARGE = 4096
 
@@ -67,18 +68,17 @@ def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
     """The profile of one product, and how far it is off as a share of the root mean square."""
     stored = STORED_AS[precision_of(rung)]
     a, b = (rounded(each, stored) for each in random_inputs(shape, seed=0))
-    c = np.full(shape[:2], np.nan, np.float32)
+    result = format_of_result(rung)
+    c = rounded(np.full(shape[:2], np.nan, np.float32), result)
     rung.check_inputs(a, b, c)
-    grid, block = rung.grid_and_block(*shape)
-    # A launch beyond 48 KB of shared memory needs a permission, here as on a GPU.
-    more = {"max_dynamic_shared": rung.dynamic_shared} if rung.dynamic_shared else {}
-    emulated = runtime.emulate(rung.kernel, steps=runtime.PATIENT_STEPS, **more)
-    profile = emulated[grid, block, 0, rung.dynamic_shared](a, b, c)
+    profile = rung.emulate(a, b, c)
     errors = [each for each in profile.findings if each.severity == "error"]
     if errors:
         raise PlainError(str(errors[0]))
     product = as_float64(a, stored) @ as_float64(b, stored)
-    return profile, float(np.abs(c - product).max() / np.sqrt(np.mean(product**2)))
+    return profile, float(
+        np.abs(as_float64(c, result) - product).max() / np.sqrt(np.mean(product**2))
+    )
 
 
 def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
@@ -94,22 +94,22 @@ def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
     rows, columns, depth = rung.tile
     square = (size, size, size)
     itemsize = np.dtype(rung.dtype).itemsize
-    traffic = roofline.compulsory_bytes(square, itemsize) + (4 - itemsize) * size**2  # C: float32
+    of_result = np.dtype(rung.result).itemsize
+    traffic = roofline.compulsory_bytes(square, itemsize) + (of_result - itemsize) * size**2
     intensity = roofline.matmul_flops(*square) / traffic
-    if rung.name == "wgmma":
-        return wgmma_ceiling(rung.name, gpu, columns, intensity, itemsize)
+    if tuple(rung.min_cc) >= HOPPER:  # the emulator has none of its instructions
+        report = _compiled(rung, gpu)
+        return wgmma_ceiling(rung.name, gpu, columns, intensity, itemsize, report)
     profile, _ = _emulate(rung, (rows, columns, STEPS_OF_K * depth))
-    matrix = f"{rung.dtype}[:, ::1]"
-    signature = f"void({matrix}, {matrix}, float32[:, ::1])"
-    report = _compiled(rung, signature, gpu)
+    report = _compiled(rung, gpu)
     if report.mix is None:
         raise PlainError(report.note)
     return roofline.ceiling(profile, report, gpu, dram_intensity=intensity)
 
 
-def _compiled(rung: Any, signature: str, gpu: Device) -> machine_code.CompileReport:
+def _compiled(rung: Any, gpu: Device) -> machine_code.CompileReport:
     try:
-        return machine_code.compile_report(rung.kernel, signature, cc=gpu.cc)
+        return machine_code.compile_report(rung.kernel, rung.signature, cc=gpu.cc)
     except machine_code.CompileFailed as reason:
         # Numba's own CUDA part lacks intrinsics and alignments that the upper rungs use, and what
         # it says of them sounds like a mistake in the kernel.

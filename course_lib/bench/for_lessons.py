@@ -51,7 +51,7 @@ def _measured_here(rungs: Sequence[str] | None, size: int) -> measurements.Measu
     from course_lib.kernels import RUNG_KERNELS
 
     names = tuple(rungs) if rungs is not None else None
-    options = Options(sizes=(size,), rungs=names, rounds=ROUNDS, ceilings=False)
+    options = Options(sizes=(size,), rungs=names, rounds=ROUNDS, tuned=False, ceilings=False)
     measured, _ = measure(RUNG_KERNELS, options)
     return measured
 

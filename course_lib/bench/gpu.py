@@ -20,6 +20,7 @@ from course_lib.bench.nvml import Nvml
 
 _NAP_NS = np.uint32(1000)
 _TRIES = 3
+_BATCH_MS = 50.0  # between two looks at whether the GPU still keeps up
 # The host may have kept the GPU waiting for this share of a sample, and it still counts.
 _SHARE_THAT_SHOWS = 0.01
 
@@ -43,6 +44,35 @@ class EventClock:
             if ahead:
                 break
         return Sample(ms / launches, not ahead, clock)
+
+    def sustain(self, launch: Launch, ms: float, seconds: float) -> dict[str, float]:
+        """Launch again and again for some seconds, and look at the last quarter of them.
+
+        Returns what `measurements.Entry.sustained` holds, but for the size.
+        """
+        batch = max(1, round(_BATCH_MS / ms))
+        batches = max(4, round(1000 * seconds / (batch * ms)))
+        last = batches // 4
+        for _ in range(batches - last):
+            for _ in range(batch):
+                launch()
+            self._cuda.synchronize()
+        self._start.record()
+        for _ in range(last * batch):
+            launch()
+        self._end.record()
+        while not self._start.query():
+            pass
+        seen = {
+            "sm_clock_mhz": self._nvml.sm_clock_mhz(),
+            "watts": self._nvml.watts(),
+            "watts_allowed": self._nvml.watts_allowed(),
+            "at_power_limit": self._nvml.at_power_limit(),
+        }
+        self._end.synchronize()
+        took = float(self._start.elapsed_time(self._end)) / (last * batch)
+        known = {name: float(value) for name, value in seen.items() if value is not None}
+        return {"seconds": seconds, "ms": took, **known}
 
     def alive(self) -> bool:
         try:

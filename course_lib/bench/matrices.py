@@ -29,8 +29,9 @@ class Matrices:
         self._products: dict[str, Any] = {}
         self._c = cuda.device_array((M, N), np.float32)
 
-    def operands(self, precision: str) -> tuple[Any, Any, Any]:
-        return *self._in_format(STORED_AS[precision]), self._c
+    def operands(self, precision: str, result: str = "float32") -> tuple[Any, Any, Any]:
+        c = self._c if result == "float32" else _halved(self._c, result)
+        return *self._in_format(STORED_AS[precision]), c
 
     def poison(self) -> None:
         self._library.fill_with_nan(self._c)
@@ -52,6 +53,13 @@ class Matrices:
         if stored not in self._products:
             self._products[stored] = self._library.float64_product(*self._in_format(stored), stored)
         return self._products[stored]
+
+
+def _halved(c: Any, result: str) -> Any:
+    """The first half of C's memory as a matrix of the same shape in a format of 16 bits."""
+    M, N = c.shape
+    stored = np.float16 if result == "float16" else np.uint16
+    return c.reshape(M * N).view(stored)[: M * N].reshape(M, N)
 
 
 def random_inputs(shape: tuple[int, int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Ask NVIDIA's management library for the SM clock and the driver's version, without a package."""
+"""Ask NVIDIA's management library for clock, power and the driver's version, without a package."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ctypes
 import os
 
 _SM_CLOCK = 1
+_POWER_CAP = 0x4  # nvmlClocksEventReasonSwPowerCap: the clock is held below what was asked for
 
 
 class Nvml:
@@ -29,6 +30,31 @@ class Nvml:
         clock = ctypes.c_uint(0)
         status = self._library.nvmlDeviceGetClockInfo(self._gpu, _SM_CLOCK, ctypes.byref(clock))
         return clock.value if status == 0 else None
+
+    def watts(self) -> float | None:
+        """What the board draws, on average over the last second or less."""
+        return self._milliwatts("nvmlDeviceGetPowerUsage")
+
+    def watts_allowed(self) -> float | None:
+        """The limit that is enforced."""
+        return self._milliwatts("nvmlDeviceGetEnforcedPowerLimit")
+
+    def at_power_limit(self) -> bool | None:
+        """Does the driver hold the clock down to stay below the limit of power?"""
+        reasons = ctypes.c_ulonglong(0)
+        asked = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", reasons)
+        return bool(reasons.value & _POWER_CAP) if asked else None
+
+    def _milliwatts(self, function: str) -> float | None:
+        found = ctypes.c_uint(0)
+        return found.value / 1000 if self._ask(function, found) else None
+
+    def _ask(self, function: str, answer: ctypes.c_uint | ctypes.c_ulonglong) -> bool:
+        """Call a function that fills in one number; False if it can't."""
+        if self._library is None or not hasattr(self._library, function):
+            return False
+        called = getattr(self._library, function)
+        return bool(called(self._gpu, ctypes.byref(answer)) == 0)
 
     def driver_version(self) -> str:
         """ "580.159.04"."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import devices
-from course_lib.bench import contestants, counts, gpu, libraries, twins
+from course_lib.bench import contestants, counts, gpu, held_back, libraries, twins
 from course_lib.bench.contest import SAMPLE_MS, Contest
 from course_lib.bench.contestants import Contestant
 from course_lib.bench.matrices import Matrices
@@ -33,6 +33,10 @@ class Options:
         rounds: samples of each contestant at each size.
         budget_seconds: for one contestant at one size.
         twins: the folder of the C++ twins; None to leave them out.
+        sustain: seconds for which each runs alone at the end, to see what the limit of power does;
+            0 to leave it out.
+        counters: the script that asks Nsight Compute what binds; None to leave it out.
+        tuned: let the rungs that were tuned on this GPU take part with those tiles, too.
         ceilings: work them out, where the compiler is there.
         commit: of the course.
     """
@@ -42,6 +46,9 @@ class Options:
     rounds: int = 20
     budget_seconds: float = 5.0
     twins: Path | None = None
+    sustain: float = 0.0
+    counters: Path | None = None
+    tuned: bool = True
     ceilings: bool = True
     commit: str = ""
 
@@ -61,15 +68,16 @@ def measure(
     nvml = Nvml(bus_id)
     library = libraries.find()
     chosen = choose(table, options.rungs)
-    taking_part, notes = _contestants(chosen, library, cc, options, say)
+    taking_part, notes = _contestants(chosen, library, (name, cc), options, say)
     seed = secrets.randbits(32)
     blank = _about_the_run(name, nvml, library, options, seed)
     say("Measuring how fast this GPU copies and multiplies", None)
     blank, roofs_note = _with_roofs(blank)
+    clock = gpu.EventClock(nvml)
     contest = Contest(
         taking_part,
         lambda shape: Matrices(shape, library, seed),
-        gpu.EventClock(nvml),
+        clock,
         rounds=options.rounds,
         budget_seconds=options.budget_seconds,
         seed=seed,
@@ -81,10 +89,20 @@ def measure(
     keep(measured)
     if contest.stopped:
         return measured, [*notes, *roofs_note, *contest.notes]
+    measured, seen_notes = held_back.look(
+        measured,
+        taking_part,
+        lambda shape: Matrices(shape, library, seed),
+        clock,
+        options.sustain,
+        options.counters,
+        say,
+    )
+    keep(measured)
     ceilings, ceiling_notes = _ceilings(chosen, name, options, say)
     entries = tuple(_with_ceiling(each, ceilings) for each in measured.entries)
     return replace(measured, entries=entries), [
-        *notes, *roofs_note, *contest.notes, *ceiling_notes
+        *notes, *roofs_note, *contest.notes, *seen_notes, *ceiling_notes
     ]  # fmt: skip
 
 
@@ -151,12 +169,16 @@ def _about_the_run(
 def _contestants(
     table: Mapping[str, Any],
     library: libraries.Library,
-    cc: tuple[int, int],
+    gpu_at_hand: tuple[str, tuple[int, int]],
     options: Options,
     say: Say,
 ) -> tuple[list[Contestant], list[str]]:
     """Who takes part, and sentences about who does not."""
-    found: list[Contestant | str] = [*contestants.rungs(table, cc), *library.contestants(cc)]
+    device, cc = gpu_at_hand
+    found: list[Contestant | str] = [*contestants.rungs(table, cc)]
+    if options.tuned:
+        found += contestants.tuned_rungs(table, device)
+    found += library.contestants(cc)
     if options.twins:
         say("Building the C++ twins", None)
         found += twins.twins(table, options.twins, cc)

@@ -8,7 +8,7 @@ from course_lib.bench.counts import Counts
 from course_lib.measurements import Cell, Entry, Measurements
 from course_lib.roofline import Ceiling
 
-_KIND = {"rung": "", "twin": " in C++", "cuBLAS": ""}
+_KIND = {"rung": "", "tuned": ", tuned", "twin": " in C++", "cuBLAS": ""}
 _ORDER = ("float32", "tf32", "float16", "bfloat16")
 
 
@@ -49,7 +49,8 @@ def _size(results: Measurements, size: int) -> Iterator[str]:
     width = max((len(_name(entry)) for entry in results.entries), default=0)
     yield (
         f"  {'':{width}}  {'ms':>8}  {'(quartiles)':^19}  {'GFLOP/s':>9}  {'of cuBLAS':>9}  "
-        f"{'of peak':>7}  {'of ceiling':>10}  {'of C++':>7}  {'SM MHz':>6}  {'error':>7}"
+        f"{'same C':>7}  {'of peak':>7}  {'of ceiling':>10}  {'of C++':>7}  {'SM MHz':>6}  "
+        f"{'error':>7}"
     )
     for precision in _ORDER:
         entries = [each for each in results.entries if each.precision == precision]
@@ -68,6 +69,7 @@ def _cell(results: Measurements, entry: Entry, cell: Cell) -> str:
     size = cell.size
     shares = (
         (results.share_of_cublas(entry, size), 9),
+        (results.share_of_same_result(entry, size), 7),
         (results.share_of_peak(entry, size), 7),
         (results.share_of_ceiling(entry, size), 10),
         (results.share_of_twin(entry, size) if entry.kind == "rung" else None, 7),

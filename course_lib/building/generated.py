@@ -104,7 +104,10 @@ def next_cell(project: Project, lesson: Lesson, folder: str) -> Cell:
         target = f"{prefix}{later[0].stem}.ipynb"
         parts.append(f"**Next:** [lesson {later[0].number} · {later[0].title}]({target})")
     else:
-        parts.append("This is the last lesson, for now.")
+        first = project.lessons[0]
+        prefix = "" if folder == "notebooks" else "../notebooks/"
+        target = f"[lesson {first.number} · {first.title}]({prefix}{first.stem}.ipynb)"
+        parts.append(f"This is the last lesson. To teach somebody, begin with {target}.")
     return markdown("\n\n".join(parts), "next", id="next")
 
 

@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import measurements, runtime
-from course_lib.bench import counts, session, table
+from course_lib.bench import counts, held_back, session, table, tuner
 from course_lib.commands import progress
-from course_lib.commands.places import REPOSITORY
+from course_lib.commands.places import NOTEBOOKS, REPOSITORY
 from course_lib.devices import Device, UnknownDevice, device
 from course_lib.errors import PlainError
-from course_lib.measurements import Measurements
+from course_lib.measurements import Measurements, tuning
 
 TWINS = REPOSITORY / "benchmarks" / "twins"
+WHAT_BINDS = REPOSITORY / "benchmarks" / "what_binds.py"
 LAST_RUNS = REPOSITORY / "executed" / "bench"
 EMULATED_SIZE = 256
 MOST_EMULATED = 512  # one more doubling takes a minute for each rung
@@ -39,6 +40,8 @@ def main(arguments: list[str]) -> int:
 
     try:
         chosen = session.choose(RUNG_KERNELS, options.rungs)
+        if options.tune:
+            return _tune(chosen, options)
         if runtime.on_gpu():
             return _measure(chosen, options)
         if options.json:
@@ -66,7 +69,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--nvcc", action="store_true", help="build and time the C++ twins, too")
     parser.add_argument(
+        "--sustain", type=_budget, default=0.0, metavar="SECONDS",
+        help="then run each alone for so long, and name those that the limit of power slows down",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ncu", action="store_true", help="ask Nsight Compute which part of the GPU is fullest"
+    )
+    parser.add_argument(
         "--store", action="store_true", help="keep the results in course_lib/measurements"
+    )
+    parser.add_argument(
+        "--tune", action="store_true", help="try out the tiles of the rungs that have several"
     )
     parser.add_argument(
         "--gpu",
@@ -131,11 +144,15 @@ def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
         rounds=asked.rounds,
         budget_seconds=asked.budget,
         twins=TWINS if asked.nvcc else None,
+        sustain=asked.sustain,
+        counters=WHAT_BINDS if asked.ncu else None,
         commit=_commit(),
     )
     measured, notes = session.measure(chosen, options, _Line(), _keep)
     progress.clear()
     print(table.measured(measured))
+    for row in held_back.table(measured):
+        print(row)
     for note in notes:
         print(note)
     print(f"Written to {_shown(_keep(measured))}.")
@@ -195,7 +212,23 @@ def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
                 f"({kind}) at {size}; run without --rungs and --sizes, and with --nvcc where the "
                 "file holds C++ twins, or delete it first."
             )
-    return f"Stored in {_shown(measurements.store(measured, folder))}."
+    before = measurements.load(name, folder).label if name in measurements.devices(folder) else ""
+    stored = f"Stored in {_shown(measurements.store(measured, folder))}."
+    return f"{stored} {_run_anew(before)}" if before else stored
+
+
+def _run_anew(label: str, notebooks: Path = NOTEBOOKS) -> str:
+    """Which lessons still show what was measured before, and the command that runs them."""
+    behind = [
+        path for path in sorted(notebooks.glob("*.ipynb")) if label in path.read_text("utf-8")
+    ]
+    if not behind:
+        return "No lesson shows what it replaces."
+    names = " ".join(_shown(path) for path in behind)
+    return (
+        f"These lessons still show {label}; run them anew, and read what they say about it:\n"
+        f"  python3 course.py build --execute {names}"
+    )
 
 
 def _cells(measured: Measurements) -> set[tuple[str, str, int]]:
@@ -271,6 +304,40 @@ def _commit() -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return head + ("+" if changes else "")
+
+
+# --- which tile -------------------------------------------------------------------------------
+
+
+def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    """Time every tile of these rungs, and keep which was the fastest at which size."""
+    names = [name for name in chosen if name in tuner.CANDIDATES]
+    if not names:
+        raise PlainError(f"These rungs have one tile only; others: {', '.join(tuner.CANDIDATES)}.")
+    if not runtime.on_gpu():
+        raise PlainError("Which tile is the fastest, only a GPU can say, and there is none here.")
+    sizes = asked.sizes or session.SIZES
+    found, notes = tuner.tune_here(names, sizes, asked.rounds, _Line())
+    progress.clear()
+    print(*tuner.table(found), *notes, sep="\n")
+    print(f"Written to {_shown(tuning.store(found, LAST_RUNS / 'tuning'))}.")
+    if asked.store:
+        print(_store_tuning(found))
+    return 1 if any("Wrong" in note or "failed" in note for note in notes) else 0
+
+
+def _store_tuning(found: tuning.Tuning, folder: Path = tuning.FOLDER) -> str:
+    """Put it where launches look, unless that would lose what was tried before."""
+    if found.short_name in tuning.devices(folder):
+        stored = tuning.load(found.short_name, folder)
+        for rung in stored.tried:
+            lost = set(stored.sizes(rung)) - set(found.sizes(rung))
+            if lost:
+                return (
+                    f"Not stored: {found.short_name} has {rung} at {min(lost)}, which this run "
+                    "lacks; run without --rungs and --sizes."
+                )
+    return f"Stored in {_shown(tuning.store(found, folder))}."
 
 
 # --- without one ------------------------------------------------------------------------------

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from course_lib.commands import colab, environments
 from course_lib.commands.places import REPOSITORY
@@ -32,12 +36,12 @@ class Step:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the steps in turn, all of them even where one fails; 0 if none did."""
+    """Run the steps, all of them even where one fails; 0 if none did."""
     parser = argparse.ArgumentParser(
         prog="course.py test",
         description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
     )
-    parser.add_argument("--all", action="store_true", help="the slow ones too (about 25 minutes)")
+    parser.add_argument("--all", action="store_true", help="the slow ones too (some ten minutes)")
     parser.add_argument(
         "--long", action="store_true", help="all, and more of the same kinds (hours)"
     )
@@ -57,25 +61,64 @@ def main(arguments: list[str]) -> int:
     if others:
         marks = [] if options.all or options.long or "-m" in others else ["-m", FAST]
         return _run([PYTHON, "-m", "pytest", *marks, *others])
+    front: Iterable[Step] = []
+    beside: Iterable[Step] = []
     if options.colab_freeze:
-        steps = list(colab_steps(options.colab_freeze.read_text(encoding="utf-8")))
+        front = colab_steps(options.colab_freeze.read_text(encoding="utf-8"))
     elif options.live_cells:
         os.environ["MATMUL_LADDER_CDN"] = "1"
-        steps = list(live_cell_steps())
+        front = live_cell_steps()
+    elif options.all or options.long:
+        front, beside = all_steps(), steps_beside()
     else:
-        steps = list(all_steps() if options.all or options.long else fast_steps())
-        steps += long_steps() if options.long else []
+        front = fast_steps()
+    started = time.monotonic()
+    rows = in_two_lanes(list(front), list(beside))
+    if options.long:
+        rows += [_timed(step) for step in long_steps()]
+    return summary(rows, time.monotonic() - started)
+
+
+Row = tuple[str, float, int]  # a step's name, its seconds, its exit status
+
+
+def in_two_lanes(front: list[Step], beside: list[Step]) -> list[Row]:
+    """Run the steps of two lists, each list in its order, both at once; the rows of all of them.
+
+    The steps beside wait much, for a browser or for packages, or keep one processor busy. So they
+    take the processors first, and those in front, of which each keeps all busy, what is left.
+    What the steps in front say is seen at once; of those beside, when a step has ended.
+    """
+    stopped = threading.Event()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        others = pool.submit(_in_turn, beside, stopped)
+        try:
+            rows = [_timed(step, gives_way=bool(beside)) for step in front]
+            return rows + others.result()
+        finally:  # stopped by Ctrl-C, it begins no further step and makes no further environment
+            stopped.set()
+            for each in _BEGUN:
+                each.cancel()
+
+
+def _in_turn(steps: list[Step], stopped: threading.Event) -> list[Row]:
+    """Run the steps beside others: each one's words are kept until it has ended."""
     rows = []
-    try:
-        for step in steps:
-            print(f"\n== {step.name}", flush=True)
-            started = time.monotonic()
-            status = _run_step(step)
-            rows.append((step.name, time.monotonic() - started, status))
-    finally:  # stopped by Ctrl-C, it makes no further environment
-        for each in _BEGUN:
-            each.cancel()
-    return summary(rows)
+    for step in steps:
+        if stopped.is_set():
+            break
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+            rows.append(_timed(step, said))
+            said.seek(0)
+            print(said.read(), end="", flush=True)
+    return rows
+
+
+def _timed(step: Step, said: IO[str] | None = None, gives_way: bool = False) -> Row:
+    print(f"\n== {step.name}", file=said, flush=True)
+    started = time.monotonic()
+    status = _run_step(step, said, gives_way)
+    return step.name, time.monotonic() - started, status
 
 
 FAST = "not slow and not long"
@@ -95,7 +138,7 @@ LIBRARY_ON_COLAB = "checking host_api probe quiz runtime timing waiting"
 ON_COLAB_TOO = ["tests/kernels", "tests/intrinsics"]
 ON_COLAB_TOO += [f"tests/test_{name}.py" for name in LIBRARY_ON_COLAB.split()]
 ON_COLAB_TOO += [f"tests/emulator/test_emulator_{name}.py" for name in EMULATOR_ON_COLAB.split()]
-ON_COLAB_TOO += ["tests/figures/test_gallery.py"]  # every picture, with Colab's Matplotlib
+ON_COLAB_TOO += ["tests/figures/test_gallery.py"]  # each kind of picture, with Colab's Matplotlib
 # Between them they start the course, and show the figures and the quick checks of all kinds; all
 # lessons and solutions run with the newest versions.
 NOTEBOOKS_ON_COLAB = [f"notebooks/{name}.ipynb" for name in ("00_start_here", "10_tensor_cores")]
@@ -116,17 +159,23 @@ def lint_steps(paths: list[str]) -> Iterator[Step]:
 
 
 def all_steps() -> Iterator[Step]:
-    """What a change has to pass before it is published; notebooks under nbval among it.
+    """What a change has to pass before it is published: on the course's own packages.
 
-    Fast and slow tests are one step: to collect them takes half a minute. Packages are fetched and
-    unpacked meanwhile, for much of that is waiting.
+    Fast and slow tests are one step: to collect them takes half a minute.
     """
     yield Step("environments, begun", begin_environments)
     yield from lint_steps([*CODE, *NOTEBOOKS])
     yield Step("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield Step("fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel()))
     yield Step("notebooks", _nbval(PYTHON, NOTEBOOKS))
-    yield Step("environments", finish_environments)
+
+
+def steps_beside() -> Iterator[Step]:
+    """What it has to pass besides: in a browser, through the compiler, with Colab's versions.
+
+    Each has an environment of its own and leaves the files of the others alone, so these steps run
+    beside those of `all_steps`.
+    """
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
@@ -138,7 +187,7 @@ def long_steps() -> Iterator[Step]:
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
     yield from fuzzing_steps()
-    yield Step("Colab: all notebooks", lambda: _nbval(str(colab.make()), NOTEBOOKS))
+    yield Step("Colab: all notebooks", lambda: _nbval(_colab(), NOTEBOOKS))
 
 
 def fuzzing_steps() -> Iterator[Step]:
@@ -173,10 +222,9 @@ def book_steps() -> Iterator[Step]:
 
 
 def _browser_step(name: str, marks: str) -> Step:
-    return Step(
-        name,
-        lambda: _pytest(_environment("browser"), *BROWSER_TESTS, "-m", marks, *in_parallel()),
-    )
+    """Each file by one worker, for what is started for one is shared: JupyterLab, and a site."""
+    options = ["-m", marks, *in_parallel(), "--dist=loadfile"]
+    return Step(name, lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *options))
 
 
 def compiler_steps(name: str = "machine code", marks: str = "slow and not long") -> Iterator[Step]:
@@ -199,46 +247,52 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     """
 
     def tests(*arguments: str) -> Callable[[], Command]:
-        return lambda: _pytest(str(colab.make(freeze)), *arguments)
+        return lambda: _pytest(_colab(freeze), *arguments)
 
     fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
     yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
     notebooks = NOTEBOOKS if freeze else NOTEBOOKS_ON_COLAB
-    yield Step("Colab: notebooks", lambda: _nbval(str(colab.make(freeze)), notebooks))
+    yield Step("Colab: notebooks", lambda: _nbval(_colab(freeze), notebooks))
     yield Step("Colab: installation", tests("tests/colab"))
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
 
 _BEGUN: list[Future[object]] = []  # the environments that are being made
+# Of two steps that need one environment, the second waits until the first has made it.
+_MAKING = {each: threading.Lock() for each in ("book", "browser", "colab", "compiler", "fuzz")}
 
 
 def begin_environments() -> None:
-    """Begin to make what later steps need, one after another, while the tests before them run."""
-    groups = ["browser", "book"] + ([] if sys.platform == "darwin" else ["compiler"])
+    """Begin to make what later steps need, one after another, while the tests before them run.
+
+    Where one cannot be made, the step that needs it tries again, and says why.
+    """
+    groups = ["book", "browser"] + ([] if sys.platform == "darwin" else ["compiler"])
     pool = ThreadPoolExecutor(max_workers=1)
-    _BEGUN[:] = [pool.submit(colab.make), *(pool.submit(_environment, each) for each in groups)]
+    _BEGUN[:] = [*(pool.submit(_environment, each) for each in groups), pool.submit(_colab)]
     pool.shutdown(wait=False)
-
-
-def finish_environments() -> None:
-    """Wait for them. A step whose environment cannot be made says so when its turn comes."""
-    for each in _BEGUN:
-        if each.exception() and not isinstance(each.exception(), environments.CannotMake):
-            each.result()
 
 
 def _environment(group: str) -> str:
     """The Python of .venv-GROUP, with the packages of that lock and nothing else."""
     lock = (REPOSITORY / "locks" / f"{group}.txt").read_text(encoding="utf-8")
-    return str(environments.make(f".venv-{group}", environments.this_python(), lock))
+    with _MAKING[group]:
+        return str(environments.make(f".venv-{group}", environments.this_python(), lock))
+
+
+def _colab(freeze: str = "") -> str:
+    """The Python of .venv-colab, with the versions that Colab has."""
+    with _MAKING["colab"]:
+        return str(colab.make(freeze))
 
 
 def in_parallel() -> list[str]:
-    """pytest-xdist's options for this machine: one worker more than processors.
+    """pytest-xdist's options for this machine: a worker for each processor.
 
-    Many a test waits: for a kernel that starts, a package that is installed, a process that ends.
+    Many a test waits, and so much else runs meanwhile; a worker more would collect all tests once
+    more, which takes as long as a hundred of them.
     """
-    workers = 1 + min(os.cpu_count() or 1, 8)
+    workers = max(2, min(os.cpu_count() or 1, 9))
     return ["-n", str(workers), "--dist=worksteal"]
 
 
@@ -258,16 +312,18 @@ def _nbval(python: str, notebooks: list[str]) -> Command:
     return [*command, *in_parallel(), "--dist=loadfile"]
 
 
-def _run_step(step: Step) -> int:
+def _run_step(step: Step, said: IO[str] | None = None, gives_way: bool = False) -> int:
     try:
         command = step.command() if callable(step.command) else step.command
     except environments.CannotMake as problem:
-        print(f"The environment for this step could not be made:\n{problem}")
+        print(f"The environment for this step could not be made:\n{problem}", file=said)
         return 1
-    return _run(command) if command else 0
+    if command and gives_way and shutil.which("nice"):
+        command = ["nice", "-n", "5", *command]
+    return _run(command, said) if command else 0
 
 
-def _run(command: Command) -> int:
+def _run(command: Command, said: IO[str] | None = None) -> int:
     """Run in the repository, with course_lib importable there and in what is started there.
 
     Python may keep what it compiles, whatever this shell says: else each of hundreds of processes
@@ -276,21 +332,28 @@ def _run(command: Command) -> int:
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    words = {"stdout": said, "stderr": subprocess.STDOUT} if said else {}
     try:
-        done = subprocess.run(command, cwd=REPOSITORY, env=environment, timeout=STEP_SECONDS)
+        done = subprocess.run(
+            command, cwd=REPOSITORY, env=environment, timeout=STEP_SECONDS, **words
+        )
     except subprocess.TimeoutExpired:
-        print(f"It was stopped after {STEP_SECONDS} s.")
+        print(f"It was stopped after {STEP_SECONDS} s.", file=said, flush=True)
         return 124
     return done.returncode
 
 
-def summary(rows: list[tuple[str, float, int]]) -> int:
-    """Print what took how long and what failed; the exit status of the whole."""
+def summary(rows: list[Row], seconds: float) -> int:
+    """Print what took how long, what failed, and how long all took; the exit status of the whole.
+
+    Args:
+        rows: the steps.
+        seconds: from the first step's begin to the last one's end; steps may run at once.
+    """
     width = max(len(name) for name, _, _ in rows)
     print()
-    for name, seconds, status in rows:
-        print(f"{name:{width}}  {seconds:6.1f} s  {'ok' if status == 0 else 'FAILED'}")
+    for name, taken, status in rows:
+        print(f"{name:{width}}  {taken:6.1f} s  {'ok' if status == 0 else 'FAILED'}")
     failed = [name for name, _, status in rows if status]
-    total = sum(seconds for _, seconds, _ in rows)
-    print(f"{'all' if not failed else 'FAILED: ' + ', '.join(failed)}: {total:.0f} s", flush=True)
+    print(f"{'all' if not failed else 'FAILED: ' + ', '.join(failed)}: {seconds:.0f} s", flush=True)
     return 1 if failed else 0

@@ -21,6 +21,7 @@ from course_lib.diagnosis.slips import Geometry, Slip
 from course_lib.diagnosis.trail import Trail, mapping_slip, run_mapping_slip
 from course_lib.diagnosis.transpose import diagnose_transpose, transpose_mapping
 from course_lib.diagnosis.written_out import OtherSize
+from course_lib.number_formats import encoded, rounded
 from course_lib.sentences import Audience, Told
 
 Array = np.ndarray
@@ -127,6 +128,7 @@ class Problem:
         diagnose: finds the slip behind a wrong output.
         mapping: finds what is wrong with where the blocks write, from what they touched.
         order: how matrices lie in memory: "C" row after row, "F" column after column.
+        formats: of the inputs, in order; none means that all are float32.
         letters: the arrays, the output last.
         has_steps: a sum runs along K, perhaps in tiles.
         fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
@@ -147,6 +149,7 @@ class Problem:
     diagnose: Callable[[Outcome], Slip | None]
     mapping: Callable[[Trail, Geometry], Slip | None] = mapping_slip
     order: Literal["C", "F"] = "C"
+    formats: tuple[str, ...] = ()
 
     letters: ClassVar[Sequence[str]] = "ABC"
     has_steps: ClassVar[bool] = False
@@ -457,13 +460,16 @@ class Attention(Problem):
         that key alone has only scores far below zero, whatever the seed. Every fourth looks at it,
         and has a score far above. Two later keys equal the first one, in its tile and in the last:
         those queries have three keys with the same, largest score. For the others, the last key is
-        the opposite of the first, and far better than any before."""
+        the opposite of the first, and far better than any before. Those between look at keys all
+        over a tile, so that no maximum over a part of it is enough."""
         Q, K, V = super().operands(shape, rng)
         if shape[2] > 1:
             K[-1] = -K[0] if len(K) > 1 else K[0]
             K[[len(K) // 8, -min(2, len(K))]] = K[0]
             Q[1::2] = Q[1::2] / 8 - K[0]
             Q[::4] = Q[::4] / 8 + K[0]
+            between = np.arange(2, len(Q), 4)
+            Q[between] = Q[between] / 8 + K[(3 * between + 16) % len(K)]
         return Q * np.float32(shape[2]), K, V
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -594,9 +600,22 @@ def exact_side(launch: Launch, tile: int, seed: int) -> int:
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
-    """The inputs of a launch, stored as the problem has it."""
+    """The numbers that a launch begins with, in the order in which the problem has them in memory.
+
+    All are float32, and numbers of the inputs' own formats; `as_held` is what the kernel gets.
+    """
     drawn = _drawn(problem, case, seed)
+    if problem.formats:
+        pairs = zip(drawn, problem.formats, strict=True)
+        drawn = tuple(rounded(each, name) for each, name in pairs)
     return drawn if problem.order == "C" else tuple(map(np.asfortranarray, drawn))
+
+
+def as_held(problem: Problem, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """Copies of the inputs as a kernel gets them, each in its format."""
+    if not problem.formats:
+        return tuple(each.copy(order="K") for each in inputs)
+    return tuple(encoded(each, name) for each, name in zip(inputs, problem.formats, strict=True))
 
 
 def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:

@@ -145,12 +145,24 @@ def array_of(cell: str) -> str:
 
 
 def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | None:
-    """The access that a finding is about."""
-    accesses = source.accesses(array, store=each.code.endswith("write"))
-    for access in accesses:
-        if each.line is not None and access.lineno <= each.line <= (access.end_lineno or 0):
-            return access
-    return next((access for access in accesses if access.lineno == each.line), None)
+    """The access that a finding is about; of several in a line the one that reaches furthest."""
+    there = [
+        access
+        for access in source.accesses(array, store=each.code.endswith("write"))
+        if each.line is not None and access.lineno <= each.line <= (access.end_lineno or 0)
+    ]
+    place = facts_of(each.message).get("place")
+    axis = place[0] if isinstance(place, tuple) else 0
+    return max(there, key=lambda access: _further(access, axis), default=None)
+
+
+def _further(access: ast.Subscript, axis: int) -> int:
+    """The number that an index adds: 1 for `A[y, k + 1]` along axis 1."""
+    slots = indices_of(access)
+    match slots[axis] if axis < len(slots) else None:
+        case ast.BinOp(op=ast.Add(), right=ast.Constant(int(number))):
+            return number
+    return 0
 
 
 def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
@@ -416,6 +428,11 @@ def keep_causes(
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
+
+
+def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
+    """Those of these arrays that an access leaves."""
+    return {array_of(each.cell) for each in faults if each.code in OUTSIDE} & set(arrays)
 
 
 def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:

@@ -121,7 +121,8 @@ class Original:
 
     def about(self, place: Place) -> tuple[Sentence, Sentence]:
         """Words for a name or number that should be another one."""
-        parts = (ast.BinOp, ast.Subscript, ast.Compare, ast.Call)
+        parts: tuple[type[ast.AST], ...] = (ast.BinOp, ast.Subscript, ast.Compare, ast.Call)
+        parts += (ast.Assign, ast.AugAssign, ast.Return)
         around = next((each for each in self.above(place) if isinstance(each, parts)), place.node)
         leaf = quoted(place.node)
         says = "another number belongs in the place of {leaf} in {around}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -17,13 +17,16 @@ from course_lib.diagnosis.cases import (
     Case,
     Problem,
     SeenLaunch,
+    as_held,
     expected_of,
     make_inputs,
 )
 from course_lib.diagnosis.divergence import explain_divergence
+from course_lib.diagnosis.flat_rows import explain_row_length
 from course_lib.diagnosis.fresh_shapes import Shape
 from course_lib.diagnosis.generic import problem_of
 from course_lib.diagnosis.holds import what_holds
+from course_lib.diagnosis.journeys import Journeys, about_buffers
 from course_lib.diagnosis.launch_choice import (
     Choice,
     Launched,
@@ -214,6 +217,7 @@ class Examination:
         self.seed = int(seed) % (1 << 32)
         self.names = answer.kernel.parameters
         self.trails: dict[Case, Trail] = {}
+        self.journeys: dict[Case, Journeys] = {}
         self.typings: Typings = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
         self.limits = Limits()
@@ -279,7 +283,8 @@ class Examination:
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
         output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
-        before = tuple(each.copy(order="K") for each in inputs)
+        held = as_held(self.problem, inputs)
+        before = tuple(each.copy(order="K") for each in held)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -293,15 +298,16 @@ class Examination:
         emulation.limits = None if listen else self.limits.notes_for(case)
         if case.exact or listen:
             shapes = {
-                name: array.shape for name, array in zip(self.names, (*inputs, output), strict=True)
+                name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
             }
             maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
-            emulation.observers.append(maker)
-        profile = emulation[launch.grid, launch.block](*inputs, output)
+            self.journeys[case] = Journeys()
+            emulation.observers += [maker, self.journeys[case]]
+        profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
         if case.exact or listen:
             self.trails[case] = maker.trail()
-        kept = all(map(np.array_equal, inputs, before))
+        kept = all(map(np.array_equal, held, before))
         wide, high = self.thread_tile
         sizes = replace(
             self.problem.geometry(case.shape, self.tile, self.step_tile),
@@ -310,7 +316,7 @@ class Examination:
         )
         *operands, letter = self.exercise.parameters
         outcome = Outcome(
-            before, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
+            inputs, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
         )
         return Trial(case, outcome, profile, kept)
 
@@ -488,7 +494,8 @@ class Examination:
         doubtful = causes.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
         beyond = causes.lines_beyond(faults, shared)
-        if cause and cause.code == "wrong-formula" and beyond and cause.line not in beyond:
+        staging = self.source.store_lines(causes.arrays_left(faults, shared)) - beyond
+        if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):
             cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = self.short_loop(trials, faults) or (limit if _empties(trials) else None)
@@ -557,7 +564,7 @@ class Examination:
                 outputs=self.names[-1:] if self.problem.starts_blank else (),
             )
             output = np.full(outcome.expected.shape, case.poison, np.float32, self.problem.order)
-            inputs = [each.copy(order="K") for each in outcome.inputs]
+            inputs = as_held(self.problem, outcome.inputs)
             try:
                 profile = emulation[launch.grid, launch.block](*inputs, output)
             except KernelRejected:
@@ -665,10 +672,7 @@ class Examination:
                 continue
             if each.code in causes.OUTSIDE:
                 each = causes.explain_outside(each, shapes, reach, self.source, self.letters)
-                size = math.prod(shapes.get(causes.array_of(each.cell), ()))
-                has_one_each = size >= outcome.expected.size and each.code in causes.OUTSIDE
-                if has_one_each and not self.problem.sizes_vary and _all_have_work(trial):
-                    each = replace(each, hint=ALL_HAVE_WORK)
+                each = self._where_nobody_is_surplus(each, trial, shapes)
             if each.code == "float64-arithmetic":
                 each = causes.explain_float64(each, self.source)
             if each.code == "timeout":
@@ -676,10 +680,30 @@ class Examination:
             if each.code == APART:
                 each = explain_divergence(each, self.source)
             each = explain_meeting(each, self.source, trial.profile.block)
+            each = about_buffers(self.exercise, each)
+            own = {array.name: array.shape for array in trial.profile.shared_arrays}
+            each = explain_row_length(each, self.source, {**shapes, **own})
             is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
-            message = seen_on(self.launched_as(trial), each.message, each.code == APART or is_shown)
+            tells_sizes = self.problem.sizes_vary and (each.code == APART or is_shown)
+            message = seen_on(self.launched_as(trial), each.message, tells_sizes)
             found.append(replace(each, message=message))
         return found
+
+    def _where_nobody_is_surplus(
+        self, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
+    ) -> Finding:
+        """What to look at where a thread leaves an array in a launch of which all are needed."""
+        if self.problem.sizes_vary or each.code not in causes.OUTSIDE:
+            return each
+        array = causes.array_of(each.cell)
+        if array not in shapes:  # the kernel's own, of a size that fits its threads
+            return each
+        elements = trial.outcome.expected.size
+        if math.prod(shapes[array]) < elements or not _all_have_work(trial):
+            return each
+        threads = math.prod((*trial.profile.grid, *trial.profile.block))
+        hint = ALL_HAVE_WORK if elements < 2 * threads else FROM_WHERE_TO_WHERE
+        return replace(each, hint=hint)
 
     def launched_as(self, trial: Trial) -> SeenLaunch:
         """A launch as a fact of a sentence."""
@@ -724,7 +748,7 @@ class Examination:
         slip = self.problem.diagnose(exact.outcome)
         if mapping and mapping.place[:2] == ("owner", "thread") and not _mostly_right(exact):
             mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
-        if mapping and _comes_first(mapping, slip, exact):
+        if mapping and _comes_first(mapping, slip, exact, self.reads_where_it_stores):
             slip = mapping
         if slip and slip.place == TRANSPOSED and not mapping and blocks > 1:
             slip = self.other_sums(slip)
@@ -752,6 +776,13 @@ class Examination:
                 return self.fixed_loop(slip, trial) or self.placed(slip, trial)
         return self.stale(wrong) or self.made_of(exact, fewest=1)
 
+    @property
+    def reads_where_it_stores(self) -> bool:
+        """Does a line that stores the output read an input as well?"""
+        *inputs, output = self.names
+        reads = (each for name in inputs for each in self.source.accesses(name, store=False))
+        return not self.source.store_lines([output]).isdisjoint(each.lineno for each in reads)
+
     def other_sums(self, slip: Slip) -> Slip:
         """Where a result is transposed though each block stores where it should: the sums are."""
         if not self.source.additions():
@@ -766,17 +797,24 @@ class Examination:
     def nothing_added(self, trial: Trial, trail: Trail) -> Finding | None:
         """The finding for sums that are stored as they began, where they look as if unwritten."""
         wrong = ~trial.outcome.right
-        has_sums = self.source.own_arrays() and list(self.source.additions())
-        if not has_sums or trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
+        if trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
             return None
         C = self.exercise.output
+        lines = trail.store_lines[self.names[-1]]
+        if not self.source.own_arrays() or not list(self.source.additions()):
+            message = say(
+                "The last number that is stored in {place} of {array} is 0, as it was before.",
+                array=C,
+                place=where(wrong, trial.outcome.sizes),
+            )
+            hint = "Work out the value that this line stores, step by step, for thread 0."
+            return finding("wrong-formula", message, lines[-1] if lines else None, hint)
         message = say(
             "What is stored is right, but for {place}: there a 0 is stored, since nothing was "
             "added to that sum.",
             place=where(wrong, trial.outcome.sizes),
         )
         hint = say("Which line adds to the sum of {array}{place}?", array=C, place=_first(wrong))
-        lines = trail.store_lines[self.names[-1]]
         return finding("accumulator-error", message, lines[-1] if lines else None, hint)
 
     def made_of(self, trial: Trial, fewest: int = 2) -> Finding | None:
@@ -933,10 +971,16 @@ class Examination:
         trial = min(wrong, key=lambda trial: (not trial.case.exact, _telling(trial)))
         outcome = trial.outcome
         place = where(~outcome.right, outcome.sizes)
+        never = outcome.untouched & ~outcome.right
+        unwritten: Sentence | str = ""
+        if never.any():
+            unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
         message = say(
-            "Wrong on {sizes}, in {place}. None of the usual slips explains the numbers.",
+            "Wrong on {sizes}, in {place}.{unwritten} None of the usual slips explains the "
+            "numbers.",
             sizes=self.launched_as(trial),
             place=place,
+            unwritten=unwritten,
         )
         hint = "Work out that one element by hand, step by step."
         lines = self.trail(trial.case).store_lines[self.names[-1]]
@@ -974,6 +1018,7 @@ class Examination:
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
+            journeys=self.journeys.get(trial.case),
         )
 
     @property
@@ -1101,13 +1146,14 @@ def _all_have_work(trial: Trial) -> bool:
     return threads > 1 and all(threads <= np.size(each) for each in arrays)
 
 
-def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial) -> bool:
+def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial, in_one_line: bool) -> bool:
     """Does the place where blocks write explain more than the numbers they write?"""
     if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
         return True
-    # If the numbers are wrong on square problems too, an exchanged index explains both.
+    # An index that is exchanged in the line that reads and stores explains both, if the numbers
+    # are wrong on square problems, too.
     exchanged = slip.place in (("store",), TRANSPOSED) or (
-        slip.place[0] == "load" and not exact.right
+        in_one_line and slip.place[0] == "load" and not exact.right
     )
     return mapping.place[-1] == "both" and not exchanged
 

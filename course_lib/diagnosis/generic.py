@@ -82,6 +82,7 @@ class DescribedProblem(Problem):
             partial(_diagnose, exercise),
             partial(_mapping, exercise.output),
             exercise.order,
+            exercise.formats if exercise.dtypes else (),
         )
         values = {
             "exercise": exercise,
@@ -140,7 +141,9 @@ class DescribedProblem(Problem):
     def label(self, shape: Shape) -> str:
         sizes = zip(self.sizes, shape, strict=True)
         free = [f"{letter} = {size}" for letter, size in sizes if entries.is_free(letter)]
-        return ", ".join(free) or f"{' x '.join(map(str, self.covered(shape)))} elements"
+        covered = self.covered(shape)
+        elements = "element" if prod(covered) == 1 else "elements"
+        return ", ".join(free) or f"{' x '.join(map(str, covered))} {elements}"
 
     def covered(self, shape: Shape) -> Shape:
         return self.shape_of(self.exercise.shapes[-1], shape)
@@ -240,7 +243,8 @@ class TaskProblem(DescribedProblem):
     def _orders(self) -> tuple[str, ...]:
         """A thread with very many sums runs in step only: its races are seen there as well, and
         one warp after the other would take the student's time."""
-        return ("lockstep",) if self.exercise.multiply_adds else EVERY_ORDER
+        many = self.exercise.multiply_adds or self.exercise.passes
+        return ("lockstep",) if many else EVERY_ORDER
 
 
 def check_reference(exercise: Exercise) -> None:
@@ -279,7 +283,10 @@ def problem_of(exercise: Exercise) -> Problem:
     """What an exercise asks for: as it says itself, or as this course knows it."""
     if exercise.reference:
         return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
-    problem = replace(FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order)
+    formats = exercise.formats if exercise.dtypes else ()
+    problem = replace(
+        FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order, formats=formats
+    )
     if isinstance(exercise, Task) and exercise.grid:
         problem = replace(problem, mapping=partial(mapping_of_task, exercise))
     if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
@@ -345,8 +352,8 @@ def _diagnose(exercise: Exercise, outcome: Outcome) -> Slip | None:
         not_written,
         at_zeros,
         added_to_old,
-        partial(_displaced, exercise),
-        partial(_other_operands, exercise),
+        _of_all(partial(_displaced, exercise)),
+        _of_all(partial(_other_operands, exercise)),
         _whole_numbers,
         shifted_or_scaled,
         not_finite,
@@ -389,8 +396,8 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         _overwritten,
         partial(_wrong_idea, task),
         at_zeros,
-        partial(_other_operands, task),
-        partial(_displaced, task),
+        _of_all(partial(_other_operands, task)),
+        _of_all(partial(_displaced, task)),
         _another_number,
         _whole_numbers,
         shifted_or_scaled,
@@ -398,6 +405,15 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
     )
     with np.errstate(all="ignore"):
         return next(filter(None, (test(outcome) for test in tests)), None)
+
+
+def _of_all(test: Callable[[Outcome], Slip | None]) -> Callable[[Outcome], Slip | None]:
+    """A test whose sentence is about the whole output: not where elements were never written."""
+
+    def slip(outcome: Outcome) -> Slip | None:
+        return test(outcome) if (outcome.known | outcome.right).all() else None
+
+    return slip
 
 
 def _changed(outcome: Outcome) -> tuple[Array, Array]:
@@ -413,9 +429,7 @@ def _nothing_written(outcome: Outcome) -> Slip | None:
         return None
     out, hint = outcome.output, "Which thread should write there, and what keeps it away?"
     if not (wanted & changed).any():
-        message = say(
-            "Nothing of {out} has changed: no thread has written a number into it.", out=out
-        )
+        message = say("Nothing of {out} has changed.", out=out)
     else:
         message = say(
             "What was written is right, but this was not: {where}.",
@@ -476,12 +490,30 @@ def _idea_or(
 
 
 def _wrong_idea(task: Task, outcome: Outcome) -> Slip | None:
-    """What the task itself says that wrong answers compute."""
+    """What the task itself says that wrong answers compute: of all elements, or of none."""
     for idea in task.wrong_ideas:
-        if outcome.matches(idea.computes(*_in_float64(outcome.inputs))):
+        if _explains(outcome, idea.computes(*_in_float64(outcome.inputs))):
             message = say("{out} holds other numbers: {says}.", out=task.output, says=idea.says)
             return Slip("wrong-formula", message, idea.hint, idea.place)
     return None
+
+
+def _explains(outcome: Outcome, values: Array) -> bool:
+    """Are these the numbers that came out, and no finite ones where none came out?
+
+    Where finite numbers should have, what did come was read beyond an array, or from a cell that
+    nobody has written: that is said instead.
+    """
+    lost = _lost(outcome)
+    if np.isfinite(np.broadcast_to(values, lost.shape)[lost]).any():
+        return False
+    return outcome.matches(values) or bool(lost.any() and not outcome.known.any())
+
+
+def _lost(outcome: Outcome) -> Array:
+    """The elements that were written and are no finite numbers."""
+    lost: Array = ~np.isfinite(outcome.got) & ~outcome.untouched
+    return lost
 
 
 def _another_number(outcome: Outcome) -> Slip | None:

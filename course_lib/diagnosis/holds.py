@@ -7,6 +7,7 @@ make the symptom unseen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Protocol
 
 from course_lib.curriculum import Exercise
@@ -66,7 +67,10 @@ def what_holds(
     held = _right_where(launches, problem, numbers_right)
     if not seen_errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index"}:
         held.append("no thread leaves an array")
-    if not any(code.startswith("race") or code == "barrier-divergence" for code in seen):
+    several = any(prod((*each.profile.grid, *each.profile.block)) > 1 for each in launches)
+    if several and not any(
+        code.startswith("race") or code == "barrier-divergence" for code in seen
+    ):
         held.append("no races")
     for tool, (codes, praise) in TOOLS.items() if numbers_right else ():
         if tool in exercise.points and not any(each.startswith(codes) for each in errors):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from course_lib.diagnosis.locate_attention import step_line
+from course_lib.diagnosis.locate_attention import exponential_lines, step_line
 from course_lib.diagnosis.locate_register import (
     adding_loop_line,
     depends_on,
@@ -85,6 +85,7 @@ def locate(
     finders = {
         "load": _load,
         "store": _store,
+        "call": _call,
         "scale": _scale,
         "steps": _steps,
         "sum": _sum,
@@ -107,6 +108,9 @@ def locate(
         "attention": _attention,
         "zero": _zero,
         "pitch": _pitch,
+        "exponential": _exponential,
+        "chosen": _chosen,
+        "loop": _loop,
     }
     if kind not in finders:
         return Place(None)
@@ -481,6 +485,14 @@ def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
     return None
 
 
+def _call(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The last call of a function that a slip names."""
+    calls = source.calls_by_name(details[0])
+    return Place(calls[-1].lineno) if calls else _store(slip, [], source, trail, names)
+
+
 def _shared(
     slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
 ) -> Place:
@@ -688,6 +700,32 @@ def _integer(
 def _is_element(node: ast.AST, names: Sequence[str]) -> bool:
     """Is it an element of one of the arrays, and no entry of a shape?"""
     return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in names
+
+
+def _exponential(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The last exponential, or the "first"; where there is none, the sum."""
+    lines = exponential_lines(source)
+    line = (min if "first" in details else max)(lines, default=None)
+    return Place(line) if line else _sum(slip, details, source, trail, names)
+
+
+def _chosen(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The last test within a loop that chooses a number or who stores one; else the store."""
+    tests = [node for node in source.walk() if isinstance(node, (ast.If, ast.IfExp))]
+    lines = [node.test.lineno for node in tests if source.loops_around(node)]
+    return Place(max(lines)) if lines else _store(slip, [], source, trail, names)
+
+
+def _loop(
+    slip: Slip, details: list[str], source: Source, trail: Trail, names: Sequence[str]
+) -> Place:
+    """The first loop; else the store."""
+    lines = [node.lineno for node in source.walk() if isinstance(node, (ast.For, ast.While))]
+    return Place(min(lines)) if lines else _store(slip, [], source, trail, names)
 
 
 def _attention(

@@ -130,6 +130,11 @@ def _exponentials(source: Source) -> list[ast.Call | ast.BinOp]:
     return sorted(found, key=lambda node: node.lineno)
 
 
+def exponential_lines(source: Source) -> list[int]:
+    """The lines with an exponential."""
+    return [call.lineno for call in _exponentials(source)]
+
+
 def exponential_line(source: Source, names: Sequence[str]) -> int | None:
     """Where a score becomes a weight: the exponential that is not only about maxima."""
     score = score_line(source, names) or 0

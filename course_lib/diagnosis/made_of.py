@@ -19,10 +19,12 @@ from course_lib.diagnosis.source import Source
 from course_lib.emulator import Budget, Kernel, emulate
 from course_lib.exercise import Launch, Task
 from course_lib.findings import Finding, finding
+from course_lib.number_formats import encoded
 from course_lib.sentences import say
 
 Index = tuple[int, ...]
 MOST_NAMED = 4  # elements that a sentence lists
+NEARLY = 1e-4  # of sums of some hundred terms in float32
 CLOSE = 1e-6  # relative: a sum that is one element, but for rounding
 
 
@@ -42,8 +44,8 @@ def wrongly_made_of(
     if len(answer.parameters) != 2 or len(kernel.parameters) != 2 or outcome.right.all():
         return None
     element = tuple(int(each) for each in np.argwhere(~outcome.right)[0])
-    mine = _read_for(element, kernel, launch, outcome)
-    wanted = _read_for(element, answer, launch, outcome)
+    mine = _read_for(element, kernel, launch, outcome, task.formats)
+    wanted = _read_for(element, answer, launch, outcome, task.formats)
     if not mine or not wanted or len(wanted) < fewest:
         return None
     read, needed = ([each.index for each in some] for some in (mine, wanted))
@@ -51,6 +53,8 @@ def wrongly_made_of(
         return _not_added(task, element, mine[-1], outcome)
     if sorted(read) == sorted(index[::-1] for index in needed) != sorted(needed):
         return None  # the indices are exchanged, and there is a better sentence for that
+    if not _adds_up(outcome, element, read, needed):
+        return None
     array = task.parameters[0]
     message = say(
         "{result} is made of {read}; it should be made of {needed}.",
@@ -72,7 +76,7 @@ def wrongly_made_of(
 
 
 def _read_for(
-    element: Index, kernel: Kernel, launch: Launch, outcome: Outcome
+    element: Index, kernel: Kernel, launch: Launch, outcome: Outcome, formats: Sequence[str]
 ) -> list[Read] | None:
     """What the thread that wrote an element last has read of the input for it, in its order.
 
@@ -81,7 +85,7 @@ def _read_for(
     if len(kernel.parameters) != 2:
         return None
     source, target = kernel.parameters
-    inputs = [each.copy() for each in outcome.inputs]
+    inputs = [encoded(each, form) for each, form in zip(outcome.inputs, formats, strict=True)]
     output = np.full(outcome.expected.shape, outcome.poison, np.float32)
     run = emulate(kernel, trace=True, budget=Budget(printed_lines=0))
     profile = run[launch.grid, launch.block](*inputs, output)
@@ -102,6 +106,21 @@ def _read_for(
             elif access.array == target and access.kind == "store" and index != element:
                 reads = []  # these went into another element
     return reads
+
+
+def _adds_up(
+    outcome: Outcome, element: Index, read: Sequence[Index], needed: Sequence[Index]
+) -> bool:
+    """Is the result to what was read as the right one is to what should be read?
+
+    A kernel may well read elements and not use them. A task may ask for a sum of them times a
+    number, or plus one.
+    """
+    [array] = outcome.inputs
+    mine, wanted = (sum(float(array[index]) for index in some) for some in (read, needed))
+    got, right = float(outcome.got[element]), float(outcome.expected[element])
+    pairs = (mine * right, wanted * got), (mine + right, wanted + got)
+    return any(np.isclose(*pair, rtol=NEARLY, atol=NEARLY) for pair in pairs)
 
 
 def _not_added(task: Task, element: Index, last: Read, outcome: Outcome) -> Finding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.diagnosis.journeys import Journeys
 from course_lib.diagnosis.source import Source
 
 
@@ -24,6 +25,7 @@ class Measured:
         barriers: how many a block needs; None if that is up to the kernel's design.
         at_most: how many elements of each input all blocks may load where tiles are partial.
         hands_over: whether a thread reads from shared memory what another one has written.
+        journeys: when tiles travelled, where that was listened to.
     """
 
     profile: Any
@@ -37,3 +39,4 @@ class Measured:
     thread_tile: tuple[int, int] = (1, 1)
     at_most: tuple[float, ...] = ()
     hands_over: bool = True
+    journeys: Journeys | None = None

@@ -27,7 +27,9 @@ class NarrowProduct(Product):
 
     def __init__(self, product: Problem, sizes: Sequence[str]) -> None:
         """Take the product of a task; `sizes` has M, N and K, as letters or as numbers."""
-        super().__init__(product.formula, product.shapes, diagnose, product.mapping)
+        super().__init__(
+            product.formula, product.shapes, diagnose, product.mapping, formats=product.formats
+        )
         free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
         for name, value in (("always", tuple(sizes)), ("directions", free)):
             object.__setattr__(self, name, value)  # the base class is frozen

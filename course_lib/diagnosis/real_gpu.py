@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.cases import Case, Problem, make_inputs
+from course_lib.diagnosis.cases import Case, Problem, as_held, make_inputs
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
@@ -49,7 +49,7 @@ def _try(
     inputs = make_inputs(problem, case, seed)
     expected, tolerance = problem.answer(*inputs)
     output = np.full(expected.shape, case.poison, np.float32, problem.order)
-    given = dict(zip(names, (*inputs, output), strict=True))
+    given = dict(zip(names, (*as_held(problem, inputs), output), strict=True))
     buffers = {name: guarded(array) for name, array in given.items() if array.ndim}
     plan = launch(case)
     run(kernel, plan.grid, plan.block, *(buffers.get(name, (0, given[name]))[1] for name in given))
@@ -85,7 +85,7 @@ def guarded(array: np.ndarray) -> tuple[Any, Any]:
     """A device buffer with guard bands, and the array within it."""
     from numba import cuda
 
-    whole = np.full(array.size + 2 * GUARD, PATTERN, np.float32)
+    whole = np.full(array.size + 2 * GUARD, PATTERN, array.dtype)
     order = "C" if array.flags.c_contiguous else "F"
     whole[GUARD : GUARD + array.size] = array.reshape(-1, order=order)
     device = cuda.to_device(whole)
@@ -94,4 +94,5 @@ def guarded(array: np.ndarray) -> tuple[Any, Any]:
 
 def bands_intact(whole: np.ndarray) -> bool:
     """Do both guard bands still hold their pattern?"""
-    return bool((whole[:GUARD] == PATTERN).all() and (whole[-GUARD:] == PATTERN).all())
+    pattern = np.array(PATTERN).astype(whole.dtype)
+    return bool((whole[:GUARD] == pattern).all() and (whole[-GUARD:] == pattern).all())

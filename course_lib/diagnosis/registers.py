@@ -12,6 +12,7 @@ from course_lib.sentences import say
 
 ROOM = 1.02
 FLOAT_BYTES = 4
+BYTES = {"float32": FLOAT_BYTES, "float16": 2, "bfloat16": 2}
 
 
 def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -28,7 +29,8 @@ def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
     if not isinstance(exercise, Task) or not exercise.loads:
         return
     profile = measured.profile
-    loads = (profile.global_load_bytes + profile.shared_load_bytes) / FLOAT_BYTES
+    of_a_number = min((BYTES[each] for each in exercise.formats), default=FLOAT_BYTES)
+    loads = (profile.global_load_bytes + profile.shared_load_bytes) / of_a_number
     multiply_adds = profile.flops / 2
     if loads <= ROOM * exercise.loads * multiply_adds:
         return

@@ -15,6 +15,7 @@ from course_lib.diagnosis.banks import bank_conflicts
 from course_lib.diagnosis.measured import Measured
 from course_lib.diagnosis.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.task_costs import costs_of_a_task
 from course_lib.findings import Finding, Severity, finding
 from course_lib.sentences import say
 
@@ -36,10 +37,11 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
         found += _reuse(exercise, measured)
         found += register_reuse(exercise, measured)
         found += loads_of_a_task(exercise, measured)
+        found += costs_of_a_task(exercise, measured)
     found += _coalescing(exercise, measured)
     found += bank_conflicts(measured, _severity(exercise, "conflict-free"))
     found += _barriers(measured)
-    found += _one_thread_works(measured)
+    found += _one_thread_works(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
     if not any(each.severity == "error" for each in found):  # these name what comes of it
@@ -346,7 +348,7 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
     yield finding("excess-barriers", message, busiest, hint, "warning")
 
 
-def _one_thread_works(measured: Measured) -> Iterator[Finding]:
+def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """A sum that a single thread of each warp adds up, while the others wait."""
     lines = measured.profile.lines
     if math.prod(measured.profile.block) == 1:
@@ -360,7 +362,7 @@ def _one_thread_works(measured: Measured) -> Iterator[Finding]:
         executed=f"{lines[busiest].executed:,}",
     )
     hint = "Which sums could two threads work out at the same time?"
-    yield finding("serial-work", message, busiest, hint, "warning")
+    yield finding("serial-work", message, busiest, hint, _severity(exercise, "parallel"))
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

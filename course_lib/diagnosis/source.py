@@ -65,6 +65,10 @@ class Source:
             if isinstance(node.ctx, wanted) or self._is_augmented(node)
         ]
 
+    def store_lines(self, arrays: Collection[str]) -> set[int]:
+        """The lines that write one of these arrays."""
+        return {node.lineno for array in arrays for node in self.accesses(array, store=True)}
+
     @cached_property
     def _subscripts(self) -> dict[str, list[ast.Subscript]]:
         """The accesses of each array, in the order of the text."""
@@ -121,7 +125,7 @@ class Source:
         if function is None or not isinstance(value, ast.Name) or value.id not in names:
             return statement
         place = names.index(value.id)
-        for call in self._calls_by_name(function.name):
+        for call in self.calls_by_name(function.name):
             given = [each.value for each in call.keywords if each.arg == value.id]
             given += call.args[place : place + 1]
             for argument in given[:1]:
@@ -136,7 +140,7 @@ class Source:
         """The function that a node stands in."""
         return next((each for each in self.ancestors(node) if each in self.functions), None)  # type: ignore[return-value]
 
-    def _calls_by_name(self, function: str) -> list[ast.Call]:
+    def calls_by_name(self, function: str) -> list[ast.Call]:
         """The calls of a device function, in the order of their lines."""
         calls = [node for node in self.walk() if isinstance(node, ast.Call)]
         named = [each for each in calls if root_name(each.func) == function]

@@ -225,11 +225,14 @@ def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | Non
         )
         hint = "Which of the two numbers of cuda.grid(2), or of blockIdx, counts columns?"
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
-    hint = "What distinguishes thread (0, 0) of block (1, 0) from thread (0, 0) of block (0, 0)?"
     for axis, moved, tile, noun in (("x", column_x, wide, "column"), ("y", row_y, high, "row")):
         if moved is None or moved == tile or _whole(trail) or _ends_fit(trail, axis, noun, tile):
             continue
         other = (column_y, wide) if axis == "x" else (row_x, high)
+        hint = say(
+            "What distinguishes thread (0, 0) of block {next} from thread (0, 0) of block (0, 0)?",
+            next=(1, 0) if axis == "x" else (0, 1),
+        )
         if moved == 0 and other[0] == other[1]:
             wrong = "y" if axis == "x" else "x"
             text = say(

@@ -903,7 +903,10 @@ class ExpressionTyper:
                 "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
             )
         kinds = [self.typing.types.get(each) for each in node.args]
-        hint = next((each for each in map(lacking, filter(None, kinds)) if each), "")
+        if function.path.startswith("course_lib."):  # these take arrays, and tuples
+            kinds = [each for each in kinds if not isinstance(each, T.ArrayType | T.TupleType)]
+        missing = (each for each in map(lacking, filter(None, kinds)) if each)
+        hint = error.look_at or next(missing, "")
         refusal = rejection(
             "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
         )
@@ -1179,6 +1182,8 @@ def _hint_at(name: str) -> str | Sentence:
 def lacking(kind: T.Type) -> str:
     """What a type that is no number most likely lacks, as a hint; "" if that cannot be told."""
     if isinstance(kind, T.TupleType):
+        if kind.items and all(map(T.is_float, kind.items)):
+            return "These are several numbers: which of them is meant, or what takes them all?"
         return "A shape holds several numbers, one for each axis: which one is meant?"
     if isinstance(kind, T.ArrayType):
         return "An array holds many numbers: is its length meant, or one of its elements?"

@@ -88,14 +88,14 @@ INTRINSICS: dict[str, Intrinsic] = {}
 ATTRIBUTES: dict[str, Attribute] = {}
 
 
-def need(condition: bool, message: str) -> None:
+def need(condition: bool, message: str, hint: str = "") -> None:
     """Refuse a call, unless `condition` holds.
 
     Raises:
-        TypingError: with the message.
+        TypingError: with the message, and with a hint where there is one for this call alone.
     """
     if not condition:
-        raise T.TypingError(message)
+        raise T.TypingError(message, hint)
 
 
 def supported(condition: bool, message: str, hint: str) -> None:

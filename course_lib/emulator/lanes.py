@@ -8,6 +8,7 @@ blocks there are, and a value that is the same for all lanes is a plain scalar.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,11 @@ BLOCK_AXES = (0, 1, 2)
 
 # A value during emulation: a NumPy scalar, or an array of lanes.
 Value = np.ndarray | np.generic
+
+
+def spread(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """`np.broadcast_to`, which takes its time also where there is nothing to do."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 class LaneSpace:
@@ -41,8 +47,8 @@ class LaneSpace:
         self.blocks = blocks
         self.threads = threads
         self.shape = (*blocks, *threads)
-        self.block_count = int(np.prod(blocks))
-        self.block_size = int(np.prod(threads))
+        self.block_count = math.prod(blocks)
+        self.block_size = math.prod(threads)
         self.size = self.block_count * self.block_size
         self.warps_per_block = -(-self.block_size // WARP_SIZE)
         self.warp_count = self.block_count * self.warps_per_block
@@ -99,7 +105,7 @@ class LaneSpace:
         if array.ndim == 0:
             array = array.reshape((1,) * 6)
         varying = array.shape[:3]
-        rows = np.broadcast_to(array, (*varying, *self.threads)).reshape(-1, self.block_size)
+        rows = spread(array, (*varying, *self.threads)).reshape(-1, self.block_size)
         lacking = self.warps_per_block * WARP_SIZE - self.block_size
         if lacking:
             rows = np.pad(rows, ((0, 0), (0, lacking)), constant_values=fill)
@@ -111,8 +117,7 @@ class LaneSpace:
 
     def repeats(self, value: Value) -> int:
         """For how many blocks each block of `warps_of(value)` stands."""
-        varying = np.asarray(value).shape[:3] if np.ndim(value) else (1, 1, 1)
-        return self.block_count // int(np.prod(varying))
+        return self.block_count // math.prod(np.shape(value)[:3])
 
     def describe(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Block and thread of a lane number, each as (x, y, z)."""
@@ -172,7 +177,7 @@ class Mask:
     def full_array(self) -> np.ndarray:
         """The mask with one boolean for every lane."""
         array = np.ones((1,) * 6, bool) if self.array is None else self.array
-        return np.broadcast_to(array, self.space.shape)
+        return spread(array, self.space.shape)
 
     def where(self, condition: Value) -> Mask:
         """The active lanes where `condition` (booleans) holds."""

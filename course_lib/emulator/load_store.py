@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
-from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.memory import (
     NEVER_WRITTEN,
     Access,
@@ -452,9 +452,9 @@ def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray
             storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
         return
     shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
-    chosen = np.broadcast_to(active, shape)
-    new = value if np.ndim(value) == 0 else np.broadcast_to(value, shape)[chosen]
-    storage[np.broadcast_to(place, shape)[chosen]] = new
+    chosen = spread(active, shape)
+    new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
+    storage[spread(place, shape)[chosen]] = new
 
 
 def _one_after_the_other(

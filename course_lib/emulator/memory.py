@@ -7,6 +7,7 @@ written. Every index is checked against its own axis before anything is touched.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -87,7 +88,7 @@ class Allocation:
     @property
     def cells(self) -> int:
         """Elements of one copy of the array."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return int(math.prod(self.shape))
 
     def element_name(self, cell: int) -> str:
         """The element as a student would write it: sA[3, 4]."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_lib.emulator.cost import SECTOR_BYTES, GlobalCost, SharedCost, global_cost, shared_cost
-from course_lib.emulator.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.memory import Access, Allocation
 from course_lib.emulator.observers import Observer
 from course_lib.emulator.profile import ArrayTraffic, Counters, LineCounters
@@ -175,8 +175,8 @@ def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     active = np.ones((1,) * 6, bool) if mask.array is None else mask.array
     blocks = np.broadcast_shapes(cells.shape[:3], active.shape[:3])
     return (
-        np.broadcast_to(cells, (*blocks, *cells.shape[3:])),
-        np.broadcast_to(active, (*blocks, *active.shape[3:])),
+        spread(cells, (*blocks, *cells.shape[3:])),
+        spread(active, (*blocks, *active.shape[3:])),
     )
 
 
@@ -228,7 +228,7 @@ def mark(touched: np.ndarray, access: Access) -> None:
         cells = np.asarray(access.cell)
     else:
         shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
-        active = np.broadcast_to(access.mask.array, shape)
-        cells = np.broadcast_to(access.cell, shape)[active]
+        active = spread(access.mask.array, shape)
+        cells = spread(access.cell, shape)[active]
     for i in range(access.elements):
         touched[cells + i] = True

@@ -9,7 +9,9 @@ from course_lib.emulator.lanes import LaneSpace
 from course_lib.emulator.memory import Allocation, Fault
 from course_lib.emulator.races import Race
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Index, Line, say
+from course_lib.sentences import Index, Line, Sentence, say
+
+OUTSIDE_ITS_OWN = "Which test should stop this thread here, or fill in zeros?"
 
 Place = tuple[int, int, int]
 
@@ -92,7 +94,7 @@ class Reporter:
                     meant=fault.index + fault.length,
                 ),
                 line,
-                "Work out this index by hand for thread 0.",
+                "Work out this index by hand for this thread.",
                 threads=(thread,),
                 cell=allocation.name,
             )
@@ -146,7 +148,9 @@ class Reporter:
             message = say(
                 "{what}, but its elements end at {last}.", what=what, last=fault.length - 1
             )
-            hint = "Which test should stop this thread here, or fill in zeros?"
+            hint: Sentence | str = OUTSIDE_ITS_OWN
+            if allocation.space == "shared":
+                hint = say("Is {array} too small, or does this index reach too far?", array=name)
         elif fault.kind == "unaligned":
             code = "wrong-index"
             message = say(
@@ -167,6 +171,11 @@ class Reporter:
                 several=several,
             )
             hint = say("Is the length of a row a multiple of {several}?", several=several)
+            if len(allocation.shape) < 2 or fault.index < allocation.shape[-1]:  # in the first row
+                hint = say(
+                    "If one thread takes {several} neighbours, where does the next one begin?",
+                    several=several,
+                )
         return finding(code, message, line, hint, threads=(thread,), cell=name)
 
     def broken_warp(
@@ -258,7 +267,10 @@ class Reporter:
                 copy_line=Line(copy_line),
             ),
             line,
-            "Which group does that copy belong to, and which cp_async_wait covers it?",
+            say(
+                "Which cp_async_wait covers that copy? Or should this line {verb} another buffer?",
+                verb="read" if reads else "fill",
+            ),
             other_line=copy_line,
             threads=(thread,),
             cell=name,

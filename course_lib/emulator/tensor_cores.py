@@ -44,6 +44,11 @@ ROWS_OF_MATRIX = 8  # of a matrix that ldmatrix fetches; its rows have 16 bytes
 TF32_BITS = np.uint32(0xFFFFE000)
 _FOUR_SUMS = T.TupleType((T.FLOAT32,) * 4)
 
+MMA_TAKES = (
+    "Its arguments are the sums, the words of A, and the words of B, in this order. A word is a "
+    "uint32 with two numbers of 16 bits."
+)
+
 FromWords = Callable[[np.ndarray], np.ndarray]
 
 
@@ -223,6 +228,7 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
             need(
                 argument.type == wanted,
                 say("needs {wanted}, not {type}", wanted=wanted, type=argument.type),
+                MMA_TAKES,
             )
         return Typed(_FOUR_SUMS)
 

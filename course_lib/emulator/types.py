@@ -148,6 +148,11 @@ class TypingError(Exception):
         """Why, as a sentence without its beginning and its end."""
         return self.args[0]
 
+    @property
+    def look_at(self) -> str:
+        """A hint for this very refusal, or ""."""
+        return self.args[1] if len(self.args) > 1 else ""
+
 
 class NotEmulated(TypingError):
     """Numba finds a type for this, and the emulator does not; `hint` says what to write instead."""

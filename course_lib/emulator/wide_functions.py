@@ -34,6 +34,9 @@ WIDE_COPY, NARROW_COPY = 16, 4  # bytes
 _NOTHING = Typed(T.Static(None))
 
 
+NOTHING_RETURNED = "A function without `return` gives None: does this number come from one?"
+
+
 def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
     """Refuse any other number of arguments than `names`.
 
@@ -42,7 +45,11 @@ def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str
     """
     need(not keywords, "takes its arguments by place")
     said = ", ".join(names) or "no arguments"
-    need(len(arguments) == len(names), say("takes {said}", said=said))
+    need(
+        len(arguments) == len(names),
+        say("takes {said}", said=said),
+        say("How many arguments stand in the brackets? It takes {count}.", count=len(names)),
+    )
 
 
 def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
@@ -72,6 +79,7 @@ def need_index(argument: Typed) -> None:
     need(
         T.is_integer(argument.type),
         say("needs a whole number as index, not {type}", type=argument.type),
+        NOTHING_RETURNED if argument.type == T.Static(None) else "",
     )
 
 
@@ -97,6 +105,7 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
         need(array.writable, "the array is read-only")
         given = arguments[2].type
         wanted = T.TupleType((array.dtype,) * count)
+        need(given != array.dtype, say("stores {count} numbers, and here is one", count=count))
         need(
             given == wanted,
             say(

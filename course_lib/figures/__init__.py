@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from course_lib.figures.activity import active_lanes, block_accesses
     from course_lib.figures.attention import attention_tiles
     from course_lib.figures.budgets import sm_budget
+    from course_lib.figures.buffers import tiles_in_time
+    from course_lib.figures.changed import changed_kernel
     from course_lib.figures.counts import bars, bytes_ladder, line_counters
     from course_lib.figures.explore.banks import explore_banks
     from course_lib.figures.explore.bytes_moved import explore_bytes
     from course_lib.figures.explore.fragments import explore_fragments
     from course_lib.figures.explore.launches import explore_occupancy
+    from course_lib.figures.explore.ring import explore_ring
     from course_lib.figures.explore.roofs import explore_roofline
     from course_lib.figures.explore.sectors import explore_sectors
     from course_lib.figures.explore.thread_tile import explore_register_tile
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from course_lib.figures.in_flight import threads_in_flight
     from course_lib.figures.lanes import lane_to_bank, lane_to_sector
     from course_lib.figures.levels import memory_levels
+    from course_lib.figures.levels_to_scale import funnel
     from course_lib.figures.loops import instruction_mix
     from course_lib.figures.measured import measured_roofline
     from course_lib.figures.own_climb import my_ladder
@@ -51,7 +55,9 @@ if TYPE_CHECKING:
     from course_lib.figures.specification import wanted
     from course_lib.figures.steps import k_steps
     from course_lib.figures.student_run import own_run
+    from course_lib.figures.swizzle import swizzled_rows
     from course_lib.figures.timelines import barrier_timeline
+    from course_lib.figures.watch.online_softmax import watch_online_softmax
     from course_lib.figures.watch.ownership import who_owns_what
     from course_lib.figures.watch.race import watch_race
     from course_lib.figures.watch.stepping import step_through_k
@@ -69,6 +75,7 @@ __all__ = [
     "block_accesses",
     "block_tiles",
     "bytes_ladder",
+    "changed_kernel",
     "climb",
     "edge_tiles",
     "errors_of_formats",
@@ -78,8 +85,10 @@ __all__ = [
     "explore_fragments",
     "explore_occupancy",
     "explore_register_tile",
+    "explore_ring",
     "explore_roofline",
     "explore_sectors",
+    "funnel",
     "grid_of_threads",
     "instruction_mix",
     "k_steps",
@@ -101,11 +110,14 @@ __all__ = [
     "sm_budget",
     "step_through_k",
     "strips_fit",
+    "swizzled_rows",
     "threads_in_flight",
+    "tiles_in_time",
     "wanted",
     "warp_access",
     "warp_pieces",
     "warps_of_block",
+    "watch_online_softmax",
     "watch_race",
     "who_owns_what",
 ]
@@ -122,6 +134,7 @@ _HOME = {
     "block_accesses": "activity",
     "block_tiles": "reuse",
     "bytes_ladder": "counts",
+    "changed_kernel": "changed",
     "climb": "whiteboard",
     "edge_tiles": "reuse",
     "errors_of_formats": "formats",
@@ -131,8 +144,10 @@ _HOME = {
     "explore_fragments": "explore.fragments",
     "explore_occupancy": "explore.launches",
     "explore_register_tile": "explore.thread_tile",
+    "explore_ring": "explore.ring",
     "explore_roofline": "explore.roofs",
     "explore_sectors": "explore.sectors",
+    "funnel": "levels_to_scale",
     "grid_of_threads": "grids",
     "instruction_mix": "loops",
     "k_steps": "steps",
@@ -154,11 +169,14 @@ _HOME = {
     "sm_budget": "budgets",
     "step_through_k": "watch.stepping",
     "strips_fit": "hierarchy",
+    "swizzled_rows": "swizzle",
     "threads_in_flight": "in_flight",
+    "tiles_in_time": "buffers",
     "wanted": "specification",
     "warp_access": "accesses",
     "warp_pieces": "pieces",
     "warps_of_block": "grids",
+    "watch_online_softmax": "watch.online_softmax",
     "watch_race": "watch.race",
     "who_owns_what": "watch.ownership",
 }

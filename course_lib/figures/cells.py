@@ -15,12 +15,13 @@ FIRST, LAST = 3, 2  # how many stand at the ends of what is shortened
 Slots = tuple[int | None, ...]  # the indices that are drawn, in their order; None is an ellipsis
 
 
-def slots(size: int, most: int, keep: Collection[int] = ()) -> Slots:
-    """The indices of an axis that are drawn: all, or the ends and those in `keep`."""
+def slots(size: int, most: int, keep: Collection[int] = (), always: int | None = None) -> Slots:
+    """The indices of an axis that are drawn: all, or the ends, `always` and those in `keep`."""
     if size <= most:
         return tuple(range(size))
     ends = {*range(FIRST), *range(size - LAST, size)}
-    shown = sorted(ends | set(sorted(keep)[: most - FIRST - LAST]))
+    wanted = sorted(keep, key=lambda index: (index != always, index))
+    shown = sorted(ends | set(wanted[: most - FIRST - LAST]))
     drawn: list[int | None] = []
     for place, index in enumerate(shown):
         before = shown[place - 1] if place else -1
@@ -135,20 +136,22 @@ class Sheet:
             ha="center",
             color=style.GREY if is_quiet else style.INK,
             fontweight="bold" if is_lit else "normal",
-            fontsize=style.SMALL * min(1, 3 / max(1, len(text))),  # three digits fill a cell
+            fontsize=style.SMALL * min(1, 3 / max(1, _digits(text))),  # three digits fill a cell
             zorder=4,
         )
 
     def _draw_gaps(self, axes: Axes) -> None:
+        """An ellipsis in each gap, beside the first cells on: there no other gap crosses it."""
         x, y = self.corner
+        wide, high = (self.cell * _first_run(each) for each in (self.columns, self.rows))
         for along, is_row in ((self.columns, True), (self.rows, False)):
             at = 0.0
             for each in along:
                 if each is None and is_row:
-                    middle = (x + self.cell * (at + GAP / 2), y + self.height / 2)
+                    middle = (x + self.cell * (at + GAP / 2), y + high / 2)
                     style.write(axes, *middle, "…", ha="center", color=style.GREY)
                 elif each is None:
-                    middle = (x + self.width / 2, y + self.cell * (at + GAP / 2))
+                    middle = (x + wide / 2, y + self.cell * (at + GAP / 2))
                     style.write(axes, *middle, "…", ha="center", color=style.GREY, rotation=90)
                 at += GAP if each is None else 1.0
 
@@ -172,6 +175,16 @@ class Sheet:
     @property
     def _first_column(self) -> int:
         return next(iter(offsets(self.columns)))
+
+
+def _first_run(along: Slots) -> int:
+    """How many are drawn before the first gap."""
+    return along.index(None) if None in along else len(along)
+
+
+def _digits(text: str) -> float:
+    """How much room a number takes, in digits: a point takes half of one."""
+    return len(text) - text.count(".") / 2
 
 
 def texts_of(array: Sequence[float] | np.ndarray) -> np.ndarray:

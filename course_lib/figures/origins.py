@@ -25,6 +25,7 @@ class Touch:
     space: str
     array: str
     index: Index
+    is_wide: bool = False  # one of several elements that the thread accesses at once
 
     @property
     def is_load(self) -> bool:
@@ -47,7 +48,10 @@ def _touches(ran: SmallLaunch) -> Iterator[Touch]:
     for name, access in ran.accesses():
         indices, threads = access.all_indices(shapes.get(name, (1,)))
         for index, thread in zip(indices.tolist(), threads.tolist(), strict=True):
-            yield Touch(access.step, tuple(thread), access.kind, access.space, name, tuple(index))
+            yield Touch(
+                access.step, tuple(thread), access.kind, access.space, name, tuple(index),
+                access.elements > 1,
+            )  # fmt: skip
 
 
 def written_elements(touches: list[Touch], output: str) -> list[Index]:
@@ -61,7 +65,9 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
     A thread puts into a store what it has read from global memory since its last store of any
     kind, and what it has taken from shared memory since it last stored into the output. Whoever put
     that into shared memory is followed in the same way; if that thread had just read something from
-    global memory, it has put this there, and nothing that it took from older cells.
+    global memory, it has put this there, and nothing that it took from older cells. Of several
+    elements that were loaded at once, one store after the other may take one; so all of them are
+    named here, and whoever asks has to find out which it was.
     """
     found: set[Element] = set()
     seen: set[tuple[int, Thread]] = set()
@@ -81,6 +87,7 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
             continue
         seen.add((store.step, store.thread))
         just_read = _loads_before(by_thread[store.thread], store)
+        just_read = just_read or _wide_loads_before(by_thread[store.thread], store)
         loads = just_read
         if is_final:
             loads = _loads_before(by_thread[store.thread], store, output)
@@ -104,6 +111,12 @@ def _loads_before(of_thread: list[Touch], store: Touch, output: str = "") -> lis
         elif output in ("", each.array):
             loads = []
     return loads
+
+
+def _wide_loads_before(of_thread: list[Touch], store: Touch) -> list[Touch]:
+    """The last elements that the storing thread has loaded at once, if it has loaded any so."""
+    wide = [each for each in of_thread if each.is_load and each.is_wide and each.step < store.step]
+    return [each for each in wide if each.step == wide[-1].step]
 
 
 def _last_before(stores: list[Touch], load: Touch) -> Touch | None:

@@ -66,7 +66,8 @@ Rows = dict[str, list[float]]
 def _draw_cells(axes: Axes, values: Values, rows: Rows) -> None:
     """A cell for each call, the darker the larger its number is."""
     left = _LEFT + _LETTER * max(map(len, rows)) + 0.1
-    width = min(0.9, (style.WIDTH - 0.2 - left) / len(values.at))
+    longest = max(len(_written(number, values)) for row in rows.values() for number in row)
+    width = min(max(0.9, _LETTER * longest), (style.WIDTH - 0.2 - left) / len(values.at))
     for column, each in enumerate(values.at):
         _write_in(axes, left + width * column, _TOP, width, f"{each:g}", color=style.GREY)
     every = [each for row in rows.values() for each in row]
@@ -147,7 +148,7 @@ def _written(number: float, values: Values) -> str:
         return style.kib(number / 1024)
     if values.unit == "share":
         return f"{100 * number:.3g} %"
-    return f"{number:.3g}" if number % 1 else f"{number:,.0f}"
+    return f"{number:.3g}" if number % 1 else f"{int(number):,}"  # a float rounds 64 bits
 
 
 def _told(values: Values, rows: Rows) -> str:

@@ -1,8 +1,8 @@
-"""Draw what one warp owns of C: the shape of its piece, and what its first lanes own in it."""
+"""Draw which lane of a warp owns which outputs: a map, lane by lane, of the warp's piece of C."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,16 @@ from course_lib.figures import style
 from course_lib.figures.accesses import traced
 from course_lib.figures.picture import Picture
 
-_WINDOW = 128  # so much of C is drawn, in rows and in columns
-_PANEL, _TOP = 1.9, 1.1
 _MOST = 3
+_TOP, _LEFT, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
+_LARGEST_CELL = 0.19
+_SQUARES = (4, 2, 1)  # outputs that one cell of the map may stand for, along each axis
+# The first lanes, so that pairs can be seen; all others are light green.
+_LOOKS = {0: to_rgb(style.GREEN), 1: to_rgb(style.SKY), 2: to_rgb(style.YELLOW)}
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Piece:
     """What warp 0 of block (0, 0) stores: one row of `at` is (row, column), `lane` its lane."""
 
     name: str
@@ -44,39 +47,66 @@ class _Piece:
             f"{self.rows} + {self.columns} = {values} values a step",
         )
 
+    @property
+    def map(self) -> np.ndarray:
+        """The lane of each cell; −1 where the warp owns nothing. Cells are as large as they can be
+        with one lane in each."""
+        top, left = self.at.min(axis=0)
+        rows, columns = self.at.T - np.array([[top], [left]])
+        whole = np.full((rows.max() + 1, columns.max() + 1), -1)
+        whole[rows, columns] = self.lane
+        for side in _SQUARES:
+            if whole.shape[0] % side == whole.shape[1] % side == 0:
+                cells = whole.reshape(whole.shape[0] // side, side, whole.shape[1] // side, side)
+                if (cells == cells[:, :1, :, :1]).all():
+                    return cells[:, 0, :, 0]
+        return whole
+
 
 @style.drawn
-def warp_pieces(profiles: Mapping[str, Any], output: str = "C") -> Picture:
-    """The outputs of warp 0, and of its lanes 0 and 1, one panel for each kernel.
+def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "") -> Picture:
+    """The outputs of warp 0 as a map that names the lane of each, one map for each kernel.
 
     Args:
         profiles: name -> a traced launch, `emulate(kernel, trace=True)[...](...)`.
         output: the kernel's name for the matrix that it stores.
+        title: another one than the usual.
 
     Raises:
         ValueError: if there are more than three, or a kernel stores nothing there.
     """
     if not 1 <= len(profiles) <= _MOST:
         raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
-    pieces = [_piece(name, profile, output) for name, profile in profiles.items()]
+    pieces = [piece_of(name, profile, output) for name, profile in profiles.items()]
+    cell, rows = _rows_of(pieces)
+    heights = [max(each.map.shape[0] for each in row) * cell + _WORDS + 0.28 for row in rows]
     figure = style.card(
-        _TOP + _PANEL + 0.98,
-        f"What one warp owns of {output}",
-        "Light: the outputs of warp 0. Green: those of its lane 0. Black: those of its lane 1",
+        _TOP + sum(heights) + 0.3,
+        title or f"Which lane of a warp owns which outputs of {output}",
+        "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
+        "Yellow: lane 2",
     )
     axes = style.canvas(figure)
-    for number, piece in enumerate(pieces):
-        _draw(axes, 0.42 + (style.WIDTH - 0.34) / max(2, len(pieces)) * number, piece)
-    style.footnote(
-        figure,
-        "Drawn from a run. Blue, orange: the rows of A, the columns of B that the warp reads. "
-        f"Frame: {_WINDOW} × {_WINDOW} of {output}.",
+    top = _TOP
+    for row, height in zip(rows, heights, strict=True):
+        left = _LEFT
+        for each in row:
+            _draw(axes, left, top, cell, each)
+            left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
+        top += height
+    style.footnote(figure, "Drawn from a run: what warp 0 of block (0, 0) stores.")
+    told = "; ".join(
+        f"{each.name}: {', '.join(each.told)}, {_first_lanes(each)}" for each in pieces
     )
-    told = "; ".join(f"{each.name}: {', '.join(each.told)}" for each in pieces)
     return Picture(figure, f"The piece of {output} that one warp owns. {told}.")
 
 
-def _piece(name: str, profile: Any, output: str) -> _Piece:
+def piece_of(name: str, profile: Any, output: str) -> Piece:
+    """What warp 0 stores of an output.
+
+    Raises:
+        ValueError: if it stores nothing there.
+    """
     wide, high = (*profile.block, 1, 1)[:2]
     at, lane = [], []
     for access in traced(profile):
@@ -88,37 +118,60 @@ def _piece(name: str, profile: Any, output: str) -> _Piece:
             lane.append(number[mine])
     if not at:
         raise ValueError(f"{name} stores nothing in {output}.")
-    return _Piece(name, np.concatenate(at), np.concatenate(lane))
+    return Piece(name, np.concatenate(at), np.concatenate(lane))
 
 
-def _draw(axes: Axes, left: float, piece: _Piece) -> None:
-    cell = _PANEL / _WINDOW
-    style.write(axes, left, _TOP - 0.32, piece.name, family=style.MONO, fontweight="bold")
-    image = np.ones((_WINDOW, _WINDOW, 3)) * style.tint(style.GREY, 0.08)
-    inside = (piece.at < _WINDOW).all(axis=1)
-    lit = style.tint(style.GREEN, 0.35)
-    for lanes, looks in (
-        (piece.lane >= 0, lit),
-        (piece.lane == 0, to_rgb(style.GREEN)),
-        (piece.lane == 1, to_rgb(style.INK)),
-    ):
-        rows, columns = piece.at[inside & lanes].T
-        image[rows, columns] = looks
-    axes.imshow(
-        image, extent=(left, left + _PANEL, _TOP + _PANEL, _TOP), interpolation="nearest", zorder=1
-    )
-    axes.set_aspect("auto")
-    style.rectangle(
-        axes, (left, _TOP), _PANEL, _PANEL, fill=False, edgecolor=style.GREY, linewidth=1
-    )
-    # What the warp reads in one step of k: these rows of A, these columns of B.
-    blue = {"facecolor": style.BLUE, "edgecolor": "none"}
-    orange = {"facecolor": style.ORANGE, "edgecolor": "none"}
-    for row in np.unique(piece.at[inside][:, 0]):
-        style.rectangle(axes, (left - 0.1, _TOP + cell * row), 0.06, cell * 1.02, **blue)
-    for column in np.unique(piece.at[inside][:, 1]):
-        style.rectangle(axes, (left + cell * column, _TOP - 0.1), cell * 1.02, 0.06, **orange)
-    style.write(axes, left - 0.13, _TOP + 0.08, "A", ha="right", color=style.BLUE)
-    style.write(axes, left + _PANEL + 0.05, _TOP - 0.07, "B", color=style.ORANGE)
+def _rows_of(pieces: Sequence[Piece]) -> tuple[float, list[list[Piece]]]:
+    """The maps in rows that fit the card, and the side of a cell in inches."""
+    room = style.WIDTH - 2 * _LEFT
+    widest = max(each.map.shape[1] for each in pieces)
+    cell = min(_LARGEST_CELL, room / widest)
+    rows: list[list[Piece]] = [[]]
+    left = 0.0
+    for each in pieces:
+        width = max(each.map.shape[1] * cell, _least_width(each))
+        if rows[-1] and left + width > room:
+            rows.append([])
+            left = 0.0
+        rows[-1].append(each)
+        left += width + _GAP
+    return cell, rows
+
+
+def _least_width(piece: Piece) -> float:
+    """Room for the words under a map."""
+    return 0.068 * max(map(len, piece.told))
+
+
+def _draw(axes: Axes, left: float, top: float, cell: float, piece: Piece) -> None:
+    style.write(axes, left, top + 0.04, piece.name, family=style.MONO, fontweight="bold")
+    top += 0.2
+    for (row, column), lane in np.ndenumerate(piece.map):
+        corner = left + column * cell, top + row * cell
+        looks = _LOOKS.get(int(lane), style.tint(style.GREEN, 0.14))
+        colour = style.PAPER if lane < 0 else looks
+        style.rectangle(
+            axes, corner, cell, cell, facecolor=colour, edgecolor=style.tint(style.GREEN, 0.5),
+            linewidth=0.4,
+        )  # fmt: skip
+        if lane >= 0 and cell > 0.1:
+            style.write(
+                axes, corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center",
+                fontsize=6.5, color=style.readable_on(colour),
+            )  # fmt: skip
+    bottom = top + piece.map.shape[0] * cell
     for number, line in enumerate(piece.told):
-        style.write(axes, left, _TOP + _PANEL + 0.2 + 0.2 * number, line)
+        style.write(axes, left, bottom + 0.15 + 0.18 * number, line)
+
+
+def _first_lanes(piece: Piece) -> str:
+    """Where the first lanes stand to each other, in words."""
+    found = [np.argwhere(piece.map == lane) for lane in range(3)]
+    if not all(map(len, found)):
+        return "fewer than three lanes"
+    (y0, x0), (y1, x1), (y2, x2) = (each[0] for each in found)
+    sides = []
+    for lane, y, x in ((1, y1, x1), (2, y2, x2)):
+        side = "a row" if y == y0 else "a column" if x == x0 else "neither row nor column"
+        sides.append(f"lane {lane} shares {side} with lane 0")
+    return " and ".join(sides)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
 from course_lib.devices import Ceilings, Device, ceilings_of
@@ -47,10 +48,11 @@ def roofline_plot(
     _scales(axes, roofs, points, low, high)
     _draw_roofs(axes, roofs, low, high)
     labels = _Labels(axes, roofs, points, _name_dram_roof(axes, roofs, points, low))
+    if legend := _legend(axes, points):
+        labels.keep_box_clear(legend.get_window_extent().extents)
     _name_ridge(axes, roofs, points, labels)
     for alike in _same_kernels(points):
         _draw_kernel(axes, alike, roofs, labels)
-    _legend(axes, points)
     style.footnote(figure, _sources(roofs, points))
     return Picture(figure, _words(roofs, points))
 
@@ -199,7 +201,7 @@ class _Labels:
     # In points, by preference: beside the dot first, then further up or down.
     _OFFSETS = tuple(
         (side * 9.0, height)
-        for heights in ((-2.0, 2.0), (-14.0, 14.0), (-27.0, 27.0))
+        for heights in ((-2.0, 2.0), (-14.0, 14.0), (-27.0, 27.0), (-40.0, 40.0), (-53.0, 53.0))
         for height in heights
         for side in (1, -1)
     )
@@ -224,8 +226,9 @@ class _Labels:
             for x in np.geomspace(*(float(end) for end in _reach(alike)), 60)
         ]
         ridge = [(roofs.ridge, y) for y in np.geomspace(*axes.get_ylim(), 90)]
-        # A dot counts most, and what is written already counts thrice.
-        drawn = self._to_pixels.transform(line + between + ridge + dots * 30)
+        # A dot counts most; what is written already, and the line below the ridge, count several
+        # times: words across either are hard to read.
+        drawn = self._to_pixels.transform(line + between + ridge * 6 + dots * 30)
         self._obstacles = np.vstack([drawn, pixels_in_use * 3])
         self._taken: list[tuple[float, float, float, float]] = []
 
@@ -254,6 +257,11 @@ class _Labels:
     def keep_clear(self, x: float, y: float, offset: tuple[float, float], text: str) -> None:
         """Something is written there already."""
         self._taken.append(self._box(self._to_pixels.transform((x, y)), offset, text))
+
+    def keep_box_clear(self, box: Sequence[float]) -> None:
+        """Something is drawn there, from left and bottom to right and top, in pixels."""
+        left, bottom, right, top = box
+        self._taken.append((left, bottom, right, top))
 
     def _box(
         self, pixel: np.ndarray, offset: tuple[float, float], text: str
@@ -298,7 +306,7 @@ def _scales(axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float, hi
     axes.set_axisbelow(True)
 
 
-def _legend(axes: Axes, points: Sequence[Point]) -> None:
+def _legend(axes: Axes, points: Sequence[Point]) -> Legend | None:
     used = [kind for kind in BYTES_KINDS if any(point.bytes_kind == kind for point in points)]
     handles = [
         Line2D(
@@ -326,16 +334,17 @@ def _legend(axes: Axes, points: Sequence[Point]) -> None:
                 label="hollow: at most, if every byte came from DRAM",
             )
         )
-    if handles:
-        axes.legend(
-            handles=handles,
-            loc="lower right",
-            handletextpad=0.4,
-            frameon=True,
-            facecolor=style.WASH,
-            edgecolor="none",
-            framealpha=1,
-        )
+    if not handles:
+        return None
+    return axes.legend(
+        handles=handles,
+        loc="lower right",
+        handletextpad=0.4,
+        frameon=True,
+        facecolor=style.WASH,
+        edgecolor="none",
+        framealpha=1,
+    )
 
 
 def _per(kind: BytesKind) -> str:

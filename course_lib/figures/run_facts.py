@@ -12,6 +12,7 @@ from course_lib.figures.small_launch import SmallLaunch
 
 SECTORS_NAMED_FROM = "03"  # the lesson that explains sectors
 FLOAT_BYTES = 4
+_BYTES = {"float32": FLOAT_BYTES, "float16": 2, "bfloat16": 2}
 
 
 class OwnRun:
@@ -94,8 +95,12 @@ class OwnRun:
         verb = "write" if idle != 1 else "writes"
         told = [f"{counted(idle, 'thread')} {verb} nothing (hatched)"] if idle else []
         profile = self.profile
-        told.append(self._moved("loaded", profile.global_load_bytes, profile.global_load_sectors))
-        told.append(self._moved("stored", profile.global_store_bytes, profile.global_store_sectors))
+        loaded, stored = profile.global_load_bytes, profile.global_store_bytes
+        sizes = [_BYTES[each] for each in self.ran.task.formats]
+        told.append(
+            self._moved("loaded", loaded, profile.global_load_sectors, min(sizes, default=4))
+        )
+        told.append(self._moved("stored", stored, profile.global_store_sectors))
         blocks = int(np.prod(self.grid))
         cells = sum(int(np.prod(each.shape)) for each in profile.shared_arrays)
         told.append(
@@ -108,10 +113,10 @@ class OwnRun:
             told.append(counted(profile.barriers, "barrier"))
         return " · ".join(filter(None, told))
 
-    def _moved(self, verb: str, size: int, sectors: int) -> str:
+    def _moved(self, verb: str, size: int, sectors: int, each: int = FLOAT_BYTES) -> str:
         if not size:
             return ""
-        told = f"{counted(size // FLOAT_BYTES, 'number')} {verb}"
+        told = f"{counted(size // each, 'number')} {verb}"
         return f"{told} in {counted(sectors, 'sector')}" if self.names_sectors else told
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -114,7 +116,8 @@ class Rows:
 
     def _number(self, axes: Axes, y: float, count: int) -> None:
         """Indices under cells: all where there is room, else some."""
-        every = 1 if self.cell >= _NUMBERED else max(1, -(-count // 8))
+        room = ceil(_NUMBERED / self.cell)  # cells that an index needs
+        every = 1 if room <= 1 else max(room, -(-count // 8))
         for place in range(0, count, every):
             style.write(
                 axes,

@@ -12,6 +12,7 @@ from course_lib import callers, entries
 from course_lib.curriculum import Launch, Task
 from course_lib.emulator import Kernel, Profile, TracedAccess, emulate
 from course_lib.errors import PlainError
+from course_lib.number_formats import encoded
 
 Purpose = Literal["reading", "running"]
 
@@ -108,11 +109,18 @@ def launch_small(
     # The family of transposes covers what it reads; all others what they write.
     covered = task.parameters[0] if task.family == "transpose" else task.output
     launch = task.launch(shapes[covered])
-    arguments = [each if each.ndim else np.float32(each) for each in arrays.values()]
+    arguments = [_as_held(task, name, each) for name, each in arrays.items()]
     trace = changed is None  # of a probe, only the numbers are looked at
     profile = emulate(kernel, trace=trace)[launch.grid, launch.block](*arguments)
     names = dict(zip(kernel.parameters, task.parameters, strict=False))
     return SmallLaunch(task, letters, arrays, profile, launch, names)
+
+
+def _as_held(task: Task, name: str, array: np.ndarray) -> np.ndarray | np.float32:
+    """An argument of the launch; an array of another format is a copy."""
+    if not array.ndim:
+        return np.float32(array)
+    return encoded(array, task.dtypes[name]) if name in task.dtypes else array
 
 
 def _letters_of(task: Task) -> dict[str, tuple[str, ...]]:
@@ -188,6 +196,8 @@ def _filled(
         ),
         default=0,
     )
+    if task.dtypes:  # products, all of them, whose K may be as large as M or N
+        terms = max(terms, *shapes[task.parameters[0]])
     arrays, place = {}, 0
     for name, shape in shapes.items():
         if name == task.output:

@@ -16,6 +16,7 @@ from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
+from course_lib.figures.maps_of_a_run import draw_map
 from course_lib.figures.origins import (
     Element,
     Index,
@@ -31,6 +32,8 @@ from course_lib.figures.thread_square import draw_square
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
 _MOST_ROWS, _MOST_COLUMNS = 8, 16
+_MOST_OF_LONG_SUMS = 10  # columns, whose numbers have two or three digits
+_MOST_OF_THREE = 7  # columns, of matrices that stand side by side
 _MOST_ARROWS = 4  # from one array that do not run straight ahead
 _TOP = 0.72  # where the arrays begin
 _MARGIN = 0.2
@@ -60,6 +63,10 @@ def wanted(task_id: str) -> Picture:
         raise NoPicture(f"There is no picture for {task_id}.")
     if not task.kind.is_launched:
         return _drawn_calls(task)
+    if task.picture in ("lanes", "buffers"):
+        return draw_map(
+            launch_answer(task, "running"), f"Wanted: {task.title[0].lower()}{task.title[1:]}"
+        )
     return draw_square(task) if task.is_large else _drawn_launch(task)
 
 
@@ -102,13 +109,33 @@ def _rule(ran: SmallLaunch) -> _Rule:
     if not written:
         raise NoPicture(f"There is no picture for {ran.task.id}: nothing is written.")
     element = written[len(written) // 3]
-    found = origins(touches, ran.task.output, element)
-    found |= _kept(ran, touches, element, found)
+    if ran.task.dtypes or "shfl" in ran.task.answer:  # lanes exchange numbers: no trace shows it
+        found = _by_the_reference(ran, element)
+    else:
+        found = origins(touches, ran.task.output, element)
+        if any(each.is_wide for each in touches):
+            found = {each for each in found if _depends(ran, element, each)}
+        found |= _kept(ran, touches, element, found)
     sources = {
         name: sorted(index for array, index in found if array == name) for name in ran.inputs
     }
     value = float(ran.output[element])
     return _Rule(element, value, {name: each for name, each in sources.items() if each}, written)
+
+
+def _by_the_reference(ran: SmallLaunch, element: Index) -> set[Element]:
+    """The elements of the inputs that change this one of the output, if they change."""
+    assert ran.task.reference is not None
+    found: set[Element] = set()
+    inputs = {name: each.astype(np.float64) for name, each in ran.inputs.items()}
+    value = ran.task.reference(*inputs.values())[element]
+    for name, array in inputs.items():
+        for index in np.ndindex(array.shape):
+            array[index] += 1
+            if ran.task.reference(*inputs.values())[element] != value:
+                found.add((name, index))
+            array[index] -= 1
+    return found
 
 
 def _kept(
@@ -122,11 +149,13 @@ def _kept(
         for each in touches
         if each.is_load and each.thread == store.thread and each.array in ran.inputs
     }
-    return {
-        each
-        for each in earlier - found
-        if launch_answer(ran.task, "reading", each).output[element] != ran.output[element]
-    }
+    return {each for each in earlier - found if _depends(ran, element, each)}
+
+
+def _depends(ran: SmallLaunch, element: Index, source: Element) -> bool:
+    """Whether an element of the output changes when one of an input does."""
+    changed = launch_answer(ran.task, "reading", source)
+    return bool(changed.output[element] != ran.output[element])
 
 
 class _Plan:
@@ -172,7 +201,8 @@ class _Plan:
             return self.is_column
         rows, columns = output
         if len(mine) == 2:
-            return not (mine[1] == columns and mine[0] != rows)
+            is_factor = bool(self.left) and bool(self.ran.task.dtypes)  # of a product
+            return not (mine[1] == columns and (mine[0] != rows or is_factor))
         return mine[0] == rows and (mine[0] != columns or not self.left)
 
     def _is_column(self, name: str) -> bool:
@@ -190,7 +220,9 @@ class _Plan:
     def _slots(self, name: str) -> tuple[Slots, Slots]:
         axes = self.ran.letters[name]
         if len(axes) == 2:
-            return self._along(axes[0], _MOST_ROWS), self._along(axes[1], _MOST_COLUMNS)
+            most = _MOST_OF_LONG_SUMS if self.ran.task.dtypes else _MOST_COLUMNS
+            most = _MOST_OF_THREE if len(self.left) > 1 else most
+            return self._along(axes[0], _MOST_ROWS), self._along(axes[1], most)
         if self._is_column(name):
             return self._along(axes[0], _MOST_ROWS), (0,)
         return (0,), self._along(axes[0], _MOST_COLUMNS)
@@ -199,7 +231,7 @@ class _Plan:
         """What is drawn of an axis: whatever is picked out, in any array that has it."""
         picked = {self.output: [self.rule.element], **self.rule.sources}
         places = [
-            (self.ran.arrays[name].shape[axis], index[axis])
+            (name, index[axis])
             for name, indices in picked.items()
             for axis, each in enumerate(self.ran.letters[name])
             for index in indices
@@ -211,7 +243,9 @@ class _Plan:
             for axis, each in enumerate(axes)
             if each == letter
         )
-        return slots(size, most, {index for _, index in places})
+        of_output = zip(self.ran.letters[self.output], self.rule.element, strict=True)
+        own = next((index for each, index in of_output if each == letter), None)
+        return slots(size, most, {index for _, index in places}, own)
 
     def _cell(self) -> float:
         """The largest side with which everything fits."""

@@ -14,10 +14,12 @@ from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.parse import plain_from
 from course_lib.figures import style
+from course_lib.figures.maps_of_a_run import draw_map
 from course_lib.figures.own_values import draw_values
 from course_lib.figures.picture import Picture
 from course_lib.figures.run_facts import OwnRun, counted
 from course_lib.figures.run_grids import Grids
+from course_lib.figures.run_lanes import Lanes, shows_lanes
 from course_lib.figures.run_looks import LEFT, TOP
 from course_lib.figures.run_rows import Rows
 from course_lib.figures.run_warps import WarpRequests
@@ -46,8 +48,10 @@ def own_run(task_id: str, kernel: object) -> Picture:
     task = TASKS.get(task_id)
     if task is not None and task.values is not None:
         return draw_values(task, task.values, _plain(kernel))
+    if task is not None and task.picture != "elements":
+        return draw_map(_launched(task_id, kernel), f"Your run of {task_id}")
     ran = OwnRun(_launched(task_id, kernel))
-    drawing = Rows(ran) if ran.axes_of_output == 1 else Grids(ran)
+    drawing = _drawing_of(ran)
     warps = WarpRequests(ran) if ran.is_about_warps else None
     height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
     title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
@@ -63,6 +67,12 @@ def own_run(task_id: str, kernel: object) -> Picture:
         warps.draw(axes, TOP + drawing.height + 0.5)
     words = f"{title}. {ran.counts}. {ran.sentence}"
     return Picture(figure, f"{words} {warps.words}" if warps else words)
+
+
+def _drawing_of(ran: OwnRun) -> Rows | Grids | Lanes:
+    if ran.axes_of_output == 1:
+        return Rows(ran)
+    return Lanes(ran) if shows_lanes(ran) and ran.ran.task.dtypes else Grids(ran)
 
 
 def _in_lines(counts: str) -> list[str]:
@@ -88,6 +98,8 @@ def _launched(task_id: str, kernel: object) -> SmallLaunch:
         ran = launch_small(task, as_launched(task, kernel_from(kernel)), "running")
     except KernelRejected as rejected:
         raise NoPicture(f"{task_id} does not run: {rejected}") from None
+    if any(found.code.startswith("out-of-bounds") for found in ran.profile.findings):
+        raise NoPicture(f"{task_id} leaves an array: what lies outside cannot be drawn.")
     if max(ran.profile.threads, ran.output.size) > _MOST_CELLS:
         raise NoPicture(f"{task_id} has too many threads or elements to draw.")
     return ran

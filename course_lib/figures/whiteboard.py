@@ -3,109 +3,141 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from course_lib import curriculum
-from course_lib.curriculum import Rung
+from course_lib import curriculum, measurements
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.measurements import Entry, Measurements
 
-# Published TFLOP/s of another climb: other GPU, other numbers, so never beside the bars below.
-TENSOR_WHERE = "H100 SXM, 4096 x 4096 x 4096, BF16"
-TENSOR_STEPS = (
-    ("the ladder below, on CUDA cores", 32),
-    ("tensor cores, TMA", 317),
-    ("larger tiles, specialised warps", 631),
-    ("clusters, order of tiles, stores", 764),
-)
-TENSOR_CUBLAS = 716
-TENSOR_SOURCE = "public worklog “Outperforming cuBLAS on H100”, 2024"
+# What lies above the rungs of the curriculum: the reason, and what an H200's profiler saw then.
+UPPER: Mapping[str, tuple[str, str]] = {
+    "double_buffered": (
+        "The next tile is on its way while this one is multiplied.",
+        "Issue slots, and most of them multiply.",
+    ),
+    "cp_async": (
+        "Copies run by themselves, and need neither registers nor stores.",
+        "Issue slots and multiply units, as for cuBLAS.",
+    ),
+    "tensor_core_bf16": (
+        "One instruction of a warp multiplies two small matrices, of 16-bit numbers.",
+        "L2, and the rate of `mma` itself.",
+    ),
+    "wgmma": (
+        "Four warps multiply straight from shared memory, in the background.",
+        "Tensor cores, and the power that they draw.",
+    ),
+    "tma": (
+        "A copy engine fills shared memory, blocks stay and take tile after tile.",
+        "Tensor cores and power, as for cuBLAS.",
+    ),
+}
+SIZE = 4096
 
-_ROW, _TOP, _PANEL = 0.55, 0.88, 1.06
+_ROW, _TOP = 0.5, 0.98
 # Where the columns begin; the first one also ends.
-_NAMES, _WHY, _BINDS = (0.2, 1.62), 1.82, 4.95
+_NAMES, _WHY, _BINDS = (0.2, 1.86), 2.06, 5.1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the page.
+
+    Attributes:
+        name: the rung.
+        tflops: TFLOP/s as measured; the faster one where a rung is written in two ways.
+        share: of the fastest cuBLAS product in the same precision.
+        precision: of the numbers that are multiplied.
+        why: why it is faster than the one below.
+        binds: what holds it back then.
+    """
+
+    name: str
+    tflops: float
+    share: float
+    precision: str
+    why: str
+    binds: str
+
+
+def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:
+    """The rungs that have a reason on this page and were measured, from the bottom up."""
+    words = {rung.name: (rung.why, rung.binds) for rung in curriculum.RUNGS} | dict(UPPER)
+    found = []
+    for name, (why, binds) in words.items():
+        entries = [measured.entry(name), measured.entry(f"{name}_while")]
+        timed = [each for each in entries if each and each.cell(size)]
+        if timed:
+            best = max(timed, key=lambda each: _gflops(each, size))
+            share = measured.share_of_cublas(best, size) or 0.0
+            tflops = _gflops(best, size) / 1000
+            found.append(Step(name, tflops, share, best.precision, why, binds))
+    return tuple(found)
 
 
 @style.drawn
-def climb(rungs: Sequence[Rung] = curriculum.RUNGS) -> Picture:
-    """The ladder as a page to teach from: speeds, reasons, limits; tensor cores above it."""
-    height = _TOP + _PANEL + _ROW * len(rungs) + 0.44
+def climb(measured: Measurements | None = None, size: int = SIZE) -> Picture:
+    """The ladder as a page to teach from: speeds as measured, reasons, limits.
+
+    Args:
+        measured: of one GPU; by default what is stored of an H200.
+        size: edge of the square matrices.
+    """
+    measured = measured or measurements.load("H200")
+    rungs = steps(measured, size)
     figure = style.card(
-        height,
+        _TOP + _ROW * len(rungs) + 0.3,
         "The climb on one page",
-        f"{curriculum.PUBLISHED_ON}: GFLOP/s, and the share of cuBLAS. Read it from the bottom up.",
+        f"{measured.label}, {size}³: TFLOP/s, and the share of cuBLAS in the same format.",
     )
     axes = style.canvas(figure)
-    _draw_tensor_panel(axes)
-    head = _TOP + _PANEL - 0.12
     for x, words in ((_WHY, "why it is faster"), (_BINDS, "what holds it back then")):
-        style.write(axes, x, head, words, color=style.GREY, fontweight="bold")
-    bottom = _TOP + _PANEL + _ROW * len(rungs)
+        style.write(axes, x, _TOP - 0.16, words, color=style.GREY, fontweight="bold")
+    bottom = _TOP + _ROW * len(rungs)
     for place, rung in enumerate(rungs):
         y = bottom - _ROW * (place + 0.5)
         _draw_rung(axes, y, rung)
         if place:
-            gain = rung.published_gflops / rungs[place - 1].published_gflops
-            _draw_gain(axes, y + _ROW / 2, gain)
-    style.footnote(
-        figure,
-        f"Speeds published by {curriculum.PUBLISHED_BY}. Limits counted in compiled code or\n"
-        f"modelled. Above: {TENSOR_SOURCE}.",
-    )
-    return Picture(figure, _words(rungs))
+            _draw_gain(axes, y + _ROW / 2, rung.tflops / rungs[place - 1].tflops)
+    note = "Orange: float32 on CUDA cores. Purple: bfloat16 on tensor cores. Measured by bench."
+    style.footnote(figure, note)
+    return Picture(figure, _words(measured.label, rungs))
 
 
-def _draw_tensor_panel(axes: Axes) -> None:
-    style.box(axes, 0.16, 0.66, 7.28, 0.98, colour=style.PURPLE, fill=0.1)
-    style.write(
-        axes, 0.3, 0.82, f"Another ladder: tensor cores. TFLOP/s on {TENSOR_WHERE}",
-        fontweight="bold",
-    )  # fmt: skip
-    width = 7.0 / (len(TENSOR_STEPS) + 1)
-    steps = (*TENSOR_STEPS, ("cuBLAS, for comparison", TENSOR_CUBLAS))
-    for place, (name, tflops) in enumerate(steps):
-        x = 0.3 + (place + 0.5) * width
-        last = place == len(TENSOR_STEPS)
-        style.write(
-            axes, x, 1.07, str(tflops), ha="center", fontsize=style.LARGE,
-            fontweight="bold", color=style.GREY if last else style.INK,
-        )  # fmt: skip
-        style.write(
-            axes, x, 1.37, textwrap.fill(name, 18), ha="center", linespacing=1.1,
-            color=style.GREY if last else style.INK,
-        )  # fmt: skip
-        if 0 < place < len(TENSOR_STEPS):
-            style.arrow(axes, (x - width + 0.28, 1.07), (x - 0.28, 1.07), colour=style.PURPLE)
+def _gflops(entry: Entry, size: int) -> float:
+    cell = entry.cell(size)
+    return cell.gflops if cell else 0.0
 
 
-def _draw_rung(axes: Axes, y: float, rung: Rung) -> None:
+def _draw_rung(axes: Axes, y: float, rung: Step) -> None:
     left, right = _NAMES
-    style.box(axes, left, y - 0.185, right - left, 0.37, colour=style.BLUE)
+    colour = style.ORANGE if rung.precision == "float32" else style.PURPLE
+    style.box(axes, left, y - 0.175, right - left, 0.35, colour=colour)
+    middle = (left + right) / 2
     style.write(
-        axes, (left + right) / 2, y - 0.085, rung.name, ha="center",
-        fontfamily=style.MONO, fontweight="bold",
-    )  # fmt: skip
-    speed = f"{style.whole(rung.published_gflops)}  ({rung.share_of_cublas:.1%})"
-    style.write(axes, (left + right) / 2, y + 0.1, speed, ha="center")
-    for x, words, letters in ((_WHY, rung.why, 44), (_BINDS, rung.binds, 36)):
-        style.write(axes, x, y, textwrap.fill(words, letters), linespacing=1.15)
+        axes, middle, y - 0.08, rung.name, ha="center", fontfamily=style.MONO, fontweight="bold"
+    )
+    style.write(axes, middle, y + 0.095, f"{_number(rung.tflops)}  ({rung.share:.1%})", ha="center")
+    for x, words, letters in ((_WHY, rung.why, 43), (_BINDS, rung.binds.replace("`", ""), 33)):
+        style.write(axes, x, y, textwrap.fill(words, letters), linespacing=1.1)
     axes.plot([_WHY, 7.44], [y + _ROW / 2] * 2, color=style.FAINT, linewidth=0.8)
 
 
 def _draw_gain(axes: Axes, y: float, gain: float) -> None:
-    style.arrow(axes, (0.72, y + 0.085), (0.72, y - 0.085), colour=style.ORANGE)
+    style.arrow(axes, (0.72, y + 0.075), (0.72, y - 0.075), colour=style.GREY)
     style.write(axes, 0.82, y, f"× {gain:.2f}", color=style.GREY)
 
 
-def _words(rungs: Sequence[Rung]) -> str:
+def _number(tflops: float) -> str:
+    return f"{tflops:.3g}" if tflops < 100 else f"{tflops:,.0f}"
+
+
+def _words(label: str, rungs: Sequence[Step]) -> str:
     told = " ".join(
-        f"{rung.name} {style.whole(rung.published_gflops)}: {rung.why} {rung.binds}"
-        for rung in rungs
+        f"{rung.name} {_number(rung.tflops)}: {rung.why} {rung.binds}" for rung in rungs
     )
-    return (
-        f"The climb, {curriculum.PUBLISHED_ON}: GFLOP/s, why faster, what then binds. {told} "
-        f"Tensor cores, H100 BF16: {TENSOR_STEPS[0][1]} to {TENSOR_STEPS[-1][1]} TFLOP/s; "
-        f"cuBLAS {TENSOR_CUBLAS}."
-    )
+    return f"The climb, {label}: TFLOP/s, why faster, what holds it back then. {told}"

@@ -28,6 +28,7 @@ DECIDES = (
     "grading/records.py",
     "host_api.py",
     "kinds.py",
+    "number_formats.py",
     "occupancy.py",
     "probe.py",
     "runtime.py",

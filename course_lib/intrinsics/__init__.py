@@ -12,12 +12,20 @@
 | `mma_m16n8k16_f16`, `mma_m16n8k16_bf16`, `mma_m16n8k8_tf32` | the same in other formats | 8.0 |
 | `load_words`, `store_words`, `store2` | 16 bytes of 16-bit numbers; 8 bytes of float32 | any GPU |
 | `float_bits`, `to_tf32`, `bf16_bits` | a float32 in another format | any, 8.0, 8.0 |
-| `wgmma_m64n256k64_bf16`, `wgmma_wait`, `fence_async` | a warpgroup's product; no twin | 9.0 |
+| `wgmma_m64n256k64_bf16`, `wgmma_start`, `wgmma_wait` | a warpgroup's product | 9.0 |
+| `tma_load`, `tma_load_multicast`, `tma_store` | one thread starts to copy a whole tile | 9.0 |
+| `mbarrier_init`, `mbarrier_wait` and others | barriers that count threads and bytes | 9.0 |
+| `cluster_rank`, `cluster_sync`, `mbarrier_arrive_at` | blocks that run side by side | 9.0 |
+| `stmatrix_x4`, `pack_bf16`, `store_shared2` | results into shared memory | 9.0 |
+| `shared_address`, `uniform` | addresses; what is the same in a whole warp | any GPU |
 
 Indices count elements from an array's first, whatever its axes, and are not checked. Each function
-has a twin in the emulator, where addresses, bounds and races are checked.
+above the first row for 9.0 has a twin in the emulator, where addresses, bounds and races are
+checked. From that row on they run on a GPU only, and take addresses in bytes.
 """
 
+from course_lib.intrinsics.addresses import shared_address, uniform
+from course_lib.intrinsics.clusters import cluster_rank, cluster_sync, mbarrier_arrive_at
 from course_lib.intrinsics.copying import (
     cp_async4,
     cp_async4_zfill,
@@ -26,7 +34,15 @@ from course_lib.intrinsics.copying import (
     cp_async_commit,
     cp_async_wait,
 )
-from course_lib.intrinsics.hopper import fence_async, wgmma_m64n256k64_bf16, wgmma_wait
+from course_lib.intrinsics.mbarrier import (
+    fence_mbarrier_init,
+    group_sync,
+    mbarrier_arrive,
+    mbarrier_arrive_with_bytes,
+    mbarrier_init,
+    mbarrier_wait,
+)
+from course_lib.intrinsics.stmatrix import pack_bf16, stmatrix_x4, store_shared2
 from course_lib.intrinsics.tensor_cores import (
     bf16_bits,
     float_bits,
@@ -43,11 +59,27 @@ from course_lib.intrinsics.tensor_cores import (
     store_words,
     to_tf32,
 )
+from course_lib.intrinsics.tma import (
+    fence_async,
+    tma_load,
+    tma_load_multicast,
+    tma_store,
+    tma_store_wait,
+)
 from course_lib.intrinsics.unrolling import unroll, unrolled
+from course_lib.intrinsics.wgmma import (
+    wgmma_a,
+    wgmma_b,
+    wgmma_m64n256k64_bf16,
+    wgmma_start,
+    wgmma_wait,
+)
 from course_lib.intrinsics.wide import load4, store4
 
 __all__ = [
     "bf16_bits",
+    "cluster_rank",
+    "cluster_sync",
     "cp_async4",
     "cp_async4_zfill",
     "cp_async16",
@@ -55,23 +87,42 @@ __all__ = [
     "cp_async_commit",
     "cp_async_wait",
     "fence_async",
+    "fence_mbarrier_init",
     "float_bits",
+    "group_sync",
     "ldmatrix_x2",
     "ldmatrix_x2_trans",
     "ldmatrix_x4",
     "ldmatrix_x4_trans",
     "load4",
     "load_words",
+    "mbarrier_arrive",
+    "mbarrier_arrive_at",
+    "mbarrier_arrive_with_bytes",
+    "mbarrier_init",
+    "mbarrier_wait",
     "mma_m16n8k8_f16",
     "mma_m16n8k8_tf32",
     "mma_m16n8k16_bf16",
     "mma_m16n8k16_f16",
+    "pack_bf16",
+    "shared_address",
+    "stmatrix_x4",
     "store2",
     "store4",
+    "store_shared2",
     "store_words",
+    "tma_load",
+    "tma_load_multicast",
+    "tma_store",
+    "tma_store_wait",
     "to_tf32",
+    "uniform",
     "unroll",
     "unrolled",
+    "wgmma_a",
+    "wgmma_b",
     "wgmma_m64n256k64_bf16",
+    "wgmma_start",
     "wgmma_wait",
 ]

@@ -107,6 +107,28 @@ def global_address(builder: Any, pointer: Any) -> Any:
     return builder.ptrtoint(shared, ir.IntType(64))
 
 
+def instruction(text: str, letters: str, given: tuple[Any, ...], result: str = "") -> Any:
+    """Signature and code of a function of plain numbers that is one piece of PTX.
+
+    In `text`, $0 is the result if there is one, and the arguments follow. Each has a letter, as in
+    CUDA C++'s asm: "r" is a uint32, "l" a uint64, "h" a uint16, "f" a float32. Numba converts
+    what a kernel hands over, so an address that was added up in 64 bits may be given for an "r".
+    """
+    for each in given:
+        if not isinstance(each, types.Number):
+            raise Refused(f"this function takes plain numbers, not {each}")
+    kinds = {"r": types.uint32, "l": types.uint64, "h": types.uint16, "f": types.float32}
+    widths = {"r": ir.IntType(32), "l": ir.IntType(64), "h": ir.IntType(16), "f": ir.FloatType()}
+    constraints = ",".join([f"={result}"] * bool(result) + list(letters))
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        returns = widths[result] if result else ir.VoidType()
+        value = ptx(builder, returns, text, constraints, list(arguments))
+        return value if result else context.get_dummy_value()
+
+    return (kinds[result] if result else types.void)(*[kinds[each] for each in letters]), generate
+
+
 def ptx(builder: Any, returns: Any, text: str, constraints: str, arguments: list[Any]) -> Any:
     """One or several PTX instructions; $0, $1 … are results and arguments, in that order.
 

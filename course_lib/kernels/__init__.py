@@ -19,6 +19,7 @@ from course_lib.kernels import (
     rung_10_tensor_core_f16,
     rung_10_tensor_core_tf32,
     rung_11_wgmma,
+    rung_12_tma,
 )
 from course_lib.kernels.rung import InputsRefused, RungKernel
 
@@ -42,6 +43,8 @@ RUNG_KERNELS: dict[str, RungKernel] = {
         rung_10_tensor_core_tf32.RUNG,
         rung_10_tensor_core_bf16.RUNG,
         rung_11_wgmma.RUNG,
+        rung_12_tma.RUNG,
+        rung_12_tma.ROUNDED,
     )
 }
 

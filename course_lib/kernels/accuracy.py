@@ -20,6 +20,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.kernels import RUNG_KERNELS
+from course_lib.number_formats import bits_of_bf16, from_bf16
+
+__all__ = ["FORMATS", "Accuracy", "bits_of_bf16", "cut_to_tf32", "from_bf16", "measure", "table"]
 
 Matrix = np.ndarray[Any, Any]
 
@@ -43,17 +46,6 @@ class Accuracy:
     sums: float
     total: float
     largest: float
-
-
-def bits_of_bf16(numbers: Matrix) -> Matrix:
-    """float32 rounded to bfloat16, to even where it lies in the middle, as uint16 bit patterns."""
-    bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32).astype(np.uint64)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-
-
-def from_bf16(bits: Matrix) -> Matrix:
-    """The float32 values of bfloat16 bit patterns: the upper half of a float32 each."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def cut_to_tf32(numbers: Matrix) -> Matrix:

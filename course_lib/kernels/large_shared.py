@@ -21,16 +21,26 @@ def allow(kernel: Any, arguments: tuple[Any, ...], nbytes: int) -> None:
     """
     if nbytes <= WITHOUT_ASKING:
         return
+    error = set_attribute(kernel, arguments, "MAX_DYNAMIC_SHARED_SIZE_BYTES", nbytes)
+    if error:
+        raise RuntimeError(f"No block gets {nbytes:,} bytes of shared memory here: {error}.")
+
+
+def set_attribute(kernel: Any, arguments: tuple[Any, ...], name: str, value: int) -> str:
+    """Set one of the driver's attributes of a compiled kernel (CU_FUNC_ATTRIBUTE_…).
+
+    Compiles the kernel for these arguments if need be. Returns the driver's name for the error, ""
+    if there was none.
+    """
     from cuda.bindings import driver
 
     compiled = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
     function = compiled._codelibrary.get_cufunc()
-    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
     handle = int(getattr(function.handle, "value", function.handle))
     if hasattr(function, "kernel"):  # numba-cuda from 0.30 on: a kernel, not yet bound to a device
         device = driver.CUdevice(function.device.id)
-        (error,) = driver.cuKernelSetAttribute(attribute, nbytes, driver.CUkernel(handle), device)
+        (error,) = driver.cuKernelSetAttribute(attribute, value, driver.CUkernel(handle), device)
     else:
-        (error,) = driver.cuFuncSetAttribute(driver.CUfunction(handle), attribute, nbytes)
-    if error != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"No block gets {nbytes:,} bytes of shared memory here: {error.name}.")
+        (error,) = driver.cuFuncSetAttribute(driver.CUfunction(handle), attribute, value)
+    return "" if error == driver.CUresult.CUDA_SUCCESS else str(error.name)

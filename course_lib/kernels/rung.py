@@ -34,7 +34,8 @@ class RungKernel:
         tile: rows and columns of C that a block computes, and the steps of K that it takes at once.
         block: threads per block, x first.
         min_cc: the oldest compute capability that has the instructions.
-        dtype: of the elements of A and B; C is float32 always.
+        dtype: of the elements of A and B.
+        result: of the elements of C: float32, or uint16 for the bits of bfloat16.
         room: whether C must have room for a whole tile, because tiles slide back at its edges.
         multiples: of what N and K must be multiples, {"K": 4}: a row is loaded 16 bytes at a time.
         dynamic_shared: bytes of shared memory that the launch must ask for.
@@ -46,12 +47,19 @@ class RungKernel:
     block: tuple[int, ...]
     min_cc: tuple[int, int] = (5, 0)
     dtype: str = "float32"
+    result: str = "float32"
     room: bool = False
     multiples: Mapping[str, int] = field(default_factory=dict)
     dynamic_shared: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "multiples", MappingProxyType(dict(self.multiples)))
+
+    @property
+    def signature(self) -> str:
+        """The types of the kernel's parameters, as Numba writes them."""
+        matrices = (f"{dtype}[:, ::1]" for dtype in (self.dtype, self.dtype, self.result))
+        return f"void({', '.join(matrices)})"
 
     @property
     def source(self) -> str:
@@ -73,8 +81,8 @@ class RungKernel:
             if fault := self._fault(name, array, self.dtype):
                 self._refuse(": ".join(fault))
         (M, K), (rows, N) = A.shape, B.shape
-        fresh = f"make a new result, C = np.empty(({M}, {N}), np.float32)"
-        if fault := self._fault("C", C, "float32"):
+        fresh = f"make a new result, C = np.empty(({M}, {N}), np.{self.result})"
+        if fault := self._fault("C", C, self.result):
             self._refuse(f"{fault[0]}: {fresh}")  # a converted copy would take the result away
         if rows != K or tuple(C.shape) != (M, N):
             shapes = f"{tuple(A.shape)}, {tuple(B.shape)} and {tuple(C.shape)}"
@@ -91,13 +99,30 @@ class RungKernel:
             PlainError: if the emulator found errors, so that C is not to be trusted.
         """
         self.check_inputs(A, B, C)
+        if runtime.is_emulated(self.kernel):
+            self._raise_errors(self.emulate(A, B, C).findings)
+        else:
+            self._launch_on_gpu(A, B, C, stream)
+
+    def emulate(self, A: Any, B: Any, C: Any) -> Any:
+        """Compute C = A @ B on the emulator, whatever the machine; returns the Profile.
+
+        Raises:
+            LaunchRefused: if the emulator won't run the kernel.
+        """
         grid, block = self.grid_and_block(C.shape[0], C.shape[1], A.shape[1])
+        # A launch beyond 48 KB of shared memory needs a permission, here as on a GPU.
+        more = {"max_dynamic_shared": self.dynamic_shared} if self.dynamic_shared else {}
+        emulated = runtime.emulate(self.kernel, steps=runtime.PATIENT_STEPS, **more)
+        arguments = self._emulated_arguments(A, B, C)
+        return emulated[grid, block, 0, self.dynamic_shared](*arguments)
+
+    def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
+        return A, B, C
+
+    def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         kernel = self.kernel
-        if runtime.is_emulated(kernel):
-            more = {"max_dynamic_shared": self.dynamic_shared} if self.dynamic_shared else {}
-            emulated = runtime.emulate(kernel, steps=runtime.PATIENT_STEPS, **more)
-            self._raise_errors(emulated[grid, block, stream, self.dynamic_shared](A, B, C).findings)
-            return
+        grid, block = self.grid_and_block(C.shape[0], C.shape[1], A.shape[1])
         if self.dynamic_shared:
             large_shared.allow(kernel, (A, B, C), self.dynamic_shared)
         if self.dynamic_shared or stream:
@@ -144,7 +169,7 @@ class RungKernel:
                 faults.append(f"{name} = {size} is {' and '.join(reasons)}: {pad}")
         M, N = sizes["M"], sizes["N"]
         if (padded["M"], padded["N"]) != (M, N):
-            fresh = f"C = np.empty(({padded['M']}, {padded['N']}), np.float32)"
+            fresh = f"C = np.empty(({padded['M']}, {padded['N']}), np.{self.result})"
             faults.append(f"C grows with them: {fresh}, and the product is C[:{M}, :{N}]")
         if faults:
             self._refuse("; ".join(faults))

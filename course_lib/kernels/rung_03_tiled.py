@@ -5,7 +5,8 @@ without asking L1 for a sector each time. What it gained: the bytes requested fr
 fall by the tile's side, 32. What it costs: two barriers a tile, and still 1.25 shared loads for a
 multiply-add (row pieces of A come four at a time, because the compiler merges them).
 
-`tiled` is what one writes first; `tiled_while` has unsigned thread indices and a `while` loop.
+`tiled` is what one writes first; `tiled_while` has a `while` loop, and all that is never negative
+is unsigned: thread indices and sizes.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ def tiled_while(A, B, C):
     tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
     col = np.uint32(cuda.blockIdx.x) * TILE + tx
     row = np.uint32(cuda.blockIdx.y) * TILE + ty
-    M, N, K = A.shape[0], B.shape[1], A.shape[1]
+    M, N, K = np.uint32(A.shape[0]), np.uint32(B.shape[1]), np.uint32(A.shape[1])
     total = float32(0)
     start = 0
     while start < K:

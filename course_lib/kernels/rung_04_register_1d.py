@@ -28,7 +28,7 @@ def register_1d(A, B, C):
     sums = cuda.local.array(TM, float32)
     tid = np.uint32(cuda.threadIdx.x)
     own_row, own_col = np.uint32(cuda.blockIdx.y) * BM, np.uint32(cuda.blockIdx.x) * BN
-    K = A.shape[1]
+    K = np.uint32(A.shape[1])
     top = np.uint32(own_row if own_row < C.shape[0] - BM else C.shape[0] - BM)
     left = np.uint32(own_col if own_col < C.shape[1] - BN else C.shape[1] - BN)
 

@@ -14,8 +14,23 @@ A is transposed on its way, by copies of one element: then a thread's elements f
 neighbouring registers, and most multiply-adds find their operands in different register banks.
 (With copies of 16 bytes they lie four apart, and ncu counts twice the dispatch stalls on an H200.)
 
+    multiplied   |----- tile 0 ------|----- tile 1 ------|----- tile 2 ------|
+    all meet        ^                   ^                   ^
+    pair 0        is read               tile 3 is coming    is here
+    pair 1       ...is here           is read               tile 4 is coming
+    pair 2          tile 2 is coming    is here           is read
+
 The lanes of a warp lie 8 x 4 in a zigzag: lanes 0 and 1 share a row of outputs, lanes 0 and 2 a
 column. A 16-byte load in which such pairs agree takes two passes through shared memory, not four.
+
+     0  1  4  5
+     2  3  6  7
+     8  9 12 13
+    10 11 14 15
+    16 17 20 21
+    18 19 22 23
+    24 25 28 29
+    26 27 30 31
 """
 
 import numpy as np
@@ -31,24 +46,60 @@ from course_lib.intrinsics import (
     unroll,
     unrolled,
 )
+from course_lib.kernels.block_order import place_of_block
 from course_lib.kernels.rung import RungKernel
 
-BM, BN, BK = 128, 256, 8
-MEET = 1  # the step of a tile at which all threads meet
-LAST = 7  # the last step of a tile: BK - 1
-WM, WN = 64, 64  # a warp's piece of the tile
-TM, TN = 8, 16
-THREADS = 256
-WARPS_ACROSS = 4  # BN / WN
-A_GROUPS, B_GROUPS = 2, 4  # groups of four that a thread computes: TM / 4 and TN / 4
+# The tile is these four: course_lib.kernels.tuning has others, for other sizes.
+BK = 8  # steps of k in a tile
+A_GROUPS, B_GROUPS = 2, 4  # groups of four rows, and of four columns, that a thread computes
+WARPS_DOWN, WARPS_ACROSS = 2, 4
+STRIP = 1  # rows of tiles that are computed together (block_order.py)
+
+# The rest follows from them.
+TM, TN = 4 * A_GROUPS, 4 * B_GROUPS
 A_APART, B_APART = 32, 16  # from one of a thread's groups to its next: 4 * 8 lanes, 4 * 4 lanes
-A_ROWS, A_STEPS = 32, 4  # rows of A's tile that all threads copy at once, and how often
-WIDE_B = 64  # 16-byte pieces in a row of B's tile
-B_ROWS, B_STEPS = 4, 2  # rows of B's tile that all threads copy at once, and how often
-LDA = 132  # a row of A's transposed tile: BM and 4 columns of padding
-SIZE_A = 1056  # elements of a tile of A: BK * LDA; a tile of B follows it
-PAIR = 3104  # elements of both: SIZE_A + BK * BN
-THREE_PAIRS = 9312
+WM, WN = A_APART * A_GROUPS, B_APART * B_GROUPS  # a warp's piece of the tile: 64 x 64
+BM, BN = WARPS_DOWN * WM, WARPS_ACROSS * WN  # 128 x 256
+THREADS = 32 * WARPS_DOWN * WARPS_ACROSS
+MEET = 1  # the step of a tile at which all threads meet
+LAST = BK - 1  # the last step of a tile
+A_ROWS = THREADS // BK  # rows of A's tile that all threads copy at once
+A_STEPS = BM // A_ROWS  # and how often
+WIDE_B = BN // 4  # 16-byte pieces in a row of B's tile
+B_ROWS = THREADS // WIDE_B
+B_STEPS = BK // B_ROWS
+LDA = BM + 4  # a row of A's transposed tile, with 4 columns of padding
+SIZE_A = BK * LDA  # elements of a tile of A; a tile of B follows it
+PAIR = SIZE_A + BK * BN
+THREE_PAIRS = 3 * PAIR
+
+
+@cuda.jit(device=True)
+@unrolled
+def start_copy(tiles, slot, A, from_a, to_a, a_inside, B, from_b, to_b, b_y, rest, K, N):
+    """Start to copy a tile of A, turned over, and one of B; zeros behind the end of K."""
+    for s in unroll(A_STEPS):
+        place = slot + to_a + s * A_ROWS
+        cp_async4_zfill(tiles, place, A, from_a + s * A_ROWS * K, a_inside)
+    for s in unroll(B_STEPS):
+        place = slot + to_b + s * B_ROWS * BN
+        inside = np.uint32(rest + s * B_ROWS + b_y) < K
+        cp_async16_zfill(tiles, place, B, from_b + s * B_ROWS * N, inside)
+    cp_async_commit()
+
+
+@cuda.jit(device=True)
+@unrolled
+def load_fragments(a, b, part, tiles, a_at, b_at):
+    """Fetch what this thread needs for one step of k: 8 numbers of A, 16 of B."""
+    for g in unroll(A_GROUPS):
+        four = load4(tiles, a_at + g * A_APART)
+        for m in unroll(4):
+            a[part, 4 * g + m] = four[m]
+    for g in unroll(B_GROUPS):
+        four = load4(tiles, b_at + g * B_APART)
+        for m in unroll(4):
+            b[part, 4 * g + m] = four[m]
 
 
 @cuda.jit
@@ -59,7 +110,8 @@ def cp_async(A, B, C):
     a = cuda.local.array((2, TM), float32)  # for this step of k, and for the next
     b = cuda.local.array((2, TN), float32)
     tid = np.uint32(cuda.threadIdx.x)
-    own_row, own_col = np.uint32(cuda.blockIdx.y) * BM, np.uint32(cuda.blockIdx.x) * BN
+    row_of_tiles, column_of_tiles = place_of_block(STRIP)
+    own_row, own_col = row_of_tiles * BM, column_of_tiles * BN
     N, K = C.shape[1], np.uint32(A.shape[1])
     top = np.uint32(own_row if own_row < C.shape[0] - BM else C.shape[0] - BM)
     left = np.uint32(own_col if own_col < N - BN else N - BN)
@@ -79,26 +131,14 @@ def cp_async(A, B, C):
             sums[i, j] = float32(0)
 
     for t in unroll(2):  # the first two pairs of tiles
-        for s in unroll(A_STEPS):
-            place = t * PAIR + to_a + s * A_ROWS
-            cp_async4_zfill(tiles, place, A, from_a + s * A_ROWS * K, t * BK + a_x < K)
-        for s in unroll(B_STEPS):
-            place = t * PAIR + to_b + s * B_ROWS * BN
-            inside = t * BK + s * B_ROWS + b_y < K
-            cp_async16_zfill(tiles, place, B, from_b + s * B_ROWS * N, inside)
-        cp_async_commit()
+        ahead = np.uint32(t * BK)
+        inside = np.uint32(ahead + a_x) < K
+        start_copy(tiles, t * PAIR, A, from_a, to_a, inside, B, from_b, to_b, b_y, ahead, K, N)
         from_a += BK
         from_b += BK * N
     cp_async_wait(1)
     cuda.syncthreads()  # the first pair is complete
-    for g in unroll(A_GROUPS):
-        four = load4(tiles, y + g * A_APART)
-        for m in unroll(4):
-            a[0, 4 * g + m] = four[m]
-    for g in unroll(B_GROUPS):
-        four = load4(tiles, SIZE_A + x + g * B_APART)
-        for m in unroll(4):
-            b[0, 4 * g + m] = four[m]
+    load_fragments(a, b, 0, tiles, y, SIZE_A + x)
     start = np.uint32(0)
     now, coming, free = 0, PAIR, 2 * PAIR  # where the three pairs start
     while start < K:
@@ -108,25 +148,12 @@ def cp_async(A, B, C):
                 cuda.syncthreads()  # the coming pair is complete, and nobody needs the last one
             if k == LAST:
                 now, coming, free = coming, free, now
-            for g in unroll(A_GROUPS):
-                four = load4(tiles, now + y + (k + 1) % BK * LDA + g * A_APART)
-                for m in unroll(4):
-                    a[(k + 1) % 2, 4 * g + m] = four[m]
-            for g in unroll(B_GROUPS):
-                four = load4(tiles, now + SIZE_A + x + (k + 1) % BK * BN + g * B_APART)
-                for m in unroll(4):
-                    b[(k + 1) % 2, 4 * g + m] = four[m]
+            next_a, next_b = (k + 1) % BK * LDA, (k + 1) % BK * BN
+            load_fragments(a, b, (k + 1) % 2, tiles, now + y + next_a, now + SIZE_A + x + next_b)
             if k == MEET:
                 ahead = start + 2 * BK
-                for s in unroll(A_STEPS):
-                    place = free + to_a + s * A_ROWS
-                    inside = np.uint32(ahead + a_x) < K
-                    cp_async4_zfill(tiles, place, A, from_a + s * A_ROWS * K, inside)
-                for s in unroll(B_STEPS):
-                    place = free + to_b + s * B_ROWS * BN
-                    inside = np.uint32(ahead + s * B_ROWS + b_y) < K
-                    cp_async16_zfill(tiles, place, B, from_b + s * B_ROWS * N, inside)
-                cp_async_commit()
+                inside = np.uint32(ahead + a_x) < K
+                start_copy(tiles, free, A, from_a, to_a, inside, B, from_b, to_b, b_y, ahead, K, N)
                 from_a += BK
                 from_b += BK * N
             for j in range(TN):

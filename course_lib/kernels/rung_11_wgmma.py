@@ -7,10 +7,10 @@ tiles where they lie, and at the full rate.
 
 Two warpgroups share a block of 128 x 256 results. The products are asynchronous as the copies are:
 while one runs, the warps wait for the next tile, so that the tensor cores find work at once. On an
-H200 that alone gains a quarter. There the tensor cores are busy for 82 % of all clocks, and the GPU
-lowers the clock to stay below 700 W (docs/bench.md): that is what binds in the end.
+H200 that alone gains a quarter. There the tensor cores are busy most of the time, and the GPU
+lowers its clock to stay below its limit of power (docs/bench.md): that is what binds in the end.
 
-What it costs: the layout is not ours to choose (see `course_lib.intrinsics.hopper`: each 16-byte
+What it costs: the layout is not ours to choose (see `course_lib.intrinsics.wgmma`: each 16-byte
 piece of a row changes its place), copies must be made visible to another part of the machine
 (`fence_async`), and the four stages of 48 KB fill an SM's shared memory: one block, 8 warps.
 """

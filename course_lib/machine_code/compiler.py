@@ -40,6 +40,9 @@ GET_DISASSEMBLER = f"{PIP_INSTALL} nvidia-cuda-nvdisasm"
 CODE_OPTIONS = ("fastmath", "opt", "debug", "launch_bounds")
 
 
+HOPPER = (9, 0)
+
+
 class CompilerMissing(PlainError):
     """This machine lacks the compiler; the message names the packages."""
 
@@ -80,6 +83,15 @@ def capability(cc: str | tuple[int, int]) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def target(cc: tuple[int, int]) -> str:
+    """The assembler's name for a compute capability: "sm_75".
+
+    From Hopper on with an "a": with the instructions that only this chip has, such as wgmma. So
+    does a launch, for Numba compiles for the chip that is there.
+    """
+    return f"sm_{cc[0]}{cc[1]}" + ("a" if cc >= HOPPER else "")
+
+
 def missing() -> str:
     """Why no kernel can be compiled here, as a sentence with the mend; "" where one can."""
     try:
@@ -106,15 +118,15 @@ def compile_kernel(
     with runtime.untouched_numba():
         cuda = _cuda_with_compiler()
         arguments = argument_types(signature)
-        ptx = _to_ptx(cuda, function, arguments, cc, options)
+        ptx = _to_ptx(cuda, function, arguments, cc, options, alone=set(targets) <= {cc})
     made = {}
-    for target in targets or (cc,):
+    for each in targets or (cc,):
         with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
             source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
             source.write_text(ptx, encoding="utf-8")
-            log = _to_machine_code(source, cubin, target, options.get("max_registers"))
-            sass, note = disassemble(cubin, target)
-        made[target] = Compiled(_entry(ptx), str(arguments), log, sass, note, _versions(cuda))
+            log = _to_machine_code(source, cubin, each, options.get("max_registers"))
+            sass, note = disassemble(cubin, each)
+        made[each] = Compiled(_entry(ptx), str(arguments), log, sass, note, _versions(cuda))
     return made
 
 
@@ -206,7 +218,9 @@ def _to_ptx(
     arguments: tuple[Any, ...],
     cc: tuple[int, int],
     options: dict[str, Any],
+    alone: bool = True,
 ) -> str:
+    """The PTX for a compute capability; `alone` if it need not serve newer GPUs, too."""
     taken = inspect.signature(cuda.compile_ptx).parameters
     given = {name: options[name] for name in CODE_OPTIONS if options.get(name) is not None}
     given = {name: value for name, value in given.items() if name in taken}
@@ -215,9 +229,12 @@ def _to_ptx(
     try:
         with _device_of(cc), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a source that can't be found, say
-            ptx, _ = cuda.compile_ptx(
-                function, arguments, device=False, cc=cc, lineinfo=lines, **given
-            )
+            given |= {"device": False, "lineinfo": lines}
+            if alone and cc >= HOPPER:
+                with contextlib.suppress(TypeError, ValueError):  # before numba-cuda 0.30
+                    ptx, _ = cuda.compile_ptx(function, arguments, cc=(*cc, "a"), **given)
+                    return ptx
+            ptx, _ = cuda.compile_ptx(function, arguments, cc=cc, **given)
     except Exception as problem:
         raise CompileFailed(
             f"Numba's compiler refuses {function.__name__}: {_gist(problem)}"
@@ -313,7 +330,7 @@ def _ptxas() -> str:
 def _to_machine_code(
     source: Path, cubin: Path, cc: tuple[int, int], max_registers: int | None
 ) -> str:
-    command = [_ptxas(), "--verbose", f"--gpu-name=sm_{cc[0]}{cc[1]}", "--generate-line-info"]
+    command = [_ptxas(), "--verbose", f"--gpu-name={target(cc)}", "--generate-line-info"]
     if max_registers:
         command += ["--maxrregcount", str(max_registers)]
     done = run([*command, str(source), "--output-file", str(cubin)])
@@ -332,7 +349,7 @@ def disassemble(cubin: Path, cc: tuple[int, int]) -> tuple[str | None, str]:
     if done.returncode or ".text." not in done.stdout:
         lines = [line for line in done.stderr.splitlines() if "warning" not in line]
         reason = lines[0].strip() if lines else "no reason given"
-        where = f"{release(tool)} can't read code for sm_{cc[0]}{cc[1]}"
+        where = f"{release(tool)} can't read code for {target(cc)}"
         return None, f"There is no instruction mix: {where} ({reason})."
     return done.stdout, ""
 

@@ -28,7 +28,7 @@ def nvcc_report(source: Path, cc: str | tuple[int, int] = "7.5") -> CompileRepor
         raise CompilerMissing(f"CUDA C++ is compiled by nvcc, which is not here: {GET_NVCC}.")
     with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
         cubin = Path(folder, "kernel.cubin")
-        target = f"--gpu-architecture=sm_{wanted[0]}{wanted[1]}"
+        target = f"--gpu-architecture={compiler.target(wanted)}"
         flags = ["--cubin", "--generate-line-info", "--resource-usage", target]
         done = compiler.run([nvcc, *flags, str(source), "--output-file", str(cubin)])
         if done.returncode:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from course_lib.machine_code import sass
-from course_lib.machine_code.compiler import Compiled, capability, compile_kernel
+from course_lib.machine_code.compiler import Compiled, capability, compile_kernel, target
 from course_lib.machine_code.sass import Instruction
 
 # What an instruction is for, by its opcode without modifiers. A leading U (uniform: one for the
@@ -25,9 +25,9 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("DFMA", "DADD", "DMUL", "DSETP", "DMNMX"), "float64"),
     **dict.fromkeys(("HFMA2", "HADD2", "HMUL2", "HSETP2", "HSET2", "HMNMX2"), "float16"),
     **dict.fromkeys(("LDS", "ULDS"), "shared load"),
-    **dict.fromkeys(("STS", "USTS"), "shared store"),
+    **dict.fromkeys(("STS", "USTS", "STSM"), "shared store"),
     **dict.fromkeys(("LDG", "LD"), "global load"),
-    **dict.fromkeys(("STG", "ST"), "global store"),
+    **dict.fromkeys(("STG", "ST", "UTMASTG"), "global store"),
     **dict.fromkeys(("LDL", "STL"), "local"),
     **dict.fromkeys(("ATOM", "ATOMG", "ATOMS", "RED", "REDG", "REDUX"), "atomic"),
     **dict.fromkeys(("LDGSTS", "UBLKCP", "UTMALDG"), "LDGSTS"),
@@ -41,6 +41,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("BRA", "BSSY", "BSYNC", "EXIT", "CALL", "RET", "BREAK", "BMOV"), "control"),
     **dict.fromkeys(("BAR", "WARPSYNC", "DEPBAR", "LDGDEPBAR", "NOP", "YIELD"), "control"),
     **dict.fromkeys(("MEMBAR", "ERRBAR", "CCTL", "NANOSLEEP", "SYNCS", "BPT"), "control"),
+    **dict.fromkeys(("WARPGROUP", "FENCE", "UCGABAR_ARV", "UCGABAR_WAIT"), "control"),
 }
 
 NO_LOOP = "There is no loop: the mix is that of the whole kernel."
@@ -92,6 +93,11 @@ class InstructionMix:
     def lds(self) -> Mapping[int, int]:
         """Shared-memory loads by bits per lane."""
         return self.widths.get("shared load", {})
+
+    @property
+    def sts(self) -> int:
+        """Shared-memory stores that pass through registers, of any width."""
+        return self.kinds.get("shared store", 0)
 
     @property
     def ldg(self) -> Mapping[int, int]:
@@ -219,7 +225,7 @@ class CompileReport:
 
     def text(self, rows: int | None = 40) -> str:
         """The report as text."""
-        lines = [f"{self.kernel} for sm_{self.cc.replace('.', '')}, {self.versions}"]
+        lines = [f"{self.kernel} for {self._target}, {self.versions}"]
         lines.append(
             f"{self.registers} registers · {self.static_shared_bytes} B static shared memory · "
             f"{self.stack_bytes} B stack · spills: {self.spill_store_bytes} B stored, "
@@ -236,8 +242,13 @@ class CompileReport:
 
     def __repr__(self) -> str:
         mix = f", {_size_of(self.mix)}" if self.mix else ""
-        target = f"sm_{self.cc.replace('.', '')}"
-        return f"<CompileReport of {self.kernel} for {target}: {self.registers} registers{mix}>"
+        return (
+            f"<CompileReport of {self.kernel} for {self._target}: {self.registers} registers{mix}>"
+        )
+
+    @property
+    def _target(self) -> str:
+        return target(capability(self.cc))
 
     def _by_line(self) -> Iterator[str]:
         """Which line of the source takes how many of the loop's instructions."""

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parent
 SCHEMA = 1
 
 Precision = Literal["float32", "tf32", "float16", "bfloat16"]
-Kind = Literal["rung", "twin", "cuBLAS"]
+Kind = Literal["rung", "tuned", "twin", "cuBLAS"]
 
 
 class UnreadableMeasurements(ValueError):
@@ -72,18 +72,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class Entry:
-    """One contestant: a rung in Python, its twin in C++, or cuBLAS.
+    """One contestant: a rung in Python (tuned, or as it is), its twin in C++, or cuBLAS.
 
     Attributes:
         name: of the rung ("tiled"), or "cuBLAS float32".
-        kind: who wrote it.
+        kind: which of these.
         precision: of the inputs as they are multiplied.
         cells: one for each size, smallest first.
-        tile: rows and columns of C for a block, and the steps along K; empty where unknown.
+        tile: rows and columns of C for a block, and the steps along K; empty where unknown, or
+            where every size has its own.
         ceiling: the share of its precision's peak that is possible at most; None where nobody
             can say.
         binds: what stops it there.
         source: the fingerprint of the kernel's code (bench/fingerprints.py).
+        result: how C is stored: float32, or 16 bits as the inputs.
+        busy: how full each part of the GPU was, as a share of what it can do: "L2", "DRAM",
+            "tensor cores" …; from Nsight Compute, empty where it was not asked.
+        sustained: what becomes of the speed after a while of nothing else: "seconds", "size", "ms"
+            for a product, "sm_clock_mhz", "watts", "watts_allowed", and "at_power_limit", 1 where
+            the driver holds the clock down; empty where it was not tried.
     """
 
     name: str
@@ -94,6 +101,19 @@ class Entry:
     ceiling: float | None = None
     binds: str = ""
     source: str = ""
+    result: str = "float32"
+    busy: Mapping[str, float] = field(default_factory=dict)
+    sustained: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def fullest(self) -> str:
+        """The part of the GPU that was fullest; "" where nobody looked."""
+        return max(self.busy, key=lambda part: self.busy[part], default="")
+
+    @property
+    def at_power_limit(self) -> bool:
+        """Did the GPU lower its clock to stay below the limit of power?"""
+        return bool(self.sustained.get("at_power_limit"))
 
     def cell(self, size: int) -> Cell | None:
         """What was measured at a size; None if nothing was."""
@@ -146,13 +166,18 @@ class Measurements:
         found = [each for each in self.entries if (each.name, each.kind) == (name, kind)]
         return found[0] if found else None
 
-    def cublas(self, precision: str, size: int) -> Cell | None:
-        """The fastest of cuBLAS's products in this precision."""
-        return _fastest(self._cells("cuBLAS", size, precision))
+    def cublas(self, precision: str, size: int, result: str | None = None) -> Cell | None:
+        """The fastest of cuBLAS's products in this precision; with `result`, of those stored so."""
+        return _fastest(self._cells("cuBLAS", size, precision, result))
 
     def share_of_cublas(self, entry: Entry, size: int) -> float | None:
         """How much of cuBLAS's speed in the same precision an entry reaches."""
         ours, theirs = entry.cell(size), self.cublas(entry.precision, size)
+        return theirs.median_ms / ours.median_ms if ours and theirs else None
+
+    def share_of_same_result(self, entry: Entry, size: int) -> float | None:
+        """The same against those of cuBLAS's products that store C as the entry does."""
+        ours, theirs = entry.cell(size), self.cublas(entry.precision, size, entry.result)
         return theirs.median_ms / ours.median_ms if ours and theirs else None
 
     def share_of_peak(self, entry: Entry, size: int) -> float | None:
@@ -185,15 +210,23 @@ class Measurements:
             of_cublas={e.name: s for e in rungs if (s := self.share_of_cublas(e, size))},
         )
 
-    def _cells(self, kind: Kind, size: int, precision: str) -> Iterator[Cell]:
+    def _cells(
+        self, kind: Kind, size: int, precision: str, result: str | None = None
+    ) -> Iterator[Cell]:
         for each in self.entries:
             cell = each.cell(size)
-            if each.kind == kind and each.precision == precision and cell:
-                yield cell
+            if (each.kind, each.precision) == (kind, precision) and cell:
+                if result in (None, each.result):
+                    yield cell
 
     def as_json(self) -> str:
         """The text of the file; `parse` reads it."""
         plain = {"schema": SCHEMA, **asdict(self)}
+        # Where nobody looked there is nothing to write.
+        plain["entries"] = [
+            {name: value for name, value in each.items() if value != {}}
+            for each in plain["entries"]
+        ]
         return json.dumps(_rounded(plain), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from course_lib.devices import device, occupancy
 from course_lib.measurements import load
 from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.runs import run
 
 GPU, SIZE = "H200", 4096
 TILED = (1024, 32, 8192)  # threads of a block, registers of a thread, shared bytes of a block
@@ -51,6 +54,25 @@ def means_facts() -> dict[str, object]:
     }
 
 
+_TWO_TILES = """\
+@cuda.jit
+def two_tiles(out):
+    ones = cuda.shared.array(0, float32)
+    twos = cuda.shared.array(0, float32)
+    t = cuda.threadIdx.x
+    ones[t] = 1
+    twos[t] = 2
+    out[t] = ones[t]
+"""
+
+
+def first_of_two_tiles() -> float:
+    """What a launch of them leaves in the first element."""
+    out = np.zeros(32, np.float32)
+    run(_TWO_TILES, 1, 32, out, shared_bytes=256)
+    return float(out[0])
+
+
 QUESTIONS = (
     Choose(
         id="06-first-wall",
@@ -69,6 +91,17 @@ QUESTIONS = (
         "{kib} KiB.",
         facts=wall_facts,
         spoilers=("at most 1024 threads, so T", "T = 32 is the end"),
+    ),
+    Number(
+        id="06-dynamic",
+        asks="A launch of this kernel asks for 256 bytes of dynamic shared memory, room for two "
+        "tiles of 32 numbers. What does `out[0]` hold then?",
+        value=first_of_two_tiles,
+        unit="",
+        slips=(Slip(lambda: 1, "So it would, if `twos` began where `ones` ends. Who says where?"),),
+        reveal="{answer}: `ones` and `twos` begin at the same byte, so the second store overwrites "
+        "the first.",
+        spoilers=("begin at the same byte", "is the whole of it"),
     ),
     Number(
         id="06-blocks",

@@ -1,122 +1,229 @@
-"""Quick checks of lesson 09: wide loads, padding, slack, asynchronous copies."""
+"""Questions of lesson 09: wide copies, a padding, lanes that share, what warp tiles bring."""
 
 from __future__ import annotations
 
-import numpy as np
+import functools
+import re
 
+from course_lib.curriculum import TASKS
 from course_lib.devices import CACHE_LINE_BYTES, WARP_SIZE, device
-from course_lib.emulator.cost import shared_cost
+from course_lib.emulator import Profile
+from course_lib.measurements import load
+from course_lib.measurements.profiles import seen
 from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.runs import ones, run
+
+NARROW = "@cuda.jit\ndef copy(source, target):\n    i = cuda.grid(1)\n    target[i] = source[i]\n"
+NUMBERS, BLOCK = 256, 32
+STEPS = 8  # of k, in the tile of warp_piece
 
 
-def passes_of_neighbours() -> int:
-    """Of one load of 16 bytes, in which each lane takes the piece behind its neighbour's."""
-    addresses = 16 * np.arange(WARP_SIZE).reshape(1, -1)
-    return shared_cost(addresses, np.ones((1, WARP_SIZE), bool), 16).wavefronts
+@functools.cache
+def copies() -> tuple[Profile, Profile]:
+    """The copy of one number a thread, and that of four."""
+    narrow = run(NARROW, NUMBERS // BLOCK, BLOCK, ones(NUMBERS), ones(NUMBERS))
+    wide = TASKS["copy_by_fours"].answer
+    return narrow, run(wide, NUMBERS // 4 // BLOCK, BLOCK, ones(NUMBERS), ones(NUMBERS))
 
 
-def most_share(rows: int, columns: int) -> float:
-    """Percent of the A6000's peak that shared memory allows a thread's tile, without conflicts."""
+def copy_facts() -> dict[str, object]:
+    narrow, wide = copies()
+    return {
+        "requests": narrow.global_load_requests,
+        "few": wide.global_load_requests,
+        "sectors": narrow.global_load_sectors,
+        "as_many": wide.global_load_sectors,
+    }
+
+
+def passes_with_rows_of(words: int) -> float:
+    """Passes of a transposed store in stage_a, with rows of so many words."""
+    text = TASKS["stage_a"].answer.replace("132", str(words))
+    profile = run(text, 1, 256, ones(128, 8), ones(8, 128))
+    return profile.shared_store_wavefronts / profile.shared_store_requests
+
+
+@functools.cache
+def passes_of_b(text: str) -> float:
+    """Passes of one load of B in warp_piece, in this form."""
+    arrays = ones(STEPS, 64), ones(STEPS, 128), ones(64, 128)
+    uses = TASKS["lane_place"].answer
+    profile = run(f"{uses}\n{text}", 1, 128, *arrays)
+    there = max(
+        (each for each in profile.lines.values() if each.shared_load_requests),
+        key=lambda each: each.shared_load_wavefronts,
+    )
+    return there.shared_load_wavefronts / there.shared_load_requests
+
+
+def strip_facts() -> dict[str, object]:
+    task = TASKS["warp_piece"]
+    return {"cured": f"{passes_of_b(task.answer):g}"}
+
+
+def busy(rows: int, columns: int) -> float:
+    """Percent of the time that shared memory of an A6000 works at full speed, if each value of a
+    thread's rows and columns costs its warp one pass."""
     gpu = device("A6000")
-    multiply_adds = gpu.fp32_lanes / WARP_SIZE
-    passes = gpu.shared_bytes_per_clock / CACHE_LINE_BYTES
-    return min(100.0, 100 * passes * rows * columns / (rows + columns) / multiply_adds)
+    passes = (rows + columns) / (rows * columns)
+    per_clock = gpu.shared_bytes_per_clock / CACHE_LINE_BYTES
+    return 100 * gpu.fp32_lanes / WARP_SIZE * passes / per_clock
+
+
+def slack_facts() -> dict[str, object]:
+    return {"wider": f"{busy(8, 16):g}", "twice": 2 * int(busy(8, 8))}
+
+
+def times_faster() -> float:
+    gflops = load("H200").speeds(4096, ("float32",)).gflops
+    return gflops["warp_tiled"] / gflops["register_2d"]
+
+
+def speed_facts() -> dict[str, object]:
+    found = load("H200").speeds(4096, ("float32",))
+    gflops = found.gflops
+    return {
+        "where": found.label,
+        "wide": f"{gflops['vectorised'] / gflops['register_2d']:.2f}",
+        "warp": f"{gflops['warp_tiled'] / gflops['vectorised']:.2f}",
+    }
+
+
+def waiting_facts() -> dict[str, object]:
+    found = seen("warp_tiled")
+    return {
+        "where": found.label,
+        "slots": f"{found.busy['issue slots']:.0%}",
+        "warps": found.waiting_for_global,
+    }
 
 
 QUESTIONS = (
-    Number(
-        id="09-passes",
-        asks="A warp loads from shared memory with one `load4`. Lane 0 takes words 0 to 3, lane 1 "
-        "words 4 to 7, and so on: 32 different pieces. How many passes does it need?",
-        value=passes_of_neighbours,
-        unit="passes",
-        why="32 lanes ask for 512 bytes, and a pass moves 128: {answer}. That is normal for a wide "
-        "load, and no bank conflict. Only what goes beyond is one.",
-        slips=(
-            Slip(lambda: 1, "That is the number of requests. One instruction may need more."),
-            Slip(
-                lambda: 16,
-                "A lane's 16 bytes lie in neighbouring banks, which work at the same time.",
-            ),
-            Slip(lambda: 32, "Many lanes are served in the same pass, if their banks differ."),
-        ),
-        other="How many bytes does the warp ask for, and how many do the banks deliver at once?",
-        hint="There are 32 banks, and each delivers one word in a pass. How many are asked for?",
-    ),
     Choose(
-        id="09-padding",
-        asks="A's transposed tile has rows of 128 words, and its scattered stores conflict. It is "
-        "read with `load4`. A colleague wants to make the rows longer by one word. What do you "
-        "say?",
-        hint="Where does row 1 start, in bytes, and what does a wide load ask of its address?",
+        id="09-wide-copy",
+        asks="Copy as many numbers with one a thread, as in lesson 00. What does the copy by fours "
+        "save?",
         choices=(
             Choice(
-                "Good: an odd row length is free of conflicts",
-                "Not these stores: four rows further is 516 words, and two passes again. And the "
-                "rows are read 16 bytes at a time, which makes a demand on where a row may begin.",
+                "Three of four requests, three of four sectors",
+                "The same numbers have to come. Do they lie in fewer sectors?",
             ),
             Choice(
-                "Better four: rows must still start at multiples of 16 bytes",
-                "Row 1 then starts at word 132, a multiple of 4. The stores land 16 banks apart.",
+                "Three of four requests, no sector",
+                "One instruction asks for four times as much, and the bytes are the same.",
                 right=True,
             ),
             Choice(
-                "Better 32, a whole set of banks",
-                "Then each row starts at the same bank as before: nothing changes, but memory is "
-                "lost.",
-            ),
-            Choice(
-                "Useless: only reading can conflict",
-                "The emulator counted two passes for each store. Banks serve both directions.",
+                "No request, three of four sectors",
+                "Sectors hold bytes, and those are the same. What is saved is instructions.",
             ),
         ),
+        reveal="{requests} requests become {few}; {sectors} sectors stay {as_many}. A wide load "
+        "moves not one byte less. It saves issue slots: one instruction instead of four, and one "
+        "address to compute.",
+        facts=copy_facts,
+        spoilers=("not one byte less", re.compile(r"quarter of the requests")),
+    ),
+    Number(
+        id="09-padding",
+        asks="A colleague pads more generously: rows of 136 words, also a multiple of four. How "
+        "many passes does one of the four stores take then?",
+        value=lambda: passes_with_rows_of(136),
+        unit="passes",
+        slips=(
+            Slip(
+                lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
+            ),
+            Slip(lambda: 4, "That many does a wide *load* take. A store here has 4 bytes a lane."),
+            Slip(lambda: 8, "Lanes in different banks are served together."),
+        ),
+        reveal="{answer}: four rows further is a multiple of 32 words, so both threads of a row "
+        "want the same bank again. Do not guess a padding, count it.",
+        spoilers=("want the same bank again",),
+    ),
+    Number(
+        id="09-strip",
+        asks="In lesson 08, as in `vectorised`, the 16 threads in a row own 8 columns each, side "
+        "by side. With `load4` a lane takes the first four, and then the others. How many passes "
+        "does one of these loads of B take?",
+        value=lambda: passes_of_b(TASKS["warp_piece"].given),
+        unit="passes",
+        slips=(
+            Slip(
+                lambda: 4, "So it would be if the pieces lay side by side. They lie 8 words apart."
+            ),
+            Slip(
+                lambda: 2, "Which two lanes ask for the same piece of B, and are they neighbours?"
+            ),
+            Slip(lambda: 16, "Lanes 0 and 16 ask for the same piece, and eight lanes go together."),
+        ),
+        reveal="{answer}. Eight lanes are served together. Their pieces lie spread over "
+        "twice as many words as there are banks, and use only every second group of four: two "
+        "words in each bank that is asked. Shared in pairs, the load would take {cured}.",
+        facts=strip_facts,
+        spoilers=("every second group of four",),
     ),
     Number(
         id="09-slack",
-        asks="A thread owns 4 × 16 outputs, on an A6000 (128 lanes, one pass per clock in an SM). "
-        "There are no conflicts, and no two lanes share their pieces. How many percent of FP32 "
-        "peak does shared memory allow at most?",
-        value=lambda: most_share(4, 16),
+        asks="Without such pairs, each value of its rows and columns costs a warp one pass. An SM "
+        "of an A6000 starts four multiply-adds of warps in a clock, and moves one pass. A thread "
+        "owns 8 × 8 outputs. At full speed, in how many percent of the clocks does shared memory "
+        "have to work?",
+        value=lambda: busy(8, 8),
         unit="percent",
-        within=0.01,
-        why="(4 + 16) / (4 · 16) = 0.3125 passes for each multiply–add. At full speed 4 of them "
-        "start per clock and would need 1.25 passes; 1 / 1.25 is {answer} percent.",
         slips=(
-            Slip(
-                lambda: most_share(8, 8),
-                "That is the square with as many outputs. This shape has a longer perimeter.",
-            ),
-            Slip(lambda: 125, "That is how busy shared memory would have to be at full speed."),
-            Slip(lambda: 31.25, "These are the passes for each multiply–add, in hundredths."),
+            Slip(lambda: 25, "That is one multiply-add in each clock. Four are started."),
+            Slip(lambda: 50, "Each thread needs 8 values of A *and* 8 of B."),
+            Slip(lambda: 400, "A value in a register serves eight multiply-adds."),
         ),
-        other="Passes for each multiply–add: (TM + TN) / (TM · TN). Four multiply–adds of warps "
-        "can start per clock.",
-        hint="How many passes would four multiply–adds need? One per clock is to be had.",
+        reveal="{answer}: no slack, so each conflict and each store of the next tile costs time. "
+        "8 × 16 outputs need {wider} percent. That is why a thread of `warp_tiled` owns so many.",
+        facts=slack_facts,
+        spoilers=("no slack",),
+    ),
+    Number(
+        id="09-faster",
+        asks="Wide loads and warp tiles together: how many times as fast as `register_2d` is "
+        "`warp_tiled` on an H200, for 4096 × 4096 matrices?",
+        value=times_faster,
+        unit="times",
+        within=0.08,
+        slips=(
+            Slip(lambda: 2, "Half the passes, but passes are not all that it waits for."),
+            Slip(lambda: 1, "The passes did bind, so fewer of them help."),
+            Slip(lambda: 4, "A quarter of the requests for global memory, which did not bind."),
+        ),
+        reveal="{answer}: a factor of {wide} by wide loads, and {warp} by warp tiles ({where}).",
+        facts=speed_facts,
+        spoilers=(re.compile(r"\b40,538\b"), "factor of 1.11 by wide"),
     ),
     Choose(
-        id="09-who-may-read",
-        asks="A thread has called `cp_async16`, `cp_async_commit()` and `cp_async_wait(0)`. There "
-        "was no barrier yet. Which of the copied numbers may it read?",
-        hint="Whose groups does the wait look at?",
+        id="09-waiting",
+        asks="In almost a third of all clocks no warp of `warp_tiled` can go on. What do its warps "
+        "wait for most?",
         choices=(
             Choice(
-                "all that the block ordered",
-                "It has waited for its own orders only. Another thread may not even have begun.",
+                "Shared memory",
+                "It was the reason before. Now it is busy in half of the clocks only.",
             ),
             Choice(
-                "none",
-                "Its wait was not in vain: something has surely arrived.",
-            ),
-            Choice(
-                "those that its warp ordered",
-                "A warp's lanes need not be at the same place, and the wait is each thread's own.",
-            ),
-            Choice(
-                "those that it ordered itself",
-                "The wait covers this thread's groups. What the others ordered is there after they "
-                "have waited, and the barrier is how one knows.",
+                "The next tile, from global memory",
+                "Between the two barriers of a tile everybody waits for the same loads.",
                 right=True,
             ),
+            Choice(
+                "DRAM, which is too slow",
+                "How busy is it? A wait need not come from a lack of bandwidth.",
+            ),
+            Choice(
+                "The multiply-adds of one another",
+                "A thread has many independent sums; they keep the units busy.",
+            ),
         ),
+        reveal="When a scheduler issues an instruction, {warps} of its warps wait for global "
+        "memory, on average, more than for anything else ({where}). Nothing is full: everyone "
+        "loads, everyone waits. The next lesson lets the loads run meanwhile.",
+        facts=waiting_facts,
+        spoilers=("everyone loads, everyone waits",),
     ),
 )

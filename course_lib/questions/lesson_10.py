@@ -1,31 +1,38 @@
-"""Quick checks of lesson 10: the other roof, fragments, ldmatrix, what binds, formats."""
+"""Predictions and quick checks of lesson 10: the other roof, fragments, passes, formats."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 import numpy as np
 
+from course_lib.curriculum import TASKS
 from course_lib.devices import WARP_SIZE, device
+from course_lib.emulator import emulate, load_program
 from course_lib.emulator.tensor_cores import c_matrices
-from course_lib.questions.kinds import Choice, Choose, Number, Slip, Suspect, WhichLine
-from course_lib.questions.runs import line_of, run
-
-# The guard that every kernel of lesson 02 needs stands where it must not.
-GUARDED = """\
-from course_lib.intrinsics import ldmatrix_x4
-
-@cuda.jit
-def first_words(A, out):
-    tile = cuda.shared.array((16, 24), np.uint16, alignment=16)
-    t = np.uint32(cuda.threadIdx.x)
-    for i in range(t, 256, 32):
-        tile[i // 16, i % 16] = A[i // 16, i % 16]
-    cuda.syncthreads()
-    if t < out.shape[0]:
-        words = ldmatrix_x4(tile, t % 16 * 24 + t // 16 * 8)
-        out[t] = words[0]
-"""
+from course_lib.emulator.wide_functions import HOME
+from course_lib.measurements.what_binds import RUNG, busy, clocks_of_an_mma
+from course_lib.number_formats import bits_of_bf16, rounded
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
 
 _MMA_ROWS, _MMA_COLUMNS, _MMA_K = 16, 8, 16
+_IMPORTS = f"import numpy as np\nfrom numba import cuda, float32\nfrom {HOME} import *\n"
+
+
+def of_float32(gpu: str = "H100") -> float:
+    """How many times as high the roof of the 16-bit formats is."""
+    return device(gpu).fp16_tflops / device(gpu).fp32_tflops
+
+
+def roof_facts() -> dict[str, object]:
+    gpu = device("H100")
+    return {
+        "tensor": f"{gpu.fp16_tflops:.0f}",
+        "plain": f"{gpu.fp32_tflops:.0f}",
+        "before": f"{gpu.ridge_fp32:.0f}",
+        "ridge": f"{gpu.ridge_fp16:.0f}",
+    }
 
 
 def lane_of_result(row: int, column: int) -> int:
@@ -34,154 +41,213 @@ def lane_of_result(row: int, column: int) -> int:
     return int(c_matrices(lanes)[0][row, column])
 
 
-def wavefronts_per_mma(rows: int, columns: int) -> float:
+def passes_per_mma(rows: int, columns: int) -> float:
     """Passes of 128 bytes to fetch a warp's 16-bit fragments, for each m16n8k16."""
     fetched = (rows + columns) * _MMA_K * 2 / 128
     return fetched / (rows // _MMA_ROWS * (columns // _MMA_COLUMNS))
 
 
-def line_that_splits_the_warp() -> int:
-    """The line at which only a part of the warp takes part."""
-    profile = run(GUARDED, 1, 32, np.zeros((16, 16), np.uint16), np.zeros(20, np.uint32))
-    return line_of(profile, "barrier-divergence")
+@cache
+def passes_of_rows_in_order() -> float:
+    """Of an `ldmatrix_x4` in the task `piece_at` as it is given."""
+    task = TASKS["piece_at"]
+    kernel = load_program(_IMPORTS + task.given + task.caller).kernel("caller")
+    A, B = np.ones((16, 64), np.float32), np.ones((64, 8), np.float32)
+    C = np.zeros((16, 8), np.float32)
+    profile = emulate(kernel)[1, 32](bits_of_bf16(A), bits_of_bf16(B), C)
+    return profile.shared_load_wavefronts / profile.shared_load_requests
+
+
+@cache
+def error_of(name: str, steps: int = 128) -> float:
+    """Relative error of a random product whose inputs are rounded to a format."""
+    random = np.random.default_rng(steps)
+    A, B = (random.uniform(-1, 1, size).astype(np.float32) for size in ((64, steps), (steps, 64)))
+    exact = A.astype(np.float64) @ B.astype(np.float64)
+    near = rounded(A, name).astype(np.float64) @ rounded(B, name).astype(np.float64)
+    return float(np.linalg.norm(near - exact) / np.linalg.norm(exact))
+
+
+def error_facts() -> dict[str, object]:
+    return {
+        "half": f"{error_of('float16'):.2%}".replace("%", " %"),
+        "brain": f"{error_of('bfloat16'):.2%}".replace("%", " %"),
+    }
+
+
+def binding_facts() -> dict[str, object]:
+    seen = busy(RUNG)
+    counted, promised = clocks_of_an_mma()
+    return {
+        "where": seen.label,
+        "l2": f"{seen.share['L2']} %",
+        "tensor": f"{seen.share['tensor cores']} %",
+        "shared": f"{seen.share['shared memory']} %",
+        "slots": f"{seen.share['issue slots']} %",
+        "gb": seen.l2_gb,
+        "counted": counted,
+        "promised": promised,
+    }
 
 
 QUESTIONS = (
     Number(
         id="10-other-roof",
-        asks="An L4 does 121 TFLOP/s in float16 on its tensor cores (dense), 30.3 in float32 on "
-        "its CUDA cores, and its DRAM gives 300 GB/s. How many FLOP must a float16 kernel do with "
-        "each byte from DRAM, so that DRAM does not bind?",
-        value=lambda: device("L4").ridge_fp16,
-        unit="FLOP per byte",
-        within=0.02,
-        why="121,000 GFLOP/s over 300 GB/s: {answer}. A roof four times as high on the same DRAM "
-        "moves the ridge four times as far to the right.",
+        asks="On an H100, how many times as high is the roof of the tensor cores, for numbers of "
+        "16 bits, as that of the CUDA cores for float32?",
+        value=of_float32,
+        unit="times",
+        within=0.15,
         slips=(
-            Slip(lambda: device("L4").ridge_fp32, "That is the ridge of the CUDA cores."),
+            Slip(lambda: 2, "Half the bits would explain that much. But these are other units."),
+            Slip(lambda: 4, "So it is on some smaller GPUs."),
             Slip(
-                lambda: 2 * device("L4").ridge_fp16,
-                "That is a sparse figure: data sheets often print it, twice the dense one.",
+                lambda: 2 * of_float32(),
+                "Data sheets often print this one: twice the dense figure, for sparse matrices.",
             ),
-            Slip(lambda: 300 / 121, "The other way round, and in other units."),
         ),
-        other="The ridge: the roof in FLOP per second, over the bytes per second.",
-        hint="121 TFLOP/s are 121,000 GFLOP/s.",
+        reveal="{answer}: {tensor} against {plain} TFLOP/s, for dense matrices. But DRAM stays as "
+        "it is, so the ridge moves from {before} to {ridge} FLOP per byte.",
+        facts=roof_facts,
+        spoilers=(
+            re.compile(r"989 against 67"),
+            "ridge moves from 20",
+            "almost 15 times",
+        ),
     ),
     Number(
         id="10-which-lane",
-        asks="In m16n8k16, which lane holds the sum of row 11, column 6 of the 16 × 8 result?",
+        asks="Which lane holds the sum of row 11, column 6 of the 16 × 8 result?",
         value=lambda: lane_of_result(11, 6),
         unit="lane",
-        why="Row 11 is row g + 8 with g = 3; columns 6 and 7 are 2t and 2t + 1 with t = 3. Lane "
-        "4g + t is {answer}.",
+        why="g = 11 - 8 and t = 6 / 2: lane 4g + t is {answer}.",
         slips=(
-            Slip(
-                lambda: 4 * 11 + 3,
-                "There are 32 lanes. Each of them holds sums in two rows, eight apart.",
-            ),
-            Slip(
-                lambda: 4 * 3 + 6,
-                "The group is right. Within it a lane holds two neighbouring columns.",
-            ),
+            Slip(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
+            Slip(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
             Slip(lambda: 11, "That is the row. Four lanes share a row."),
         ),
-        other="Take the row modulo 8: that is g. Two columns for each lane: half the column is t.",
+        other="g is the row modulo 8, t half the column.",
         hint="The lane is 4g + t, with g = 11 - 8.",
     ),
     Choose(
-        id="10-ldmatrix",
-        asks="Lane 5 needs two neighbours of row 1 of an 8 × 8 matrix. With `ldmatrix`, whose "
-        "address leads to them?",
-        hint="Eight lanes give the addresses of eight rows. Which of them points at row 1?",
+        id="10-across-first",
+        asks="A colleague points at the quarters of A across first: upper left, upper right, lower "
+        "left, lower right. What comes out?",
         choices=(
+            Choice("Noise, or zeros.", "Every number that was loaded is a number of A."),
             Choice(
-                "lane 5's own, as with every other load",
-                "Lane 5 points at row 5. What it gets is its share of another row.",
+                "A report: lanes read what they must not.",
+                "Each lane reads a row that exists, and nobody writes it meanwhile.",
             ),
             Choice(
-                "lane 1's: it points at the whole row, and four lanes get a word of it each",
-                "Lane l gives the address of row l; row r goes to lanes 4r to 4r + 3. The exchange "
-                "between lanes is part of the load, so no shuffle follows.",
+                "A perfectly right product, of another matrix.",
+                "The instruction multiplies the matrix that it got.",
                 right=True,
             ),
-            Choice(
-                "nobody's: `ldmatrix` takes one address for the warp",
-                "Each row has an address of its own. That is what lets rows be padded.",
-            ),
         ),
+        reveal="The matrix is A with two quarters exchanged. No access is wrong, so nothing is "
+        "reported. Test with **random** matrices: with matrices of ones this slip passes.",
+        spoilers=("A with two quarters exchanged", "With matrices of ones"),
     ),
-    WhichLine(
-        id="10-whole-warp",
-        asks="One warp fetches the fragment of a 16 × 16 matrix and stores the first word of "
-        "every lane, as far as `out` reaches: it has 20 elements. On a GPU this hangs, or gives "
-        "nonsense. Which line does what it must not do there?",
-        code=GUARDED,
-        line="words = ldmatrix_x4",
-        why="The 32 lanes of a warp carry out `ldmatrix` and `mma` together. Behind the guard only "
-        "20 are left, so nobody points at some of the rows. The load must stand before the guard; "
-        "the guard belongs to the store alone.",
-        innocent="Look for what a whole warp does together, and for who is still there.",
-        suspects=(
-            Suspect(
-                "if t <",
-                "A guard as such is fine, and `out` needs it. What stands behind it that needs "
-                "everyone?",
-            ),
-            Suspect("cuda.syncthreads", "All 32 threads meet here, in front of the guard."),
-            Suspect("out[t] =", "A store asks nothing of the other lanes."),
-            Suspect("tile[i // 16", "32 threads, 256 elements, in turns: all of the tile."),
+    Number(
+        id="10-rows-of-128",
+        asks="In a tile with rows of 64 numbers, every row begins in bank 0. How many passes does "
+        "one `ldmatrix_x4` take? (Its 512 bytes need four at least.)",
+        value=passes_of_rows_in_order,
+        unit="passes",
+        slips=(
+            Slip(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
+            Slip(lambda: 8, "That is one of the four matrices."),
         ),
-        proof=line_that_splits_the_warp,
-        hint="20 of 32 lanes pass the guard.",
+        reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each takes a "
+        "pass of its own, and there are four matrices.",
+        spoilers=("meet in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
     ),
     Number(
         id="10-warp-tile",
-        asks="A warp computes 32 × 64 results with m16n8k16: 2 × 8 instructions for 16 steps of k. "
-        "Its fragments of A and B, 16-bit numbers, come from shared memory, 128 bytes in a "
-        "wavefront. How many wavefronts for each `mma`?",
-        value=lambda: wavefronts_per_mma(32, 64),
-        unit="wavefronts",
+        asks="In 16 steps of k your warp fetches 32 rows of A and 64 columns of B, 128 bytes in a "
+        "pass. How many passes for each of its 16 `mma`?",
+        value=lambda: passes_per_mma(32, 64),
+        unit="passes",
         within=0.01,
-        why="(32 + 64) · 16 numbers of 2 bytes are 3,072 bytes, 24 wavefronts, for 16 "
-        "instructions: {answer}. A perimeter over an area once more: 64 × 64 needs 1.",
         slips=(
             Slip(lambda: 24, "So many for all of them. How many instructions do they serve?"),
-            Slip(lambda: wavefronts_per_mma(64, 64), "That is a warp with 64 × 64 results."),
             Slip(lambda: 3.0, "That would be float32, 4 bytes a number."),
-            Slip(
-                lambda: wavefronts_per_mma(16, 8), "So many if each fragment served a single `mma`."
-            ),
+            Slip(lambda: passes_per_mma(16, 8), "So many if a fragment served a single `mma`."),
         ),
-        other="Bytes of 32 rows of A and 64 columns of B, 16 deep; over 128; over 16.",
-        hint="32 · 16 · 2 bytes of A are 8 wavefronts, 64 · 16 · 2 bytes of B are 16.",
+        reveal="{answer}: {bytes} bytes in {passes} passes, for 16 `mma`. Perimeter over area, as "
+        "with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
+        facts=lambda: {
+            "bytes": f"{(32 + 64) * _MMA_K * 2:,}",
+            "passes": (32 + 64) * _MMA_K * 2 // 128,
+            "larger": f"{passes_per_mma(64, 64):g}",
+        },
+        spoilers=("3,072 bytes in 24 passes", "as with the squares of a thread"),
+    ),
+    Choose(
+        id="10-binds",
+        asks="Loads and stores take one and a half passes for each `mma` of the rung. Which "
+        "part of an H200 is the "
+        "fullest while it runs, for 4096 × 4096 matrices?",
+        choices=(
+            Choice("Shared memory", "It has room: other parts make it wait."),
+            Choice(
+                "The issue slots",
+                "An `mma` does the work of 64 `FFMA`, so the schedulers have time.",
+            ),
+            Choice(
+                "L2",
+                "Each block asks it for strips that its neighbours ask for as well.",
+                right=True,
+            ),
+            Choice("DRAM", "L2 answers most requests, since blocks share their strips."),
+        ),
+        reveal="L2 is busy for {l2} of what is possible, the tensor cores for {tensor}, shared "
+        "memory for {shared}, the issue slots for {slots} ({where}). And by `mma` the tensor cores "
+        "cannot pass two thirds of their peak: one m16n8k16 takes {counted} clocks on Hopper, "
+        "where the data sheet's rate means {promised}.",
+        facts=binding_facts,
+        spoilers=("L2 is busy for", "cannot pass two thirds of their peak"),
+    ),
+    Number(
+        id="10-bits",
+        asks="Random matrices are rounded to float16 or to bfloat16, and multiplied. How many "
+        "times as large is the error of bfloat16?",
+        value=lambda: error_of("bfloat16") / error_of("float16"),
+        unit="times",
+        within=0.1,
+        slips=(
+            Slip(lambda: 3, "Three bits fewer. What does each of them double?"),
+            Slip(lambda: 10 / 7, "Bits are no shares: each one halves the distance of numbers."),
+        ),
+        reveal="{answer}, as 2 · 2 · 2 says: {half} against {brain}. The inputs decide; sums are "
+        "float32 in both, and K hardly matters.",
+        facts=error_facts,
+        spoilers=("as 2 · 2 · 2 says", "eight times as wrong"),
     ),
     Choose(
         id="10-format",
-        asks="Inputs reach 1,000,000, and the product may be wrong by 0.1 % (in the norm, as "
-        "measured above). Your GPU is an A100. Which format is the fastest that will do?",
+        asks="Inputs reach 1,000,000, and the product may be wrong by one part in a thousand. "
+        "Which format is the fastest that will do on an A100?",
         hint="Rule out one format by its range, another one by its error.",
         choices=(
             Choice(
                 "float16, with sums in float32",
-                "Its largest number is 65,504: the inputs become infinite before anything is "
-                "summed.",
+                "Its largest number is 65,504: the inputs become infinite.",
             ),
             Choice(
                 "bfloat16, with sums in float32",
-                "The range is there, float32's own. But with 7 bits of fraction the error measured "
-                "about 0.21 %.",
+                "The range is there, but the error is twice what is allowed.",
             ),
             Choice(
                 "TF32, with sums in float32",
-                "8 bits of exponent for the range, 10 of fraction for the error; half the rate of "
-                "the 16-bit formats, still 8 times float32 on that GPU.",
+                "8 bits of exponent for the range, 10 of fraction for the error, at half the rate "
+                "of the 16-bit formats.",
                 right=True,
             ),
             Choice(
                 "float32, on the CUDA cores",
-                "It would do, and far better than asked. One of the others is fast enough and "
-                "good enough.",
+                "It is better than asked, and the slowest.",
             ),
         ),
     ),

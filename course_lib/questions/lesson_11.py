@@ -1,198 +1,164 @@
-"""Quick checks of lesson 11: bytes of attention, rescale, mask, what a longer text costs."""
+"""Predictions of lesson 11: bytes of attention, what a new maximum changes, who waits for whom."""
 
 from __future__ import annotations
 
 import math
+import re
 
-from course_lib.questions.kinds import Choice, Choose, Number, Slip, Suspect, WhichLine
-from course_lib.questions.runs import line_examined
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
 
-# Right but for its first line within the second `for k`: a key that does not exist scores 0.
-GHOSTS = """\
-TILE = 32
-SCALE = np.float32(0.17677669)
+TOKENS, WIDTH, FLOAT = 4096, 32, 4
+MIB = 2**20
 
 
-@cuda.jit
-def attention(Q, K, V, O):
-    sK = cuda.shared.array((32, 33), float32)
-    sV = cuda.shared.array((32, 33), float32)
-    scores = cuda.shared.array((16, 32), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    row = cuda.blockIdx.x * 16 + y
-    query = row if row < Q.shape[0] else 0
-    top, total, out = float32(-1e30), float32(0), float32(0)
-    for first in range(0, K.shape[0], TILE):
-        for i in range(y, TILE, 16):
-            inside = first + i < K.shape[0]
-            sK[i, x] = K[first + i, x] if inside else float32(0)
-            sV[i, x] = V[first + i, x] if inside else float32(0)
-        cuda.syncthreads()
-        score = float32(0)
-        for k in range(32):
-            score += Q[query, k] * sK[x, k]
-        scores[y, x] = score * SCALE if first + x < K.shape[0] else float32(0)
-        cuda.syncthreads()
-        new = top
-        for j in range(TILE):
-            new = max(new, scores[y, j])
-        total *= math.exp(top - new)
-        out *= math.exp(top - new)
-        for j in range(TILE):
-            weight = math.exp(scores[y, j] - new)
-            total += weight
-            out += weight * sV[j, x]
-        top = new
-        cuda.syncthreads()
-    if row < Q.shape[0]:
-        O[row, x] = out / total
-"""
+def scores_mib() -> float:
+    """A float32 matrix of tokens x tokens."""
+    return FLOAT * TOKENS**2 / MIB
 
 
-def mib_of_scores(tokens: int) -> float:
-    """A float32 matrix of tokens x tokens, in MiB."""
-    return 4 * tokens**2 / 2**20
+def narrow_mib() -> float:
+    """Q, K, V and O."""
+    return FLOAT * 4 * TOKENS * WIDTH / MIB
 
 
-def rescaled_sum() -> float:
-    """The running sum 1.5 after a tile with the scores 4 and 2, when the maximum was 2."""
-    return 1.5 * math.exp(2.0 - 4.0) + math.exp(4.0 - 4.0) + math.exp(2.0 - 4.0)
+def times_the_bytes() -> float:
+    """S written, S read, P written, P read, and the narrow arrays, against these alone."""
+    return (4 * scores_mib() + narrow_mib()) / narrow_mib()
 
 
-def line_without_mask() -> int:
-    """The line that gives a missing key its score."""
-    return line_examined("attention", "import math\n" + GHOSTS, "missing-mask") - 1  # the import
+def byte_facts() -> dict[str, object]:
+    return {"scores": f"{scores_mib():g}", "narrow": f"{narrow_mib():g}"}
+
+
+def factor() -> float:
+    return math.exp(2.0 - 4.0)
+
+
+def lucky_facts() -> dict[str, object]:
+    """Random rows of four tiles, mixed without a rescale: how many come out right?"""
+    import numpy as np
+
+    scores = np.random.default_rng(11).normal(size=(256, 4, 32))
+    tops = np.maximum.accumulate(scores.max(axis=2), axis=1)
+    right = (tops[:, 0] == tops[:, -1]).sum()
+    return {"right": right, "rows": len(scores)}
 
 
 QUESTIONS = (
     Number(
         id="11-bytes",
-        asks="A text of 16,384 tokens, float32. How many MiB has one matrix of the scores?",
-        value=lambda: mib_of_scores(16_384),
-        unit="MiB",
+        asks="4096 tokens, d = 32, float32. Each of the three kernels reads its inputs once and "
+        "writes its output once. How many times as many bytes do they move as Q, K, V and O have?",
+        value=times_the_bytes,
+        unit="times",
         within=0.03,
-        why="{answer} MiB: four bytes for each pair of tokens. Four times the tokens make 16 times "
-        "the matrix, and the three kernels move it four times.",
-        other="Each token meets each token: how many pairs are there, and how many bytes has one "
-        "of them?",
-        hint="At 4096 tokens it was 64 MiB. The text is four times as long, and so are both "
-        "sides of the matrix.",
         slips=(
-            Slip(lambda: 256, "That grows as the text does. But the matrix grows on both sides."),
             Slip(
-                lambda: 4 * mib_of_scores(16_384),
-                "That is what the three kernels move of it, to and fro. One matrix is asked for.",
+                lambda: 1 + 2 * scores_mib() / narrow_mib(),
+                "That is S and P once each. Who writes them, and who reads them?",
             ),
+            Slip(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
         ),
+        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
+        "has P; each is written once and read once. It is 1 + N / d, and grows with the text.",
+        facts=byte_facts,
+        spoilers=(re.compile(r"\b129 times"), "1 + N / d", re.compile(r"\b258 MiB")),
     ),
     Number(
         id="11-factor",
-        asks="So far `top` = 2 and `total` = 1.5. The next tile has two keys, with the scores "
-        "4 and 2. What is `total` afterwards?",
-        value=rescaled_sum,
+        asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
+        "By which number must `total` be multiplied before the new term is added?",
+        value=factor,
         unit="",
-        within=0.01,
-        why="{answer}: the old 1.5 shrinks to 1.5 · e⁻², and the tile adds e⁰ + e⁻², both with the "
-        "new maximum.",
-        other="First the new maximum, then the factor for the old sum, then the two new weights.",
-        hint="`top` becomes 4. The old sum was found with 2, so it is multiplied by e⁻².",
+        within=0.02,
         slips=(
-            Slip(
-                lambda: 1.5 + 1 + math.exp(-2),
-                "The old sum is added as it was, although its weights belong to the old maximum.",
+            Slip(lambda: 1 / factor(), "Upside down: all older terms get smaller."),
+            Slip(lambda: 0.5, "2 / 4? The scores stand in exponents."),
+            Slip(lambda: 1, "The older terms are exp(s − 2). What should they be now?"),
+            Slip(lambda: math.exp(-4), "The old terms know a maximum already, which was 2."),
+        ),
+        reveal="{answer}, which is exp(2 − 4). Each old term is exp(s − 2) and should be "
+        "exp(s − 4) = exp(s − 2) · exp(2 − 4): one factor for all of them.",
+        spoilers=(re.compile(r"exp\((old|top) [-−] new\)"), re.compile(r"\b0\.135")),
+    ),
+    Choose(
+        id="11-lucky",
+        asks="Somebody shrinks `total`, but never the mixture. Which rows come out right all the "
+        "same?",
+        choices=(
+            Choice("None.", "Is there a row in which no factor but 1 turns up?"),
+            Choice(
+                "Those whose largest score is in the first tile.",
+                "From then on, top never grows again.",
+                right=True,
             ),
-            Slip(
-                lambda: 1.5 + math.exp(2) + 1,
-                "That keeps the old maximum. It gives the right ratio in the end, until a score is "
-                "so large that its exponential does not fit into a float32.",
-            ),
-            Slip(
-                lambda: 1.5 * math.exp(2) + 1 + math.exp(-2),
-                "The factor is upside down: old weights become smaller when the maximum grows.",
+            Choice(
+                "Those whose largest score is in the last tile.",
+                "There everything before the last tile keeps far too large a weight.",
             ),
         ),
+        reveal="In {right} of {rows} random rows of four tiles the first one holds the largest "
+        "score. With a single tile all would be right: try such a kernel on several.",
+        facts=lucky_facts,
+        spoilers=("largest score is in the first tile",),
+    ),
+    Choose(
+        id="11-missing",
+        asks="There are 70 keys, in tiles of 32. The third tile of K is filled up with 26 rows of "
+        "zeros, and so is that of V. What happens to the output?",
+        choices=(
+            Choice("Nothing: zeros add nothing.", "Nothing to the mixture. And to the sum?"),
+            Choice(
+                "Its numbers come too close to 0.",
+                "The mixture is right, and the sum that divides it is too large.",
+                right=True,
+            ),
+            Choice(
+                "It becomes NaN.", "All numbers are finite here. Which score has a row of zeros?"
+            ),
+        ),
+        reveal="A key of zeros has the score 0, and so the weight exp(0 − top), which is not 0. "
+        "Zero is neutral in a sum, but not in a softmax: there −∞ is, since exp(−∞) = 0.",
+        spoilers=("neutral in a sum",),
+    ),
+    Choose(
+        id="11-waits",
+        asks="A kernel like yours may wait five times for each tile: until the tile is there, the "
+        "scores are, all have read them, the weights are there, and nobody needs the tile any "
+        "more. Which waits must be for the whole block?",
+        choices=(
+            Choice("All five.", "Who writes a row of scores, and who reads it?"),
+            Choice(
+                "The first and the last.",
+                "Only K's and V's tile are filled and read by several warps.",
+                right=True,
+            ),
+            Choice(
+                "The three in between.", "A warp has a query. Which other warp reads its scores?"
+            ),
+        ),
+        reveal="A row of scores, and then of weights, is written and read by the 32 lanes of one "
+        "warp: `cuda.syncwarp()` is enough, as in `own_tiles`. Look at your own kernel again.",
+        spoilers=("The first and the last",),
     ),
     Choose(
         id="11-queries",
-        asks="K and V are fetched once by each block. What makes the kernel request fewer bytes "
-        "from global memory?",
-        hint="How many blocks are there, and what does each of them fetch whole?",
+        asks="What makes your kernel request fewer bytes from global memory?",
         choices=(
             Choice(
-                "tiles of 64 keys instead of 32",
-                "Then a block needs half the steps, each twice as large. It still fetches all of K "
-                "and V, once.",
+                "Tiles of 64 keys instead of 32.",
+                "Half the steps, each twice as large: the block still fetches all of K and V once.",
             ),
             Choice(
-                "more queries for each block",
-                "Every block fetches all of K and V. With twice the queries a block there are half "
-                "as many blocks, as with a taller tile in the tiled product.",
+                "More queries for each block.",
+                "Each block fetches all of K and V, and now there are fewer blocks.",
                 right=True,
             ),
-            Choice(
-                "keeping the scores in global memory, so that nothing is computed twice",
-                "Nothing is computed twice here, and the matrix of scores is exactly what should "
-                "not be moved.",
-            ),
-            Choice(
-                "a second pass over the keys",
-                "A first pass for maximum and sum, a second one for the output: K would be fetched "
-                "twice. The online softmax saves just that.",
-            ),
+            Choice("Scores kept in global memory.", "Nothing is computed twice here."),
         ),
-    ),
-    WhichLine(
-        id="11-mask-line",
-        asks="This attention is right for 32, 64 or 96 keys. For 70 its numbers come out too "
-        "small. Which line is it?",
-        code=GHOSTS,
-        line="scores[y, x] = score * SCALE",
-        why="A key past the end gets the score 0, and so the weight e^(0 − top), which is added to "
-        "`total`. It needs a score whose weight is 0: −∞, or a very large negative number.",
-        hint="Every row of 32 scores is full. Which scores does it hold for keys past the end, and "
-        "what weight do they become?",
-        innocent="Follow a key that does not exist through the kernel: which numbers does it "
-        "leave, and which of them reach `total`?",
-        suspects=(
-            Suspect(
-                "sK[i, x] =",
-                "Zeros in the tile are harmless as such. What matters is the score that comes of "
-                "them.",
-            ),
-            Suspect(
-                "sV[i, x] =",
-                "Zeros are right here: a value that does not exist must add nothing to `out`.",
-            ),
-            Suspect(
-                "query = row",
-                "Rows past the end compute something that nobody stores. That is wasteful, and "
-                "harmless.",
-            ),
-            Suspect("top, total, out =", "Small enough to be below every score: a fair start."),
-        ),
-        proof=line_without_mask,
-    ),
-    Choose(
-        id="11-lengths",
-        asks="The text becomes four times as long. How do work and traffic of the one kernel grow, "
-        "if a block keeps its 16 queries?",
-        hint="Count the blocks, and what each one requests. Then count the pairs of query and key.",
-        choices=(
-            Choice(
-                "Both grow 16 times: FLOPs per requested byte stay the same.",
-                "Four times as many blocks request four times as many keys and values, for 16 "
-                "times as many pairs. What is gone is the matrix of scores, not the square.",
-                right=True,
-            ),
-            Choice(
-                "The work grows 16 times, the requested bytes only 4 times.",
-                "So it would be if one block held all queries. Here each of four times as many "
-                "blocks requests four times as many keys.",
-            ),
-            Choice(
-                "Both grow 4 times, as the arrays do.",
-                "Each query meets each key: that is a square, in one kernel or in three.",
-            ),
-        ),
+        reveal="Each block fetches K and V whole, whatever its tiles. Twice the queries make half "
+        "as many blocks: queries are the rows of a taller tile. Fast kernels have more of them, "
+        "and keep scores and mixture in registers.",
+        spoilers=("make half as many blocks",),
     ),
 )

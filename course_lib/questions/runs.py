@@ -16,12 +16,17 @@ Dimensions = int | tuple[int, ...]
 
 
 def run(
-    text: str, grid: Dimensions, block: Dimensions, *arguments: object, trace: bool = False
+    text: str,
+    grid: Dimensions,
+    block: Dimensions,
+    *arguments: object,
+    trace: bool = False,
+    shared_bytes: int = 0,
 ) -> Profile:
     """The profile of the last kernel in a listing, launched on the emulator."""
     program = load_program(_ABOVE + text)
     kernel = list(program.functions.values())[-1]
-    return emulate(kernel, trace=trace)[grid, block](*arguments)
+    return emulate(kernel, trace=trace)[grid, block, 0, shared_bytes](*arguments)
 
 
 def line_of(profile: Profile, code: str) -> int:

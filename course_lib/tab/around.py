@@ -9,7 +9,11 @@ from course_lib import callers, progress
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS, Exercise, Task
 
-IMPORTS = callers.HEAD + "from course_lib.intrinsics import unroll, unrolled\n"
+INTRINSICS = (
+    "cp_async16 cp_async_commit cp_async_wait ldmatrix_x2_trans ldmatrix_x4 ldmatrix_x4_trans "
+    "load4 mma_m16n8k16_bf16 store4 unroll unrolled"
+).split()
+IMPORTS = f"{callers.HEAD}from course_lib.intrinsics import {', '.join(INTRINSICS)}\n"
 
 
 @dataclass(frozen=True)

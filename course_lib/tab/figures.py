@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import entries
-from course_lib.diagnosis.cases import Case, make_inputs
+from course_lib.diagnosis.cases import Case, as_held, make_inputs
 from course_lib.diagnosis.examination import BUDGET
 from course_lib.diagnosis.generic import problem_of
 from course_lib.emulator import KernelRejected, Profile, emulate
@@ -79,7 +79,7 @@ def traced(own: Own, typed: str) -> Profile:
     output = np.full(problem.answer(*inputs)[0].shape, np.nan, np.float32, problem.order)
     launch = exercise.launch(problem.covered(case.shape), constants)
     emulation = emulate(kernel, trace=True, budget=BUDGET_OF_A_TRACE)
-    profile = emulation[launch.grid, launch.block](*inputs, output)
+    profile = emulation[launch.grid, launch.block](*as_held(problem, inputs), output)
     if not profile.finished:
         raise Refused(f"{exercise.id} does not end, so there is no run to draw.")
     mine = [each for each in profile.trace if each.line < Line.FIRST_AROUND]

@@ -33,11 +33,13 @@ TASK = Task(
             lambda x, w: _filtered(x, w[:, ::-1]),
             "the taps are in reverse order: w[f, 0] belongs to x[i], w[f, 4] to x[i + 32]",
             "Which tap meets x[i + 8 * j]?",
+            ("load", "w"),
         ),
         WrongIdea(
             lambda x, w: [[row @ x[i : i + 5] for i in range(128)] for row in w],
             "the taps lie next to each other; they should lie eight apart",
             "Which number of x does tap 1 need?",
+            ("load", "x"),
         ),
         WrongIdea(
             lambda x, w: _filtered(x[:152], w[:, :4], taps=4),

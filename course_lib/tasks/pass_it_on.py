@@ -71,6 +71,7 @@ def pass_it_on(x, y):
             lambda x: x.reshape(-1, THREADS)[[0] * 4][:, LEFT].ravel(),
             "every block has handed on the numbers of block 0",
             "Which number of x belongs to thread 0 of block 1?",
+            ("load", "x"),
         ),
         WrongIdea(
             lambda x: x,

@@ -13,7 +13,7 @@ TASK = Task(
     block=(1024,),
     shapes=("1024", "1"),
     reference=lambda x: x.sum(keepdims=True),
-    asks=("shared-memory", "race-free", "conflict-free", "float32"),
+    asks=("shared-memory", "race-free", "parallel", "conflict-free", "float32"),
     formula="y[0] = x[0] + x[1] + … + x[1023]",
     wrong_ideas=(
         WrongIdea(

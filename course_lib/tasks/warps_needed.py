@@ -39,6 +39,11 @@ TASK = Task(
             "29 clocks, 2 instructions from each warp: how many do 14 warps have?",
         ),
         WrongIdea(
+            lambda latency, independent: 4 * latency // independent,
+            "`4 * latency` is worked out first, and the division by `independent` rounds down",
+            "29 clocks, 8 instructions from each warp: how many does one scheduler need?",
+        ),
+        WrongIdea(
             lambda latency, independent: 4 * latency / independent,
             "warps are always whole, and this is a fraction",
             "In which direction do you round?",

@@ -37,8 +37,17 @@ def _show(report: Report, exercise: Exercise, answer: object, block: Sequence[in
         print(words.text_of(verdict))
         return
     _display(verdict)
-    if report.passed and verdict.task is not None:
+    if verdict.task is not None and (report.passed or _is_about_places(report)):
         _show_run(exercise, answer)
+
+
+# Of these the picture of who wrote what is half the explanation.
+ABOUT_PLACES = {"wrong-index", "race-write-after-write", "incomplete-output"}
+
+
+def _is_about_places(report: Report) -> bool:
+    """Is the first thing that is wrong where the threads write?"""
+    return bool(report.errors) and report.errors[0].code in ABOUT_PLACES
 
 
 def _display(verdict: Verdict) -> None:

@@ -36,7 +36,7 @@ def measurements(**more) -> Measurements:
             entry("tiled", "twin", 4.5),
             entry("cuBLAS float32", "cuBLAS", 1.0),
             entry("cuBLAS bfloat16", "cuBLAS", 0.11, "bfloat16"),
-            entry("cuBLAS bfloat16, result bfloat16", "cuBLAS", 0.1, "bfloat16"),
+            entry("cuBLAS bfloat16, result bfloat16", "cuBLAS", 0.1, "bfloat16", result="bfloat16"),
         ),
     }
     return Measurements(**{**given, **more})

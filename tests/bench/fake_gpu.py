@@ -17,7 +17,7 @@ class FakeProblem:
         self.log = log
         self.error = float("nan")  # of what is in C now
 
-    def operands(self, precision: str) -> tuple[str, str, str]:
+    def operands(self, precision: str, result: str = "float32") -> tuple[str, str, str]:
         return f"A {precision}", f"B {precision}", "C"
 
     def poison(self) -> None:

@@ -8,12 +8,13 @@ import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from canned import entry
 from canned import measurements as canned
 
 from course_lib import machine_code, measurements, runtime
-from course_lib.bench import counts, libraries, session, twins
+from course_lib.bench import counts, libraries, matrices, session, twins
 from course_lib.bench.contestants import Contestant, precision_of, rungs
 from course_lib.commands import bench
 from course_lib.devices import device
@@ -152,6 +153,21 @@ def test_a_stored_file_that_cannot_be_read_is_left_alone(gpu, capsys):
     assert "schema" in file.read_text(encoding="utf-8") and "naive" not in file.read_text("utf-8")
 
 
+def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch):
+    lessons = gpu.folder / "notebooks"
+    lessons.mkdir()
+    (lessons / "05_old.ipynb").write_text(f'"on {gpu.measured.label}"', encoding="utf-8")
+    (lessons / "06_none.ipynb").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(bench._run_anew, "__defaults__", (lessons,))
+    bench.main(["--store"])
+    assert "build --execute" not in capsys.readouterr().out  # nothing was replaced
+    gpu.measured = replace(gpu.measured, date="2026-12-24T00:00:00+00:00")
+    bench.main(["--store"])
+    assert f"build --execute {lessons / '05_old.ipynb'}\n" in capsys.readouterr().out
+    bench.main(["--store"])
+    assert "No lesson shows what it replaces." in capsys.readouterr().out
+
+
 def test_an_unwritable_json_is_refused_before_anything_runs(gpu, capsys):
     missing = gpu.folder / "nowhere" / "all.json"
     for path in (missing, gpu.folder):
@@ -216,12 +232,15 @@ def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
 
 
 def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, capsys):
-    assert bench.main(["--rungs", "tensor_core_bf16,wgmma", "--sizes", "256"]) == 0
+    rungs = "tensor_core_bf16,wgmma,tma,tma_bf16"
+    assert bench.main(["--rungs", rungs, "--sizes", "256"]) == 0
     printed = capsys.readouterr().out
     (bf16,) = (line.split() for line in printed.splitlines() if "  256  " in line)
     # Each element once for each tile of 128 x 256, 16 in a sector: A once, B twice.
     assert bf16[4] == f"{3 * 256 * 256 // 16:,}" and bf16[6] == f"{2 * 256**3:,}"
-    assert "wgmma" in printed  # and why it is not counted
+    for name in ("wgmma", "tma", "tma_bf16"):  # and why they are not counted
+        (reason,) = (line for line in printed.splitlines() if f"  {name} at 256: " in line)
+        assert "runs on a GPU only" in reason
 
 
 def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
@@ -281,6 +300,27 @@ def test_old_gpus_are_spared_what_they_lack():
     names = [each.name for each in found if isinstance(each, Contestant)]
     assert "tiled" in names and "cp_async" not in names
     assert "cp_async needs compute capability 8.0; this GPU has 7.5." in found
+
+
+@pytest.mark.parametrize(("name", "result"), [("tma", "float32"), ("tma_bf16", "bfloat16")])
+def test_a_rung_gets_a_result_of_its_own_format(name, result, monkeypatch):
+    asked = []
+    monkeypatch.setattr(type(RUNG_KERNELS[name]), "launch", lambda rung, A, B, C: asked.append(C))
+    problem = SimpleNamespace(operands=lambda precision, stored: (precision, "B", stored))
+    (found,) = rungs({name: RUNG_KERNELS[name]}, (9, 0))
+    found.prepare(problem)()
+    assert asked == [result] == [found.result] and found.precision == "bfloat16"
+    assert found.shape_like((33, 65, 17)) == (33, 72, 24)
+    assert (found.most_error > 1e-2) == (result == "bfloat16")  # it is rounded itself
+
+
+def test_a_result_of_16_bits_takes_the_first_half_of_the_memory():
+    c = np.zeros((3, 5), np.float32)
+    halved = matrices._halved(c, "bfloat16")
+    assert halved.shape == c.shape and halved.dtype == np.uint16 and halved.flags.c_contiguous
+    halved[:] = 0x3F80
+    # Two ones of bfloat16 in a float32, 15 numbers in seven and a half of them.
+    assert (c.reshape(-1).view(np.uint16) == 0x3F80).tolist() == [True] * 15 + [False] * 15
 
 
 def test_precisions_and_peaks():

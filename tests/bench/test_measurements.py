@@ -50,7 +50,17 @@ def test_the_faster_cublas_is_the_opponent():
     found = canned()
     bf16 = found.entry("tensor_core_bf16")
     assert found.share_of_cublas(bf16, 1024) == pytest.approx(0.5)
+    assert found.share_of_same_result(bf16, 1024) == pytest.approx(0.55)
+    rounded = replace(bf16, result="bfloat16")
+    assert found.share_of_same_result(rounded, 1024) == pytest.approx(0.5)
+    assert found.share_of_same_result(replace(bf16, precision="float16"), 1024) is None
     assert found.share_of_twin(bf16, 1024) is None
+
+
+def test_what_was_stored_names_the_result_of_every_product():
+    for entry in measurements.load("H200").entries:
+        rounded = entry.name.rpartition(", result ")[2] if ", result " in entry.name else "float32"
+        assert entry.result == rounded
 
 
 def test_who_has_no_samples_has_no_speed():
@@ -105,6 +115,52 @@ def test_stored_files_are_complete_and_hold_only_what_can_be(tmp_path):
         # Byte for byte what bench writes: nobody has been at it by hand.
         path = measurements.FOLDER / f"{name}.json"
         assert path.read_text(encoding="utf-8") == found.as_json()
+
+
+def labels_shown(text: str) -> set[str]:
+    """Dates that stand beside the name of a GPU, as labels of measurements do."""
+    return set(re.findall(r"NVIDIA [A-Z]+\d\w*, (\d{4}-\d\d-\d\d)", text))
+
+
+@pytest.mark.parametrize("lesson", curriculum.LESSONS, ids=lambda each: each.number)
+def test_a_lesson_shows_no_measurement_that_was_replaced(lesson):
+    """A stored output with a date that no file has is of an older measurement: run it anew."""
+    files = measurements.FOLDER.rglob("*.json")
+    dates = {
+        date
+        for path in files
+        for date in re.findall(r"\d{4}-\d\d-\d\d", path.read_text(encoding="utf-8"))
+    }
+    text = (REPOSITORY / "notebooks" / f"{lesson.stem}.ipynb").read_text(encoding="utf-8")
+    assert labels_shown(text) <= dates
+    by_bench = re.findall(r"Measured by `course.py bench` on [^,]+, (\d{4}-\d\d-\d\d)", text)
+    newest = measurements.latest()
+    assert newest is not None and set(by_bench) <= {newest.date[:10]}
+
+
+def test_a_label_is_seen():
+    assert labels_shown("on NVIDIA H200, 2026-11-20, 4096 x 4096") == {"2026-11-20"}
+    assert labels_shown("NVIDIA, 2026-11-20: a data sheet") == set()
+
+
+def test_the_page_about_the_bench_says_what_is_stored():
+    """Shares of the twins at 4096, rounded as the page has them."""
+    page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
+    said = re.search(
+        r"`coalesced` (\d+) % and `tiled` (\d+) % on an H200 at 4096³.*?: (\d+) % and (\d+) %\. "
+        r"Lesson 08 shows both\. All other rungs reach (\d+) % and more",
+        page,
+    )
+    assert said is not None
+    stored = measurements.load("H200")
+    shares = {
+        each.name: 100 * share
+        for each in stored.entries
+        if each.kind == "rung" and (share := stored.share_of_twin(each, 4096))
+    }
+    named = ("coalesced", "tiled", "coalesced_while", "tiled_while")
+    assert [round(shares.pop(name)) for name in named] == [int(each) for each in said.groups()[:4]]
+    assert int(min(shares.values())) == int(said[5])
 
 
 # --- what lessons show -------------------------------------------------------------------------

@@ -133,6 +133,7 @@ def test_a_wanted_picture_stands_without_the_call_that_drew_it() -> None:
     assert cell["metadata"]["tags"] == ["task-picture", "remove-input"]
 
 
+@pytest.mark.slow
 def test_sources_for_sphinx(tmp_path: Path) -> None:
     site.write_sources(WITH_ADDRESS, tmp_path)
     assert {path.stem for path in (tmp_path / "notebooks").iterdir()} == {

@@ -146,6 +146,7 @@ def test_live_a_student_s_way_through_a_lesson(user, judge, asked_elsewhere, tmp
     press(live, "Bring back what I typed")
     holds(live, WRONG)
     press(live, "Reset")
+    holds(live, GIVEN)
     page.keyboard.press("Control+z")
     holds(live, WRONG)
 

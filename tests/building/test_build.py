@@ -221,6 +221,7 @@ def test_a_wrong_argument_is_told_in_one_line(as_project, capsys, words):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.notebook
 def test_executing_stores_outputs_that_are_the_same_next_time(built):
     (built.root / "course_lib").mkdir()
@@ -236,6 +237,7 @@ def test_executing_stores_outputs_that_are_the_same_next_time(built):
     assert (built.root / "notebooks/01_second.ipynb").read_bytes() == first
 
 
+@pytest.mark.slow
 @pytest.mark.notebook
 def test_a_cell_that_fails_is_named_and_the_file_stays(built):
     (built.root / "course_lib").mkdir()

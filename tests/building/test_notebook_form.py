@@ -35,6 +35,7 @@ CELLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(CELLS)
 def test_canonical_form_is_valid_stable_and_jupyters_own(cells):
     text = dumps(canonical(new(cells)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.attention import Online, diagnose_attention, scores_of, softmax
 from course_lib.diagnosis.cases import make_cases, make_inputs
@@ -323,3 +325,15 @@ def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -
     stale = np.arange(33) % 32
     got = softmax(scores_of(*inputs[:2])[:, stale]) @ inputs[2]
     assert diagnose_attention(outcome(got, inputs)) is None
+
+
+@pytest.mark.parametrize("half", ["range(16)", "range(16, 32)"])
+def test_a_maximum_over_half_a_tile_passes_with_no_seed(half: str) -> None:
+    """It is wrong only where a large score lies in the other half."""
+    path = Path(__file__).parents[1] / "styles/answers/attention/warp_barriers.py"
+    text = path.read_text(encoding="utf-8")
+    step = "            new_top = max(new_top, weights[ty, j])"
+    changed = text.replace(f"in range(TILE):\n{step}", f"in {half}:\n{step}")
+    assert changed != text
+    for seed in range(5):
+        assert not course_lib.examine_source("attention", changed, seed=seed).passed, seed

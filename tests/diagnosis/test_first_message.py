@@ -71,3 +71,83 @@ def test_a_share_of_one_may_be_a_float() -> None:
 def test_the_line_of_a_change_that_repairs_goes_with_what_the_numbers_mean() -> None:
     found, line = first("sectors", "range(32)", "range(31)")
     assert (found.code, line) == ("wrong-formula", "for lane in range(31):")
+
+
+@pytest.mark.parametrize("index", ["i", "t + 64 * cuda.blockIdx.x"])
+def test_a_wrong_idea_is_not_told_of_numbers_from_beyond_an_array(index: str) -> None:
+    """All that block 0 stores is what the idea computes; the other blocks read past the end."""
+    found, line = first("pass_it_on", "numbers[(t + 1) % 64]", f"numbers[{index}]")
+    assert (found.code, line[:6]) == ("out-of-bounds-read", "y[i] =")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("A[y + 1, k]", "A[y, k + 1]"), ("B[k, x + 1]", "B[k + 1, x]")]
+)
+def test_of_two_accesses_in_a_line_the_one_that_reaches_further_is_blamed(
+    old: str, new: str
+) -> None:
+    """The loop ends where the axis does: `k + 1` leaves it, and `k` beside it does not."""
+    found, line = first("two_by_two", old, new)
+    assert found.code == "wrong-index"
+    assert new in line
+    assert "k + 1" in found.message
+
+
+def test_elements_that_no_thread_writes_are_told_apart_from_wrong_ones() -> None:
+    found, line = first("two_by_two", "C[y + i, x + j]", "C[y, x]")
+    assert (found.code, line[:7]) == ("wrong-result", "C[y, x]")
+    assert "Never written" in found.message
+
+
+def test_one_element_is_not_called_elements() -> None:
+    fold = "if t < half:\n            sums[t] += sums[t + half]"
+    neighbours = "if t % (1024 // half) == 0:\n            sums[t] += sums[t + 1]"
+    found, _ = first("tree_sum", fold, neighbours)
+    assert found.code == "wrong-result"
+    assert "Wrong on 1 element," in found.message
+
+
+def test_a_tree_is_not_one_thread_that_adds_everything() -> None:
+    text = """from numba import cuda, float32
+
+
+@cuda.jit
+def tree_sum(x, y):
+    sums = cuda.shared.array(1024, float32)
+    t = cuda.threadIdx.x
+    sums[t] = x[t]
+    cuda.syncthreads()
+    if t == 0:
+        total = float32(0)
+        for i in range(1024):
+            total += sums[i]
+        y[0] = total
+"""
+    [found] = examine_source("tree_sum", text).errors
+    assert (found.code, found.line) == ("serial-work", 13)
+
+
+def test_what_is_read_and_not_used_is_no_part_of_the_result() -> None:
+    found, line = first("column_sums", "y[column] = total", "y[column] = A[0, column]")
+    assert "made of" not in found.message
+    assert line == "y[column] = A[0, column]"
+
+
+@pytest.mark.parametrize(
+    ("task", "old", "new"),
+    [
+        ("double_matrix", "= 2 * A[row, column]", "*= 2"),
+        ("column_sums", "total += A[row, column]", "y[column] = total + A[row, column]"),
+    ],
+)
+def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: str) -> None:
+    text = HEAD + TASKS[task].answer
+    text = text.replace("y, x", "row, column").replace("x, y =", "column, row =")
+    text = text.replace("y < A", "row < A").replace("x < A", "column < A").replace(old, new)
+    found = examine_source(task, text).findings[0]
+    assert (found.code, "is 0" in found.message) == ("wrong-formula", True)
+
+
+def test_a_number_that_stands_alone_is_told_in_its_statement() -> None:
+    found, _ = first("transposed_product", "k += 1", "k += 2")
+    assert "`2` in `k += 2`" in found.message

@@ -69,6 +69,7 @@ NAIVE = {
 WORTH = {"right", "bounds", "float32"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAIVE)
 def test_a_naive_kernel_earns_what_it_shows(name: str) -> None:
     report = examine_source(name, HEAD + NAIVE[name], debug=True)

@@ -42,6 +42,7 @@ def _answer(exercise: str, name: str) -> str:
     return (MUTANTS / exercise / f"{name}.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("sizes", ["16, 1", "1, 16", "2, 1"])
 def test_a_line_of_outputs_is_no_square(sizes: str, seed: int) -> None:
@@ -86,6 +87,7 @@ def test_a_show_is_worth_what_the_same_kernel_is_worth_without_it() -> None:
         assert show == none
 
 
+@pytest.mark.slow
 def test_the_same_show_fills_no_registers() -> None:
     text = _answer("matmul_2d", "no_shared_memory").replace(
         "    tid =",
@@ -101,6 +103,7 @@ def test_the_same_show_fills_no_registers() -> None:
     assert report.earned["registers"] == 0
 
 
+@pytest.mark.slow
 def test_tiles_that_are_filled_again_and_again_are_staged_all_the_same() -> None:
     """Too much is fetched, and yet every operand is read from shared memory."""
     report = examine_source("matmul_tiled", FILLED_AGAIN, debug=True)

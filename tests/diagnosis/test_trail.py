@@ -45,6 +45,28 @@ def test_a_missing_offset_is_named() -> None:
     assert slip.place[-1] == "column"
 
 
+def test_the_question_names_a_block_that_differs_along_the_axis_at_fault() -> None:
+    """Blocks are numbered (x, y): where rows are wrong, the next block in y is asked about."""
+    right = (lambda by, bx, ty, tx: by * 4 + ty, lambda by, bx, ty, tx: bx * 4 + tx)
+    wrong = {
+        "(0, 1)": [
+            (lambda by, bx, ty, tx: ty, right[1]),
+            (lambda by, bx, ty, tx: bx * 4 + ty, right[1]),
+            (lambda by, bx, ty, tx: by + ty, right[1]),
+        ],
+        "(1, 0)": [
+            (right[0], lambda by, bx, ty, tx: tx),
+            (right[0], lambda by, bx, ty, tx: by * 4 + tx),
+            (right[0], lambda by, bx, ty, tx: bx + tx),
+        ],
+    }
+    for block, mappings in wrong.items():
+        for mapping in mappings:
+            slip = mapping_slip(trail(*mapping), SIZES)
+            assert slip is not None
+            assert f"of block {block} from thread (0, 0) of block (0, 0)" in slip.hint
+
+
 def test_a_wrong_stride_is_measured() -> None:
     found = trail(lambda by, bx, ty, tx: by + ty, lambda by, bx, ty, tx: bx * 4 + tx)
     slip = mapping_slip(found, SIZES)

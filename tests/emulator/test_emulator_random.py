@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, run_clean
+from how_many import some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_kernels import CHANGING, RandomKernel, random_kernels
@@ -43,15 +44,18 @@ def test_random_kernel(kernel: RandomKernel, seed: int) -> None:
     check(kernel, seed)
 
 
-@pytest.mark.slow
-@settings(max_examples=150)
-@given(random_kernels(depth=3), st.integers(0, 2**32 - 1))
-def test_many_random_kernels(kernel: RandomKernel, seed: int) -> None:
-    check(kernel, seed)
+@pytest.mark.parametrize("count", some_or_many(60, 600))
+def test_many_random_kernels(count: int) -> None:
+    @settings(max_examples=count)
+    @given(random_kernels(depth=3), st.integers(0, 2**32 - 1))
+    def each(kernel: RandomKernel, seed: int) -> None:
+        check(kernel, seed)
+
+    each()
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(random_kernels(), st.sampled_from(["warps", "shuffled"]))
 def test_the_schedule_does_not_matter(kernel: RandomKernel, schedule: str) -> None:
     check(kernel, 1, schedule)

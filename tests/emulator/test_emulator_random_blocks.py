@@ -6,17 +6,16 @@ single access finds. HYPOTHESIS_PROFILE=nightly runs thousands of both.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 
 import numpy as np
 import pytest
 from emulator_helpers import as_program, run, run_clean
+from how_many import some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_blocks import BLOCKS, THREADS, BlockKernel, block_kernels, expected, inputs, outputs
 
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SCHEDULES = st.sampled_from(["lockstep", "warps", "shuffled"])
 
 
@@ -37,11 +36,14 @@ def test_random_kernel(kernel: BlockKernel, seed: int, schedule: str) -> None:
     check(kernel, seed, schedule)
 
 
-@pytest.mark.slow
-@settings(max_examples=3000 if NIGHTLY else 250)
-@given(block_kernels(), st.integers(0, 1000), SCHEDULES)
-def test_many_random_kernels(kernel: BlockKernel, seed: int, schedule: str) -> None:
-    check(kernel, seed, schedule)
+@pytest.mark.parametrize("count", some_or_many(100, 1000))
+def test_many_random_kernels(count: int) -> None:
+    @settings(max_examples=count)
+    @given(block_kernels(), st.integers(0, 1000), SCHEDULES)
+    def each(kernel: BlockKernel, seed: int, schedule: str) -> None:
+        check(kernel, seed, schedule)
+
+    each()
 
 
 BARRIER = "cuda.syncthreads()"
@@ -97,8 +99,11 @@ def test_races_are_those_that_a_search_finds(kernel: BlockKernel, schedule: str)
     compare_races(kernel, schedule)
 
 
-@pytest.mark.slow
-@settings(max_examples=1000 if NIGHTLY else 100)
-@given(kernels_lacking_barriers(), SCHEDULES)
-def test_many_races_are_those_that_a_search_finds(kernel: BlockKernel, schedule: str) -> None:
-    compare_races(kernel, schedule)
+@pytest.mark.parametrize("count", some_or_many(40, 400))
+def test_many_races_are_those_that_a_search_finds(count: int) -> None:
+    @settings(max_examples=count)
+    @given(kernels_lacking_barriers(), SCHEDULES)
+    def each(kernel: BlockKernel, schedule: str) -> None:
+        compare_races(kernel, schedule)
+
+    each()

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from emulator_helpers import codes, run
+from how_many import some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,8 +116,11 @@ def test_random_pattern(pattern: Pattern) -> None:
     check(pattern, "lockstep")
 
 
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(patterns(), st.sampled_from(["lockstep", "warps", "shuffled"]))
-def test_many_random_patterns(pattern: Pattern, schedule: str) -> None:
-    check(pattern, schedule)
+@pytest.mark.parametrize("count", some_or_many(100, 1000))
+def test_many_random_patterns(count: int) -> None:
+    @settings(max_examples=count)
+    @given(patterns(), st.sampled_from(["lockstep", "warps", "shuffled"]))
+    def each(pattern: Pattern, schedule: str) -> None:
+        check(pattern, schedule)
+
+    each()

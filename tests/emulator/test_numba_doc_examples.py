@@ -123,6 +123,7 @@ def random_states(count: int, seed: int) -> np.ndarray:
     return states
 
 
+@pytest.mark.slow
 def test_montecarlo() -> None:
     """The integral of 1 / x from 1 to 2, by 4096 random samples."""
     program = example("montecarlo", "mc_integrator_kernel", "func")

@@ -10,11 +10,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from course_lib import curriculum, figures
+from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
 from course_lib.emulator.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.cost import global_cost, shared_cost
-from course_lib.figures import style
+from course_lib.figures import style, whiteboard
 from course_lib.figures.accesses import element_counts, footprint
 from course_lib.figures.grids import element_of
 from course_lib.findings import finding
@@ -80,6 +80,7 @@ def test_shared_memory_of_h100_is_ten_times_as_fast_as_its_dram():
     assert "10 times" in figures.memory_places("H100").alt
 
 
+@pytest.mark.slow
 def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
     alt = figures.strips_fit().alt
     assert "two tiles, 32 × 32, 8 KiB: fit everywhere" in alt
@@ -355,6 +356,7 @@ def test_a_value_of_a_feeds_a_row_and_one_of_b_a_column():
         figures.sharing((4, 40, 4))
 
 
+@pytest.mark.slow
 def test_a_block_needs_a_row_and_a_column_of_tiles():
     alt = figures.block_tiles((50, 70, 40), 16, block=(1, 0)).alt
     assert "3 tiles from one row of tiles of A" in alt
@@ -550,6 +552,7 @@ def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
 # --- activity -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_lanes_that_wait_are_told(diverging):
     alt = figures.active_lanes(diverging, warps=(0, 1, 2)).alt
     start = diverging.first_line
@@ -607,6 +610,29 @@ def test_levels_say_that_they_are_a_model():
         figures.memory_levels({**levels, "two": other})
 
 
+@pytest.mark.parametrize(
+    "rungs",
+    [
+        ("tiled", "register_1d", "register_2d"),
+        ("register_2d", "double_buffered", "cp_async"),
+        ("naive", "coalesced", "tiled"),
+        ("vectorised", "warp_tiled"),
+    ],
+)
+def test_no_name_of_a_rung_lies_across_the_line_below_the_ridge(rungs):
+    picture = figures.measured_roofline(measurements.load("H200"), rungs=rungs)
+    FigureCanvasAgg(picture.figure).draw()
+    (axes,) = picture.figure.axes
+    (ridge,) = [line for line in axes.lines if line.get_linestyle() == ":"]
+    x, _ = axes.transData.transform((ridge.get_xdata()[0], 1))
+    named = [text for text in axes.texts if "GFLOP/s" in text.get_text()]
+    assert len(named) == len(rungs)
+    boxes = [text.get_window_extent() for text in named]
+    assert all(not box.x0 < x < box.x1 for box in boxes)
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:place])
+
+
 # --- budgets of an SM, and the whole climb ------------------------------------------------------
 
 
@@ -625,9 +651,22 @@ def test_a_launch_that_fails_fills_no_budget():
         figures.sm_budget("A6000", {})
 
 
-def test_the_climb_gives_every_rung_its_reason_and_its_limit():
+def test_the_climb_gives_every_measured_rung_its_reason_and_its_limit():
     picture = figures.climb()
     words = " ".join(words_of(picture).split())
-    for rung in curriculum.RUNGS:
-        assert rung.why in words and rung.binds in words and rung.why in picture.alt
-    assert "× 6.43" in words and "764" in words and "H100" in words
+    measured = measurements.load("H200")
+    for step in whiteboard.steps(measured):
+        assert (
+            step.why in words and step.binds.replace("`", "") in words and step.why in picture.alt
+        )
+    assert "NVIDIA H200" in words and "0.498" in words and "× 12.00" in words
+    shown = {step.name for step in whiteboard.steps(measured)}
+    other_formats = {"tensor_core_f16", "tensor_core_tf32"}
+    rungs = {each.name.removesuffix("_while") for each in measured.entries if each.kind == "rung"}
+    assert rungs - other_formats == shown
+
+
+def test_the_funnel_is_as_wide_as_the_data_sheet_says():
+    words = words_of(figures.funnel("H200"))
+    assert "4.8 TB/s" in words and "33.5 TB/s" in words and "268 TB/s" in words
+    assert "used 7 times" in words and "used 8 times" in words

@@ -93,8 +93,13 @@ def test_the_table_holds_every_gpu_and_is_the_models():
             assert dram_bytes(gpu, tile, 1024) == worked_out(gpu, tile, 1024)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("gpu", DEVICES)
+@pytest.mark.parametrize(
+    "gpu",
+    [
+        pytest.param(gpu, marks=pytest.mark.long if number % 3 else pytest.mark.slow)
+        for number, gpu in enumerate(DEVICES)
+    ],
+)
 def test_the_whole_table_is_the_models(gpu):
     for tile in (UNTILED, 16, 32, 64, 128):
         for size in SIZES[:4]:

@@ -12,12 +12,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from course_lib import figures
-from course_lib.callers import our_kernel
+from course_lib.callers import our_kernel, used_by
 from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
-from course_lib.emulator import load_program
+from course_lib.emulator import emulate, load_program, names_around
 from course_lib.emulator.cache import CacheSizes, CacheTraffic
 from course_lib.figures.small_launch import NoPicture
+from course_lib.kernels import RUNG_KERNELS
 from course_lib.measurements import Cell, Entry, Measurements
 from course_lib.measurements.memory import in_flight
 from course_lib.own_ladder import whole_ladder
@@ -135,6 +136,9 @@ GALLERY = {
     "k_steps": lambda: figures.k_steps(A, A.T, 2),
     "k_steps-one": lambda: figures.k_steps(A, A.T, 4, cell=(3, 3)),
     "strips_fit": lambda: figures.strips_fit(),
+    "swizzled_rows": lambda: figures.swizzled_rows(
+        lambda row, piece: row * 64 + (piece ^ row % 8) * 8
+    ),
     "strips_fit-more": lambda: figures.strips_fit(
         (1, 7, 64), 1024, tile=16, devices=("T4", "H100")
     ),
@@ -149,6 +153,8 @@ GALLERY = {
     "before_after_reuse-8": lambda: figures.before_after_reuse(8),
     "bars": lambda: figures.bars(STRIDES, unit="sectors per request", reference=(4, "ideal")),
     "climb": lambda: figures.climb(),
+    "funnel": lambda: figures.funnel(),
+    "funnel-T4": lambda: figures.funnel("T4"),
     "sm_budget": lambda: figures.sm_budget("A6000", (1024, 37, 8192)),
     "sm_budget-fails": lambda: figures.sm_budget("A6000", (1024, 65, 8192)),
     "sm_budget-many": lambda: figures.sm_budget("H100", (32, 16, 0)),
@@ -180,17 +186,27 @@ GALLERY = {
     "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
+FAST_ONE_IN = 6  # of the tasks, with their pictures; `--all` looks at all of them
 FROM_RUNS = (
     "active_lanes",
     "barrier_timeline",
     "block_accesses",
     "bytes_ladder",
     "line_counters",
+    "tiles_in_time",
     "warp_access",
     "warp_pieces",
     "matrix_reads",
     "own_run",
 )
+
+
+def one_tile(rung):
+    """A traced run of a rung on one tile of C, two tiles deep."""
+    rows, columns, depth = RUNG_KERNELS[rung].tile
+    A, B = np.ones((rows, 2 * depth), np.float32), np.ones((2 * depth, columns), np.float32)
+    C = np.empty((rows, columns), np.float32)
+    return emulate(RUNG_KERNELS[rung].kernel, trace=True)[1, RUNG_KERNELS[rung].block](A, B, C)
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +216,7 @@ def from_runs(race, rows, strided, ragged, write_after_read, three_kernels, dive
         "active_lanes": figures.active_lanes(diverging),
         "active_lanes-all": figures.active_lanes(diverging, warps=(0, 1, 2), first=2, most=5),
         "active_lanes-long": figures.active_lanes(strided, warps=(0, 1)),
+        "tiles_in_time": figures.tiles_in_time({"vectorised": one_tile("vectorised")}, steps=8),
         "warp_pieces": figures.warp_pieces({"rows": rows, "strided": strided}),
         "warp_pieces-three": figures.warp_pieces({"a": ragged, "b": race, "c": rows}),
         "block_accesses": figures.block_accesses(race),
@@ -239,18 +256,32 @@ def test_every_picture_is_in_the_gallery():
     assert picture_functions() == {name.split("-")[0] for name in (*GALLERY, *FROM_RUNS)}
 
 
-@pytest.mark.parametrize("name", GALLERY)
+def some_fast(names, fast):
+    """The names as parameters; those that are not among the fast ones are marked as slow."""
+    return [pytest.param(each, marks=[] if each in fast else pytest.mark.slow) for each in names]
+
+
+FAST_TASKS = [name for number, name in enumerate(TASKS) if number % FAST_ONE_IN == 0]
+# The first form of each picture; the others stand beside it in `--all`.
+FIRST_FORMS = {name.split("-")[0]: name for name in reversed(GALLERY)}.values()
+FAST_PICTURES = {*FIRST_FORMS, *(f"wanted-{name}" for name in FAST_TASKS)}
+
+
+@pytest.mark.parametrize("name", some_fast(GALLERY, FAST_PICTURES))
 def test_picture(name):
-    look_at(GALLERY[name](), is_narrow=name.split("-")[0] in NARROW)
+    first = name.split("-")[0]
+    more = {"words": 1800, "height": 800} if first == "climb" else {}
+    look_at(GALLERY[name](), is_narrow=first in NARROW, **more)
 
 
 def test_pictures_from_runs(from_runs):
-    for picture in from_runs.values():
-        look_at(picture)
+    for name, picture in from_runs.items():
+        look_at(picture, height=1100 if name.startswith("warp_pieces") else 700)
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
-def test_own_runs(task):
+@pytest.mark.parametrize("name", some_fast(TASKS, FAST_TASKS))
+def test_own_runs(name):
+    task = TASKS[name]
     if task.values is not None:
         answer = load_program(task.answer).kernel(task.id)
         look_at(figures.own_run(task.id, answer))
@@ -261,14 +292,17 @@ def test_own_runs(task):
         return
     answer = our_kernel(task)
     if task.caller:  # the student's own is the function that is called
-        answer = load_program(f"from numba import cuda, float32\n{task.answer}").kernel(task.id)
+        text = f"from numba import cuda, float32\n{task.answer}"
+        around = names_around(used_by(task))
+        answer = load_program(text, surroundings=around).kernel(task.id)
     look_at(figures.own_run(task.id, answer), is_narrow=True)
 
 
-def look_at(picture, is_narrow=False):
-    """All that can be seen without eyes."""
+def look_at(picture, is_narrow=False, words=1200, height=700):
+    """All that can be seen without eyes. The climb says two sentences of each of its rungs, and
+    maps of lanes stand one below the other."""
     assert isinstance(picture, figures.Picture)
-    assert 20 < len(picture.alt) < 1200
+    assert 20 < len(picture.alt) < words
     assert "\n" not in picture.alt
     assert "  " not in picture.alt
     # PNG's own bytes: width and height stand at a fixed place.
@@ -276,7 +310,7 @@ def look_at(picture, is_narrow=False):
     assert len(png) < 180_000  # the page of the whole climb is mostly words
     width = int.from_bytes(png[16:20], "big")
     assert 400 < width <= 836 if is_narrow else width == 836
-    assert int.from_bytes(png[20:24], "big") < 700
+    assert int.from_bytes(png[20:24], "big") < height
     boxes = written(picture)
     assert boxes
     assert_inside(picture, boxes)
@@ -286,23 +320,27 @@ def look_at(picture, is_narrow=False):
 def written(picture):
     """(text, extent) of everything that is written in a picture."""
     renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    unused = switched_off(picture.figure)
     texts = [
         each
         for each in picture.figure.findobj(Text)
-        if each.get_visible() and each.get_text().strip() and in_use(each)
+        if each.get_visible() and each.get_text().strip() and id(each) not in unused
     ]
-    # A cell has room for three digits of that size; a fourth one makes them smaller.
-    assert all(each.get_fontsize() >= (6.5 if each.get_text().isdigit() else 9) for each in texts)
+    # A cell has room for three digits of that size; a fourth one, or a point, makes them smaller.
+    for each in texts:
+        is_number = each.get_text().replace(".", "", 1).isdigit()
+        assert each.get_fontsize() >= (6.5 if is_number else 9), each.get_text()
     return [(each, each.get_window_extent(renderer)) for each in texts]
 
 
-def in_use(text):
-    """Axes that are switched off still own the numbers of their scales; those aren't drawn."""
-    axes = text.axes
-    if axes is None or axes.axison:
-        return True
-    scales = [*axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text), axes.title]
-    return not any(text is each for each in scales)
+def switched_off(figure):
+    """The texts that aren't drawn: axes that are switched off still own those of their scales."""
+    return {
+        id(text)
+        for axes in figure.axes
+        if not axes.axison
+        for text in (*axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text), axes.title)
+    }
 
 
 def assert_inside(picture, boxes):

@@ -82,6 +82,7 @@ def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
 
 
+@pytest.mark.slow
 def test_which_block_wrote_an_element_follows_the_kernel() -> None:
     """The same launch, with x for the rows or for the columns."""
     rows = answer_of("naive_by_rows")

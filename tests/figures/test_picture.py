@@ -83,6 +83,7 @@ def test_the_file_says_nothing_of_when_or_by_what_it_was_made(tmp_path):
     assert b"tIME" not in png
 
 
+@pytest.mark.slow
 def test_drawing_needs_no_pyplot():
     code = (
         "import sys, course_lib.figures as f; f.ladder().png(); print('pyplot' in str(sys.modules))"

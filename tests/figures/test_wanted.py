@@ -142,6 +142,7 @@ def test_a_long_axis_is_shortened_around_what_is_picked_out(
     assert slots(size, most, keep) == drawn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"),
     [
@@ -214,3 +215,9 @@ def test_a_crowd_sends_no_arrow(name, count):
     drawn = figures.wanted(name).figure
     arrows = [each for axes in drawn.axes for each in axes.texts if isinstance(each, Annotation)]
     assert len(arrows) == count
+
+
+def test_the_element_that_is_picked_out_is_drawn_however_many_it_comes_from():
+    """Of a causal mask the picked query comes from all keys up to its own, and lies past them."""
+    for name in ("causal_sums", "one_pass"):
+        assert "comes from" in figures.wanted(name).alt

@@ -131,6 +131,7 @@ def test_equal_answers_are_judged_once(tmp_path: Path) -> None:
     assert sum(len(job.items) for job in JOBS) == 2
 
 
+@pytest.mark.slow
 def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
     """Alone, in other company, in another order, in batches of another size: the same row."""
     answers = several(9)

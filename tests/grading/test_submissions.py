@@ -675,6 +675,7 @@ def test_many_archives_in_a_folder(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_archives_of_many_entries(tmp_path, monkeypatch):
     many = zipped(*(f"{number}.txt" for number in range(6000)), data=b"")
     write(tmp_path / "class", "s1/many.zip", data=many)

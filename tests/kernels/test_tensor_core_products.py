@@ -58,7 +58,33 @@ def test_what_they_refuse() -> None:
         RUNG_KERNELS["tensor_core_f16"].check_inputs(A, B, C)
 
 
-@pytest.mark.parametrize("name", ("tensor_core_bf16", "wgmma"))
+def test_what_tma_refuses() -> None:
+    """M may be anything; rows must begin at multiples of 16 bytes; C has the rung's own format."""
+    A, B, C = (np.zeros(shape, np.uint16) for shape in ((3, 40), (40, 8), (3, 8)))
+    rung, rounded = RUNG_KERNELS["tma"], RUNG_KERNELS["tma_bf16"]
+    rounded.check_inputs(A, B, C)
+    rung.check_inputs(A, B, C.astype(np.float32))
+    with pytest.raises(InputsRefused, match=r"C is uint16: make .* np.empty\(\(3, 8\), np.float32"):
+        rung.check_inputs(A, B, C)
+    with pytest.raises(InputsRefused, match=r"C is float32: make .*np.uint16\)"):
+        rounded.check_inputs(A, B, C.astype(np.float32))
+    with pytest.raises(InputsRefused, match=r"K = 36 is no multiple of 8: .* zeros to 40"):
+        rounded.check_inputs(A[:, :36].copy(), B[:36].copy(), C)
+    with pytest.raises(
+        InputsRefused, match=r"N = 5 is no multiple of 8: .*np.empty\(\(3, 8\), np.uint16"
+    ):
+        rounded.check_inputs(A, B[:, :5].copy(), C[:, :5].copy())
+    with pytest.raises(InputsRefused, match="C does not begin at a multiple of 16 bytes"):
+        rounded.check_inputs(A, B, np.zeros(32, np.uint16)[1:25].reshape(3, 8))
+
+
+def test_clusters_are_for_large_products() -> None:
+    rung = RUNG_KERNELS["tma_bf16"]
+    assert [rung.cluster_for(n, n, n) for n in (256, 4096, 8192)] == [1, 1, 2]
+    assert rung.cluster_for(8, 1 << 20, 64) == 1  # no tile has another one below it
+
+
+@pytest.mark.parametrize("name", ("tensor_core_bf16", "wgmma", "tma"))
 def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) -> None:
     rung = RUNG_KERNELS[name]
     A, B, C = (np.ones(shape, np.float32) for shape in ((64, 64), (64, 64), (64, 64)))
@@ -75,3 +101,5 @@ def test_wgmma_has_no_emulation() -> None:
         runtime.emulate(RUNG_KERNELS["wgmma"].kernel, max_dynamic_shared=196_608)[
             (1, 1), 256, 0, 196_608
         ](A, B, C)
+    with pytest.raises(LaunchRefused, match=r"tma did not run.* runs on a GPU only"):
+        RUNG_KERNELS["tma"].launch(A, B, C)

@@ -145,7 +145,7 @@ def test_line_numbers_change_no_instruction(corpus, compiled, monkeypatch):
     plain = compiler.inspect.signature
     seen = []
 
-    def without_lines(cuda, function, arguments, cc, options):
+    def without_lines(cuda, function, arguments, cc, options, alone):
         seen.append(function.__name__)
         return cuda.compile_ptx(function, arguments, device=False, cc=cc)[0]
 
@@ -277,4 +277,8 @@ def test_a_gpu_counted_the_same(compiled, profiles, name, instructions, lds, wav
     if lds:
         assert report.mix.lds_per_ffma == pytest.approx(lds, rel=0.001)
         (shared,) = [each for each in found.bounds if each.resource == "shared memory"]
-        assert shared.share == pytest.approx(min(1, 1 / (4 * wavefronts)), rel=0.001)
+        # That counter was of the loads alone. A store takes a pass; those of outputs_2d, which
+        # are eight words apart, up to eight.
+        stores = report.mix.sts / report.mix.ffma
+        least, most = wavefronts + stores, wavefronts + stores * (8 if name == "outputs_2d" else 1)
+        assert 0.999 / (4 * most) <= shared.share <= 1.001 / (4 * least)

@@ -1,4 +1,4 @@
-"""What lesson 08 shows where no compiler is, held to a compiler where one is.
+"""What lessons 08 and 08b show where no compiler is, held to a compiler where one is.
 
 `python tests/machine_code/test_stored_counts.py` counts anew and writes the file.
 """
@@ -10,6 +10,7 @@ import sys
 import tempfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ from course_lib import machine_code
 from course_lib.curriculum import TASKS
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.machine_code.report import CompileReport
-from course_lib.measurements.machine_code import FOLDER, counted, names
+from course_lib.measurements.machine_code import FOLDER, counted, global_loads, names
+from course_lib.questions.lesson_08b import TWICE
 
 MATRICES = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
 RUNGS = ("coalesced", "coalesced_while", "tiled", "register_1d", "register_2d")
@@ -35,6 +37,23 @@ VARIANTS = {
     "sixteen_by_sixteen": ((("unroll(16)", "range(16)"), *SIXTEEN), 4096),
 }
 
+ARRAYS = "void(float32[::1], float32[::1], float32[::1])"
+# Kernels that need one number of global memory before a store and after it: asked for twice, or
+# held in a variable.
+ASKED = {
+    "between": TWICE,
+    "held": TWICE.replace("    y[i] = a[i] +", "    w = a[i]\n    y[i] = w +").replace(
+        "z[i] = a[i]", "z[i] = w"
+    ),
+}
+
+
+def global_loads_compiled(text: str, folder: Path) -> int:
+    """How many instructions of a kernel for sm_75 load from global memory."""
+    report = course_lib.compile_report(_kernel(text, "asks_twice", folder), ARRAYS, cc="7.5")
+    _skip_without_disassembler(report)
+    return sum(each.opcode.startswith("LDG") for each in report.code)
+
 
 def compiled(name: str, folder: Path) -> tuple[CompileReport, float]:
     """The report on a kernel for sm_75, and its instructions for each multiply-add."""
@@ -48,17 +67,22 @@ def compiled(name: str, folder: Path) -> tuple[CompileReport, float]:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    file = folder / f"{name.replace(' ', '_')}.py"
+    report = course_lib.compile_report(_kernel(text, "eight_by_eight", folder), MATRICES, cc="7.5")
+    _skip_without_disassembler(report)
+    each = report.over_a_tile(multiply_adds)
+    assert each is not None
+    return report, each
+
+
+def _kernel(text: str, name: str, folder: Path) -> Any:
+    """The kernel of this name, from a file with the text."""
+    file = folder / f"text_{abs(hash(text))}.py"
     file.write_text(f"import numpy as np\nfrom numba import cuda, float32\n{text}")
     spec = spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    report = course_lib.compile_report(module.eight_by_eight, MATRICES, cc="7.5")
-    _skip_without_disassembler(report)
-    each = report.over_a_tile(multiply_adds)
-    assert each is not None
-    return report, each
+    return getattr(module, name)
 
 
 def _skip_without_disassembler(report: CompileReport) -> None:
@@ -88,6 +112,13 @@ def test_the_stored_counts_are_those_of_this_compiler(name: str, tmp_path: Path)
     assert (report.spill_store_bytes > 0) == (stored.spilled_bytes > 0)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
+@pytest.mark.parametrize("name", ASKED)
+def test_a_store_between_two_loads_keeps_both(name: str, tmp_path: Path) -> None:
+    assert global_loads_compiled(ASKED[name], tmp_path) == global_loads(name)
+
+
 def test_what_the_lesson_says_about_them() -> None:
     assert counted("eight_by_eight").instructions <= TASKS["eight_by_eight"].instructions
     assert counted("eight_by_eight unsigned").instructions > TASKS["eight_by_eight"].instructions
@@ -106,6 +137,7 @@ if __name__ == "__main__":
             kernels[kernel] = row(made, of_each)
             label = f"{made.versions}, for sm_75"
             print(kernel, of_each, made.spill_store_bytes, file=sys.stderr)
+        loads = {each: global_loads_compiled(ASKED[each], Path(place)) for each in ASKED}
     (FOLDER / "sm_75.json").write_text(
-        json.dumps({"label": label, "kernels": kernels}, indent=1) + "\n"
+        json.dumps({"label": label, "kernels": kernels, "global_loads": loads}, indent=1) + "\n"
     )

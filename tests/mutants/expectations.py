@@ -81,6 +81,24 @@ def read_mutant(path: Path) -> Mutant:
     )
 
 
+# The exercises by what it costs to judge an answer, the cheapest first.
+_BY_COST = (
+    "mat_add matmul_naive matmul_coalesced pick_a_tile transpose_tiled block_scan "
+    "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_2d attention"
+).split()
+
+
+def one_of_each(mutants: list[Mutant]) -> set[str]:
+    """Exercise and name of a few mutants that between them are of all exercises and all codes."""
+    chosen, seen = set(), set()
+    for mutant in sorted(mutants, key=lambda each: _BY_COST.index(each.exercise)):
+        new = {mutant.exercise, *mutant.codes} - seen
+        if new:
+            seen |= new
+            chosen.add(f"{mutant.exercise}-{mutant.name}")
+    return chosen
+
+
 def all_mutants() -> list[Mutant]:
     """Every mutant of every exercise."""
     return [read_mutant(path) for path in sorted(ANSWERS.glob("*/*.py"))]

@@ -126,3 +126,9 @@ def test_a_race_that_a_cause_explains_is_no_praise(
     report = course_lib.examine_source("matmul_tiled", text)
     assert ("no races" in report.held) == (change == "bound"), str(report)
     assert ("no thread leaves an array" in report.held) == (change == "barrier"), str(report)
+
+
+def test_one_thread_is_not_praised_for_racing_with_nobody() -> None:
+    for task, several in (("put_seven", False), ("add_ten", True)):
+        text = "from numba import cuda\n" + TASKS[task].answer
+        assert ("no races" in course_lib.examine_source(task, text).held) == several

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from expectations import Mutant, all_mutants
+from expectations import Mutant, all_mutants, one_of_each
 
 import course_lib
 
 MUTANTS = all_mutants()
-# Every so many wrong answers are in the fast set, more are in that of `--all`; `--long` tries all.
+# Every so many wrong answers are in the fast set; in that of `--all` more are, and some of every
+# exercise and every code; `--long` tries all.
 FAST_ONE_IN = 60
-SLOW_ONE_IN = 20
+SLOW_ONE_IN = 30
+FEW = one_of_each(MUTANTS)
 AT_LEAST = {
     "mat_add": 10,
     "matmul_naive": 10,
@@ -34,17 +36,17 @@ def _cases(is_warning: bool) -> list[object]:
         pytest.param(
             mutant,
             id=f"{mutant.exercise}-{mutant.name}",
-            marks=_marks(number),
+            marks=_marks(number, f"{mutant.exercise}-{mutant.name}"),
         )
         for number, mutant in enumerate(MUTANTS)
         if mutant.is_warning is is_warning
     ]
 
 
-def _marks(number: int) -> list[pytest.MarkDecorator]:
+def _marks(number: int, name: str) -> list[pytest.MarkDecorator]:
     if number % FAST_ONE_IN == 0:
         return []
-    return [pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow]
+    return [pytest.mark.slow if name in FEW or number % SLOW_ONE_IN == 0 else pytest.mark.long]
 
 
 @pytest.mark.parametrize("mutant", _cases(is_warning=False))

@@ -29,6 +29,7 @@ MEASUREMENTS = Path(__file__).resolve().parents[2] / "course_lib" / "measurement
 BENCH = json.loads((MEASUREMENTS / "H200.json").read_text())
 MEMORY = json.loads((MEASUREMENTS / "memory" / "H200.json").read_text())
 BANKS = json.loads((MEASUREMENTS / "banks" / "H200.json").read_text())
+ATTENTION = json.loads((MEASUREMENTS / "attention_libraries" / "H200.json").read_text())
 
 
 def median_ms(kernel):
@@ -43,8 +44,30 @@ def rung_ms(name):
     return np.median(row_of(entry["cells"], size=4096)["samples_ms"])
 
 
+def float32_ms(name):
+    return ATTENTION["float32"]["ms"][name]
+
+
 def row_of(rows, **what):
     return next(row for row in rows if row.items() >= what.items())
+
+
+def most_in_a_bank(words):
+    """Of different words, how many the busiest bank is asked for."""
+    banks = [word % 32 for word in set(words)]
+    return max(map(banks.count, banks))
+
+
+def error_with_bits(bits):
+    """Of a random product whose inputs keep so many significant bits, against float64."""
+    random = np.random.default_rng(128)
+    A, B = (random.uniform(-1, 1, size).astype(np.float32) for size in ((64, 128), (128, 64)))
+    near = []
+    for matrix in (A, B):
+        fraction, exponent = np.frexp(matrix.astype(np.float64))
+        near.append(np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits))
+    exact = A.astype(np.float64) @ B.astype(np.float64)
+    return np.linalg.norm(near[0] @ near[1] - exact) / np.linalg.norm(exact)
 
 
 WORKED_OUT = {
@@ -74,6 +97,25 @@ WORKED_OUT = {
     "07-wide": 32 * 16 / 128,
     "07-seconds": BANKS["transpose"]["ms"]["tile"] / BANKS["transpose"]["ms"]["padded"],
     "07-neighbours": sum(32 * thread % 32 == 0 for thread in range(32)),
+    "09-padding": most_in_a_bank([t % 2 * 4 * 136 + t // 2 for t in range(32)]),
+    "09-strip": 4 * most_in_a_bank([8 * lane + word for lane in range(8) for word in range(4)]),
+    "09-slack": 100 * 4 * (8 + 8) / (8 * 8),
+    "09-faster": rung_ms("register_2d") / rung_ms("warp_tiled"),
+    "09b-ticks": 3 + 3 * 3 + 2,
+    "09b-warps": 65_536 // (256 * 32) // 8 * 8,
+    "10-other-roof": 989.4 / 66.9,
+    "10-which-lane": 4 * (11 - 8) + 6 // 2,
+    "10-rows-of-128": 4 * 8,
+    "10-warp-tile": (32 + 64) * 16 * 2 / 128 / (2 * 8),
+    "10-bits": error_with_bits(8) / error_with_bits(11),
+    "10b-passes": (64 + 256) * 16 * 2 / 128 / (4 * 32),
+    "10b-stages": 12 // 3 + 1,
+    "10b-band": 16,
+    "11-bytes": 1 + 4096 / 32,
+    "11-factor": np.exp(-2.0),
+    "11b-causal": 100 * np.tri(32).sum() / 32**2,
+    "11b-fused": float32_ms("exercise 11") / float32_ms("PyTorch, three kernels"),
+    "11b-exponential": (1 / 16) * 2048 / (64 + 64),
 }
 
 
@@ -158,7 +200,8 @@ def test_a_number_is_what_it_should_be(name):
 
 
 def test_no_number_of_a_do_first_lesson_is_left_out():
-    assert {name for name in NUMBERS if name < "06" or name.startswith("07")} == set(WORKED_OUT)
+    do_first = ("00", "01", "02", "03", "04", "05", "07", "09", "10", "11")
+    assert {name for name in NUMBERS if name.startswith(do_first)} == set(WORKED_OUT)
 
 
 @pytest.mark.parametrize("name", [n for n, q in EVERY.items() if isinstance(q, WhichLine)])

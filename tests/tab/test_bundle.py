@@ -48,6 +48,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_it_is_the_same_each_time_and_small(packed: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
     assert bundle.write(again) == packed.stat().st_size
@@ -66,6 +67,7 @@ def test_it_holds_what_a_tab_needs_and_nothing_else(packed: Path) -> None:
         assert f"course_lib/exercises/{name}.py" in names
 
 
+@pytest.mark.slow
 def test_it_answers_every_kind_of_request_with_numpy_alone(packed: Path, tmp_path: Path) -> None:
     assert {each["do"] for each in REQUESTS} == set(ANSWERED_BY)
     with zipfile.ZipFile(packed) as held:

@@ -82,6 +82,7 @@ def test_lines_of_what_the_course_adds_are_left_out(name: str) -> None:
     assert "line 1000" not in html and "line 1,000" not in html
 
 
+@pytest.mark.slow
 def test_a_kernel_without_an_end_is_told_in_a_sentence() -> None:
     text = TASKS["add_ten"].answer.rstrip() + "\n    while True:\n        out[0] = 1\n"
     refused = ask("figure", "add_ten", text, figure="sectors")

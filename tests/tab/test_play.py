@@ -89,6 +89,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
     assert not found["ok"] and said in found["said"]
 
 
+@pytest.mark.slow
 def test_a_giant_launch_ends_with_a_finding() -> None:
     text = "@cuda.jit\ndef fill(x):\n    i = cuda.grid(1)\n    x[i % 4] = 1\n"
     found = play(text, 2**31 - 1, 1024, {"x": "np.zeros(4, np.float32)"})

@@ -74,7 +74,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "double_matrix": [
         ("cuda.grid(2)", "cuda.grid", "compile-error", "x, y ="),
         ("2 * A[y, x]", "A[y, x] ** 2", "wrong-formula", "out[y, x] ="),
-        ("= 2 * A[y, x]", "*= 2", "incomplete-output", "out[y, x] *="),
+        ("= 2 * A[y, x]", "*= 2", "wrong-formula", "out[y, x] *="),
         ("x, y = cuda", "y, x = cuda", "wrong-index", "y, x ="),
         ("    if y < A.shape[0] and x < A.shape[1]:\n    ", "", "out-of-bounds-read", "out[y, x]"),
         ("y < A.shape[0] and x < A.shape[1]", "x < A.shape[0] and y < A.shape[1]",

@@ -36,7 +36,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "reverse_sixteen": [
         ("    " + BARRIER, "", "race-read-after-write", "y[i] ="),
         ("[15 - i]", "[i]", "wrong-formula", "y[i] ="),
-        ("[15 - i]", "[16 - i]", "wrong-formula", "y[i] ="),
+        ("[15 - i]", "[16 - i]", "out-of-bounds-read", "y[i] ="),
         ("buffer[15 - i]", "x[15 - i]", "not-used", "buffer = cuda"),
         ("    buffer[i] = x[i]\n", "", "uninitialised-read", "y[i] ="),
         ("x[i]\n    " + BARRIER + "    y[i] = buffer[15 - i]", "x[15 - i]\n    " + BARRIER

@@ -51,10 +51,17 @@ def without_code(cell: str) -> str:
     return " ".join(ast.get_docstring(each) or "" for each in functions)
 
 
+FAST_ONE_IN = 3  # of the tasks; `--all` tries each of them
 WITH_SIZES = [each for each in TASKS.values() if each.kind.is_launched and ".shape" in each.answer]
 
 
-@pytest.mark.parametrize("task", WITH_SIZES, ids=lambda task: task.id)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, id=task.id, marks=[pytest.mark.slow] if number % FAST_ONE_IN else [])
+        for number, task in enumerate(WITH_SIZES)
+    ],
+)
 def test_a_size_written_out_as_a_number_is_refused_or_said(task: Task) -> None:
     numbers = _Numbers(task)
     answer = ast.unparse(numbers.visit(ast.parse(task.answer)))

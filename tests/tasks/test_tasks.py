@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ NOTHING_TO_COMPARE = {
 
 def judged(task: Task, text: str, seed: int = 0) -> Report:
     return examine_source(task.id, HEAD + text, seed=seed, debug=True)
+
+
+def with_marks() -> Iterator[object]:
+    """The slips; in the fast set stand the first one of each task and the first of each code."""
+    seen: set[str] = set()
+    for name, old, new, code, line in CASES:
+        is_first = not {name, code} <= seen
+        seen |= {name, code}
+        yield pytest.param(name, old, new, code, line, marks=[] if is_first else [pytest.mark.slow])
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
@@ -71,7 +81,7 @@ def test_its_given_code_is_no_answer_yet(task: Task) -> None:
     assert str(report).startswith(f"{task.id}: no answer yet\n")
 
 
-@pytest.mark.parametrize(("name", "old", "new", "code", "line"), CASES)
+@pytest.mark.parametrize(("name", "old", "new", "code", "line"), [*with_marks()])
 def test_usual_slips_are_told_their_cause(
     name: str, old: str, new: str, code: str, line: str
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 from numba import cuda, float32
 
 import course_lib
-from course_lib import front_end, progress
+from course_lib import figures, front_end, progress
 from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
@@ -358,6 +358,31 @@ def test_a_picture_that_fails_costs_nobody_the_verdict(
         "put_seven", defined("@cuda.jit\ndef put_seven(out):\n    out[2] = 7", "put_seven")
     )
     assert len(shown) == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "guard", "pictures"),
+    [
+        ("cuda.grid(1)", "i < a.shape[0]", 1),
+        ("cuda.blockIdx.x + cuda.threadIdx.x", "i < a.shape[0]", 1),
+        ("cuda.threadIdx.x", "i < a.shape[0]", 1),
+        ("cuda.grid(1)", "i <= a.shape[0]", 0),  # what lies outside cannot be drawn
+        ("cuda.grid(1)", "i < b.shape[0]", 0),
+    ],
+)
+def test_whoever_writes_to_wrong_places_sees_who_wrote_what(
+    shown: list[dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    index: str,
+    guard: str,
+    pictures: int,
+) -> None:
+    drawn: list[figures.Picture] = []
+    monkeypatch.setattr(figures, "show", drawn.append)
+    head = f"@cuda.jit\ndef add_ten_everywhere(a, out):\n    i = {index}\n"
+    text = f"{head}    if {guard}:\n        out[i] = a[i] + 10"
+    course_lib.check("add_ten_everywhere", defined(text, "add_ten_everywhere"))
+    assert (len(shown), len(drawn)) == (1, pictures)
 
 
 class Nasty:

@@ -12,7 +12,7 @@ from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: a load takes a little longer than a multiplication.
 _LOAD, _MULTIPLY, _TILES = 3, 2, 4
-_WAYS = ("one buffer", "two buffers", "cp.async, three buffers")
+_WAYS = ("one buffer", "two buffers", "three buffers")
 _TICK, _LEFT, _TOP, _ROW = 32.0, 64.0, 46.0, 62.0
 
 

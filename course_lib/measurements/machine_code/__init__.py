@@ -47,6 +47,18 @@ def counted(kernel: str, target: str = "sm_75") -> Counted:
     return Counted(label=stored["label"], **stored["kernels"][kernel])
 
 
+def global_loads(kernel: str, target: str = "sm_75") -> int:
+    """How many instructions of a small kernel load from global memory, as compiled.
+
+    "between" asks for a number, stores another one, and asks for the first again; "held" takes the
+    number into a variable before it stores. test_stored_counts.py has their texts.
+
+    Raises:
+        KeyError: if it was not counted.
+    """
+    return int(_file(target)["global_loads"][kernel])
+
+
 def names(target: str = "sm_75") -> tuple[str, ...]:
     """The kernels that were counted."""
     return tuple(_file(target)["kernels"])

@@ -63,3 +63,8 @@ def test_without_ncu_it_says_so(benchmark, monkeypatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda program: None)
     with pytest.raises(benchmark.NoCounters, match="no `ncu` here"):
         benchmark.profile([], 512, [])
+
+
+def test_the_bench_gets_shares_and_no_part_that_a_gpu_lacks(benchmark) -> None:
+    found = benchmark.shares(benchmark.by_contestant(NCU))
+    assert found == {"tiled": {"DRAM": 0.104}, "cuBLAS float32": {}}

@@ -1,0 +1,66 @@
+"""When the tiles of a kernel travel: does the block do anything else meanwhile?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from course_lib.curriculum import Exercise, Task
+from course_lib.emulator.memory import Access
+from course_lib.emulator.observers import Observer
+from course_lib.findings import Finding
+from course_lib.sentences import Line, say
+
+
+class Journeys(Observer):
+    """Hears whether a tile that was ordered from global memory is waited for at once.
+
+    Between its order (a load, or the start of an asynchronous copy) and its arrival in shared
+    memory (a store, or the wait in which the copy lands) the block should read another tile. The
+    first tile has no other to travel beside.
+
+    Attributes:
+        at_once: lines of the order and of the arrival, of the first later tile that nothing was
+            read beside; None if there is none. Of a copy they are one line.
+        stored: the last line at which threads themselves store in shared memory.
+    """
+
+    spaces: ClassVar = ("global", "shared")
+
+    def __init__(self) -> None:
+        self.at_once: tuple[int, int] | None = None
+        self.stored: int | None = None
+        self._ordered = 0  # the line of the last order that nothing has been read beside
+        self._has_read = False
+
+    def access(self, access: Access) -> None:
+        in_shared = access.allocation.space == "shared"
+        if in_shared and access.kind == "load":
+            self._ordered, self._has_read = 0, True
+        elif access.kind == ("copy" if in_shared else "load"):
+            self._ordered = access.line
+        elif in_shared and access.kind == "store":
+            self.stored = max(access.line, self.stored or 0)
+            self._arrive(access.line)
+
+    def landed(self, access: Access) -> None:
+        if self._ordered:
+            self._ordered = access.line
+            self._arrive(access.line)
+
+    def _arrive(self, line: int) -> None:
+        if self._ordered and self._has_read and self.at_once is None:
+            self.at_once = self._ordered, line
+
+
+def about_buffers(exercise: Exercise, found: Finding) -> Finding:
+    """A race in a kernel with several buffers: another barrier is seldom what is missing."""
+    if not isinstance(exercise, Task) or not exercise.overlaps:
+        return found
+    if found.code != "race-write-after-read" or found.other_line is None:
+        return found
+    hint = say(
+        "Is this the buffer that {line} reads in this turn? Which one is free?",
+        line=Line(found.other_line),
+    )
+    return replace(found, hint=hint)

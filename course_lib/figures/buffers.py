@@ -1,0 +1,270 @@
+"""Draw how tiles pass through the buffers of shared memory: on their way, there, read.
+
+Everything is read from a trace. The axis is the order in which a kernel makes its accesses, and no
+clock: what stands above each other happens in the same stretch of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+from course_lib.figures.accesses import traced
+from course_lib.figures.picture import Picture
+
+_MOST = 3
+_TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2
+_ROW, _WAY, _READ = 0.54, 0.2, 0.24
+_TITLE, _BELOW = 0.24, 0.14
+
+
+@dataclass
+class Tile:
+    """One tile, or a pair of them: steps of the trace, from 0 on.
+
+    Attributes:
+        number: which steps of k it has, in units of a tile.
+        ordered: when the first of its numbers was asked for.
+        here: when all have arrived; of copies: the barrier behind the wait for them.
+        read: when it was read first, and last.
+        cells: the cells of shared memory that hold it, as (array, cell).
+    """
+
+    number: int
+    ordered: int
+    here: int = -1
+    read: tuple[int, int] = (-1, -1)
+    cells: set[tuple[str, int]] = field(default_factory=set)
+    waiting: int = 0  # elements that were asked for and are not stored yet
+
+
+@dataclass(frozen=True)
+class Story:
+    """The tiles of block (0, 0) in their order, the buffer of each, and the barriers."""
+
+    name: str
+    tiles: Sequence[Tile]
+    buffers: Sequence[int]
+    barriers: Sequence[int]
+    length: int
+
+    @property
+    def rows(self) -> int:
+        return max(self.buffers, default=0) + 1
+
+    def beside(self, tile: Tile) -> list[int]:
+        """The tiles that are read while this one is on its way."""
+        return [
+            other.number
+            for other in self.tiles
+            if other is not tile and other.read[0] < tile.here and other.read[1] > tile.ordered
+        ]
+
+
+@style.drawn
+def tiles_in_time(
+    profiles: Mapping[str, Any], steps: int, along: Mapping[str, int] | None = None, title: str = ""
+) -> Picture:
+    """How tiles pass through buffers, from traced launches of kernels with one or more of them.
+
+    Args:
+        profiles: name -> a traced launch, `emulate(kernel, trace=True)[...](...)`.
+        steps: how many steps of k a tile has.
+        along: by operand, the axis along which k runs; usually A is M x K and B is K x N.
+        title: another one than the usual.
+
+    Raises:
+        ValueError: if there are more than three, or one has no tiles in shared memory.
+    """
+    if not 1 <= len(profiles) <= _MOST:
+        raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
+    axes_of_k = along or {"A": 1, "B": 0}
+    stories = [story_of(name, each, steps, axes_of_k) for name, each in profiles.items()]
+    heights = [_TITLE + _ROW * each.rows + _BELOW for each in stories]
+    figure = style.card(
+        _TOP + sum(heights) + 0.32,
+        title or "What is on its way while a tile is read",
+        "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
+        "Dashed: a barrier",
+    )
+    axes = style.canvas(figure)
+    top = _TOP
+    for story, height in zip(stories, heights, strict=True):
+        _draw(axes, top, story)
+        top += height
+    style.footnote(
+        figure, "Drawn from a run: accesses from left to right in the kernel's order, no clock."
+    )
+    return Picture(figure, " ".join(map(_words, stories)))
+
+
+def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> Story:
+    """The tiles of block (0, 0), from a trace.
+
+    Raises:
+        ValueError: if none is found.
+    """
+    reader = _Reader(steps, along)
+    for access in traced(profile):
+        reader.take(access)
+    reader.finish()
+    tiles = [each for each in reader.tiles.values() if each.read[0] >= 0 and each.here >= 0]
+    if not tiles:
+        raise ValueError(f"{name} has no tiles in shared memory.")
+    buffers: list[int] = []
+    homes: list[set[tuple[str, int]]] = []
+    for tile in tiles:
+        home = next((n for n, cells in enumerate(homes) if cells & tile.cells), len(homes))
+        if home == len(homes):
+            homes.append(set())
+        homes[home] |= tile.cells
+        buffers.append(home)
+    return Story(name, tiles, buffers, reader.barriers, reader.time)
+
+
+class _Reader:
+    """Follows the numbers of each tile through a trace."""
+
+    def __init__(self, steps: int, along: Mapping[str, int]) -> None:
+        self.tiles: dict[int, Tile] = {}
+        self.barriers: list[int] = []
+        self.time = 0
+        self._steps, self._along = steps, along
+        self._interval = 0
+        self._tile_of_cell: dict[tuple[str, int], Tile] = {}
+        self._copied: set[int] = set()  # the tiles that come as asynchronous copies
+        self._last: Tile | None = None  # whose numbers the last load from global memory brought
+
+    def take(self, access: Any) -> None:
+        """The next access, if it is one of block (0, 0) to global or shared memory."""
+        mine = (access.threads[:, :3] == 0).all(axis=1)
+        if not mine.any() or access.space == "local":
+            return
+        if access.interval != self._interval:
+            self._interval = access.interval
+            self.barriers.append(self.time)
+        count = int(mine.sum()) * access.elements
+        if access.space == "global" and access.kind == "load" and access.array in self._along:
+            self._order(access, mine, count)
+        elif access.space == "shared" and access.kind == "copy":
+            self._copy(access, mine, count)
+        elif access.space == "shared" and access.kind == "store":
+            self._store(access, mine, count)
+        elif access.space == "shared" and access.kind == "load":
+            self._read(access, mine)
+        self.time += 1
+
+    def _order(self, access: Any, mine: np.ndarray, count: int) -> None:
+        number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
+        tile = self.tiles.setdefault(number, Tile(number, self.time))
+        tile.waiting += count
+        self._last = tile
+
+    def _copy(self, access: Any, mine: np.ndarray, count: int) -> None:
+        if self._last is None:  # zeros, behind the end of K
+            for cell in _cells(access, mine):
+                self._tile_of_cell.pop(cell, None)
+            return
+        self._copied.add(self._last.number)
+        self._fill(self._last, access, mine, count)
+        self._last = None
+
+    def _store(self, access: Any, mine: np.ndarray, count: int) -> None:
+        """What was asked for first is stored first."""
+        tile = next((each for each in self.tiles.values() if each.waiting > 0), None)
+        if tile is not None:
+            self._fill(tile, access, mine, count)
+            tile.here = self.time + 1
+
+    def _fill(self, tile: Tile, access: Any, mine: np.ndarray, count: int) -> None:
+        tile.waiting -= count
+        for cell in _cells(access, mine):
+            tile.cells.add(cell)
+            self._tile_of_cell[cell] = tile
+
+    def _read(self, access: Any, mine: np.ndarray) -> None:
+        for cell in _cells(access, mine):
+            tile = self._tile_of_cell.get(cell)
+            if tile is None:
+                continue
+            if tile.number in self._copied and tile.here < 0:
+                tile.here = self.barriers[-1] if self.barriers else self.time
+            first = tile.read[0] if tile.read[0] >= 0 else self.time
+            tile.read = first, self.time + 1
+
+    def finish(self) -> None:
+        """The tiles in the order of their steps of k."""
+        self.tiles = dict(sorted(self.tiles.items()))
+
+
+def _cells(access: Any, mine: np.ndarray) -> set[tuple[str, int]]:
+    """The cells that an access touches; those of one array are told apart by their address."""
+    first = np.unique(access.addresses[mine]) // 4
+    whole = (first[:, None] + np.arange(access.elements)).reshape(-1)
+    return {(access.array, int(cell)) for cell in whole}
+
+
+def _draw(axes: Axes, top: float, story: Story) -> None:
+    style.write(axes, 0.2, top + 0.08, story.name, family=style.MONO, fontweight="bold")
+    top += _TITLE
+    unit = (style.WIDTH - _LEFT - _RIGHT) / max(story.length, 1)
+    for row in range(story.rows):
+        y = top + _ROW * row
+        style.write(axes, 0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
+        axes.plot(
+            [_LEFT, style.WIDTH - _RIGHT], [y + _WAY + _READ] * 2, color=style.FAINT, linewidth=1
+        )
+    for time in story.barriers:
+        axes.plot(
+            [_LEFT + unit * time] * 2, [top - 0.04, top + _ROW * story.rows - 0.06],
+            color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4,
+        )  # fmt: skip
+    for tile, row in zip(story.tiles, story.buffers, strict=True):
+        y = top + _ROW * row
+        _bar(axes, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
+        _bar(axes, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
+
+
+def _bar(
+    axes: Axes,
+    y: float,
+    height: float,
+    unit: float,
+    span: tuple[int, int],
+    tile: int,
+    is_here: bool,
+) -> None:
+    begin, end = span
+    x, wide = _LEFT + unit * begin, max(unit * (end - begin), 0.03)
+    colour = style.GREEN if is_here else style.BLUE
+    style.rectangle(
+        axes, (x, y), wide, height - 0.02, edgecolor=colour, linewidth=0.8, zorder=2,
+        facecolor=style.tint(colour, 0.4) if is_here else style.PAPER,
+        hatch=None if is_here else "/////",
+    )  # fmt: skip
+    if wide > 0.5:
+        style.write(
+            axes, x + wide / 2, y + height / 2 - 0.01, f"tile {tile}", ha="center", zorder=5,
+            bbox=None if is_here else {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6},
+        )  # fmt: skip
+
+
+def _words(story: Story) -> str:
+    """What the picture shows, in words."""
+    number = story.rows
+    told = [f"{story.name}: {number} buffer{'s' if number > 1 else ''}."]
+    for tile in story.tiles[1:]:
+        beside = story.beside(tile)
+        if beside:
+            others = " and ".join(f"tile {each}" for each in beside)
+            verb = "is" if len(beside) == 1 else "are"
+            told.append(f"Tile {tile.number} is on its way while {others} {verb} read.")
+        else:
+            told.append(f"While tile {tile.number} is on its way, nothing is read.")
+    told.append(f"{len(story.barriers)} barriers.")
+    return " ".join(told)

@@ -1,0 +1,74 @@
+"""Draw what the lanes of one warp wrote: in each element of the output the lane that wrote it."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+from course_lib.figures.run_facts import OwnRun
+from course_lib.figures.run_looks import LEFT, TOP, colour_of
+
+_ROWS = _COLUMNS = 16  # of a larger output its first part stands for the rest
+_CELL_WIDTH, _CELL_HEIGHT = 0.34, 0.2
+_NUMBERED = 0.3  # room for the numbers of the rows
+_GROUP = 4  # lanes that share a row of a fragment
+
+
+class Lanes:
+    """The first elements of the output, one colour for each lane of a group of four."""
+
+    def __init__(self, run: OwnRun) -> None:
+        self.run = run
+        rows, columns = run.ran.output.shape
+        self.rows, self.columns = min(rows, _ROWS), min(columns, _COLUMNS)
+        self.is_part = (rows, columns) != (self.rows, self.columns)
+        self.corner = LEFT + _NUMBERED, TOP + 0.42
+
+    @property
+    def width(self) -> float:
+        return _NUMBERED + self.columns * _CELL_WIDTH
+
+    @property
+    def height(self) -> float:
+        return 0.42 + self.rows * _CELL_HEIGHT
+
+    @property
+    def words(self) -> str:
+        rows, columns = self.run.ran.output.shape
+        part = f"Of {rows} × {columns} elements, the first {self.rows} × {self.columns}. "
+        return (part if self.is_part else "") + "In each, the lane that wrote it."
+
+    def draw(self, axes: Axes) -> None:
+        style.write(axes, LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", fontweight="bold")
+        picked = self.run.writers.get(self.run.picked) if self.run.picked else None
+        for (row, column), thread in self.run.writers.items():
+            if row < self.rows and column < self.columns:
+                self._draw_cell(axes, row, column, thread[-1], thread == picked)
+        for row in range(self.rows):
+            x, y = self._middle(row, 0)
+            style.write(axes, x - _CELL_WIDTH / 2 - 0.08, y, str(row), ha="right", color=style.GREY)
+        for column in range(self.columns):
+            x, _ = self._middle(0, column)
+            style.write(axes, x, self.corner[1] - 0.1, str(column), ha="center", color=style.GREY)
+
+    def _draw_cell(self, axes: Axes, row: int, column: int, lane: int, is_picked: bool) -> None:
+        x, y = self._middle(row, column)
+        corner = x - _CELL_WIDTH / 2, y - _CELL_HEIGHT / 2
+        looks = {"facecolor": style.tint(colour_of(lane % _GROUP), 0.35), "edgecolor": style.PAPER}
+        if is_picked:
+            looks = {"facecolor": style.YELLOW, "edgecolor": style.INK, "linewidth": 1.4}
+        style.rectangle(
+            axes, corner, _CELL_WIDTH, _CELL_HEIGHT, zorder=3 if is_picked else 2, **looks
+        )
+        style.write(axes, x, y, str(lane), ha="center", zorder=4)
+
+    def _middle(self, row: int, column: int) -> tuple[float, float]:
+        left, top = self.corner
+        return left + (column + 0.5) * _CELL_WIDTH, top + (row + 0.5) * _CELL_HEIGHT
+
+
+def shows_lanes(run: OwnRun) -> bool:
+    """Is it one warp, each of whose lanes wrote several elements of a matrix?"""
+    is_warp = int(np.prod((*run.grid, *run.block))) == run.block[0] == 32
+    return is_warp and run.axes_of_output == 2 and run.elements_written > run.block[0]

@@ -1,0 +1,86 @@
+"""Draw where a function puts the pieces of eight rows, and in which banks they come to lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+
+from course_lib.figures import style
+from course_lib.figures.picture import Picture
+from course_lib.figures.run_facts import counted
+
+_ROWS = _PIECES = 8
+_NUMBERS = 64  # of 16 bits, in a row of 128 bytes
+_OF_A_PIECE = 8
+_WIDTH, _HEIGHT = 0.62, 0.27
+_LEFT, _TOP = 0.75, 1.22
+_PICKED = 2  # the piece that is followed down the rows
+
+
+@style.drawn
+def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
+    """Eight rows of eight pieces, each piece where `piece_at` puts it.
+
+    Args:
+        piece_at: of a row and a piece the index of its first number, in a tile with rows of 64
+            numbers of 16 bits: a plain function, or a device function of Numba.
+
+    Raises:
+        ValueError: if two pieces share a place, or one lies outside these eight rows.
+    """
+    places = places_of(getattr(piece_at, "py_func", piece_at))
+    figure = style.card(
+        _TOP + _ROWS * _HEIGHT + 0.5,
+        "Eight rows of 128 bytes: where each piece lies",
+        "Columns: where in the row, and in which banks. Numbers: which piece lies there",
+    )
+    axes = style.canvas(figure)
+    for place in range(_PIECES):
+        x = _LEFT + (place + 0.5) * _WIDTH
+        style.write(axes, x, _TOP - 0.3, f"place {place}", ha="center", color=style.GREY)
+        banks = f"{4 * place}–{4 * place + 3}"
+        style.write(axes, x, _TOP - 0.13, banks, ha="center", color=style.GREY)
+    for (row, piece), (at_row, place) in places.items():
+        _draw_piece(axes, at_row, place, row, piece)
+    for row in range(_ROWS):
+        y = _TOP + (row + 0.5) * _HEIGHT
+        style.write(axes, _LEFT - 0.1, y, f"row {row}", ha="right", color=style.GREY)
+    met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
+    told = f"Piece {_PICKED} of the eight rows lies in {counted(len(met), 'different place')}"
+    passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
+    passes_words = "one pass" if passes == 1 else f"{passes} passes"
+    words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
+    style.write(axes, 0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
+    return Picture(figure, f"A grid of eight rows and eight places of 16 bytes. {words}")
+
+
+def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Row and place of every (row, piece).
+
+    Raises:
+        ValueError: if two pieces share a place, or one lies outside.
+    """
+    found = {
+        (row, piece): divmod(int(piece_at(row, piece)), _NUMBERS)
+        for row in range(_ROWS)
+        for piece in range(_PIECES)
+    }
+    places = {key: (row, start // _OF_A_PIECE) for key, (row, start) in found.items()}
+    if len(set(places.values())) < len(places):
+        raise ValueError("Two pieces share a place.")
+    if any(not 0 <= row < _ROWS for row, _ in places.values()):
+        raise ValueError("A piece lies outside the eight rows.")
+    return places
+
+
+def _draw_piece(axes: Axes, at_row: int, place: int, row: int, piece: int) -> None:
+    corner = _LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT
+    is_picked = piece == _PICKED
+    face = style.YELLOW if is_picked else style.tint(style.SKY, 0.25)
+    style.rectangle(
+        axes, corner, _WIDTH - 0.02, _HEIGHT - 0.02, facecolor=face,
+        edgecolor=style.INK if is_picked else style.PAPER, linewidth=1.2 if is_picked else 0.5,
+    )  # fmt: skip
+    x, y = corner[0] + _WIDTH / 2, corner[1] + _HEIGHT / 2
+    style.write(axes, x, y, str(piece), ha="center", fontweight="bold" if is_picked else "normal")

@@ -1,0 +1,181 @@
+"""Hopper's tensor cores (compute capability 9.0): four warps, operands straight from shared memory.
+
+`wgmma` is asynchronous: the four warps of a **warpgroup** start a product and wait for it later.
+Neither A nor B passes through registers; an instruction gets a 64-bit **descriptor** of how a tile
+lies in shared memory instead. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate".
+
+The layout that we describe is the one with the 128-byte swizzle, which TMA writes, too. A tile is
+made of rows of 128 bytes (64 bfloat16). Eight rows are an atom of 1,024 bytes, at whose multiples
+tiles must start. In row r the 16-byte piece p lies at place p ^ (r % 8), so that the pieces of a
+column are spread over all banks.
+
+    A, 64 x 64:   row r of A is row r of the tile.
+    B, 64 x 256:  four panels side by side, each of 64 rows (k) of 64 columns, 8,192 bytes each.
+
+A descriptor's upper half is the same for all of these. The lower half holds the address, and for B
+how far it is from one panel to the next. So a tile is named by one 32-bit word, `wgmma_a(address)`
+or `wgmma_b(address)`. It counts in units of 16 bytes: the tile that lies n bytes further on is the
+word plus n // 16.
+
+These have no twin in the emulator. They need numba-cuda 0.30 or newer, which compiles for sm_90a.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_lib.intrinsics.lowering import (
+    Refused,
+    device_function,
+    element_pointer,
+    instruction,
+    ir,
+    need_array,
+    need_integer,
+    ptx,
+    shared_address,
+    types,
+)
+
+SUMS = 128  # of 64 x 256 results a thread of 128 holds so many
+UNIT = 16  # bytes: what descriptors count in
+ATOM, PANEL = 1024, 8192
+# Bits 32 to 45: from eight rows to the next eight. Bit 62: "128-byte swizzle".
+UPPER = 1 << 30 | ATOM // UNIT
+# Bits 16 to 29: from one panel of B to the next; A is one panel wide, and nobody looks there.
+LOWER_A, LOWER_B = 1 << 16, PANEL // UNIT << 16
+ADDRESS = 0x3FFF  # bits 0 to 13; what lies above is no part of it, such as a block's rank
+STEPS = 4  # of 16 in k, for tiles of 64
+A_STEP, B_STEP = 32 // UNIT, 16 * 128 // UNIT  # 16 numbers along a row of A; 16 rows of B
+
+
+@device_function
+def wgmma_a(context: Any, address: Any) -> Any:
+    """`word = wgmma_a(address)`: the word for a tile of A that begins there; a uint32."""
+    return _word(address, LOWER_A)
+
+
+@device_function
+def wgmma_b(context: Any, address: Any) -> Any:
+    """`word = wgmma_b(address)`: the word for a tile of B that begins there; a uint32."""
+    return _word(address, LOWER_B)
+
+
+@device_function
+def wgmma_start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
+    """`wgmma_start(sums, a, b, add)`: a warpgroup starts A (64 x 64) B (64 x 256), in bfloat16.
+
+    `sums` is a local array of 128 float32: with w the warp within its group, g = lane // 4 and
+    t = lane % 4, element 4 j + 2 h + c belongs to row 16 w + 8 h + g and column 8 j + 2 t + c.
+    `a` and `b` are words from `wgmma_a` and `wgmma_b`. The product is added to the sums; where
+    `add` is 0 it takes their place.
+
+    On return this product is under way, and the one before is done: its tiles may be overwritten.
+    Nobody may touch `sums` before `wgmma_wait(sums)`. Loops should read it with constant indices.
+    """
+    _need_sums("wgmma_start", sums)
+    for each in (a, b, add):
+        need_integer("wgmma_start", each)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _update(context, builder, signature.args[0], arguments[0], _product("add"), arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(sums, types.uint32, types.uint32, types.uint32), generate
+
+
+@device_function
+def wgmma_m64n256k64_bf16(context: Any, sums: Any, shared: Any, a_index: Any, b_index: Any) -> Any:
+    """`wgmma_m64n256k64_bf16(sums, shared, a, b)`: the same, always added, by flat indices.
+
+    `a` and `b` say where in `shared`, an array of 16-bit numbers, the tiles start.
+    """
+    _need_sums("wgmma_m64n256k64_bf16", sums)
+    need_array("wgmma_m64n256k64_bf16", shared, (16,))
+    need_integer("wgmma_m64n256k64_bf16", a_index)
+    need_integer("wgmma_m64n256k64_bf16", b_index)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        words = []
+        for index, lower in ((arguments[2], LOWER_A), (arguments[3], LOWER_B)):
+            tile = element_pointer(context, builder, kinds[1], arguments[1], index)
+            address = shared_address(builder, tile)
+            units = builder.and_(builder.lshr(address, _word_of(4)), _word_of(ADDRESS))
+            words.append(builder.or_(units, _word_of(lower)))
+        _update(context, builder, kinds[0], arguments[0], _product("1"), words)
+        return context.get_dummy_value()
+
+    return types.void(sums, shared, types.intp, types.intp), generate
+
+
+@device_function
+def wgmma_wait(context: Any, sums: Any) -> Any:
+    """`wgmma_wait(sums)`: wait for this warpgroup's products; then `sums` holds the result."""
+    _need_sums("wgmma_wait", sums)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wait = "wgmma.wait_group.sync.aligned 0;"
+        _update(context, builder, signature.args[0], arguments[0], wait, [])
+        return context.get_dummy_value()
+
+    return types.void(sums), generate
+
+
+def _need_sums(name: str, sums: Any) -> None:
+    need_array(name, sums, (32,))
+    if sums.dtype != types.float32:
+        raise Refused(f"{name} adds to float32, not {sums.dtype}")
+
+
+def _word(address: Any, lower: int) -> Any:
+    text = f"shr.u32 $0, $1, 4;\nand.b32 $0, $0, {ADDRESS};\nor.b32 $0, $0, {lower};"
+    return instruction(text, "r", (address,), "r")
+
+
+def _word_of(number: int) -> Any:
+    return ir.Constant(ir.IntType(32), number)
+
+
+def _update(context: Any, builder: Any, kind: Any, sums: Any, text: str, words: Any) -> None:
+    """PTX that reads and writes all 128 sums; they stay in the same registers.
+
+    ptxas lets products overlap as long as it sees nothing else touch these registers.
+    """
+    first = ir.IntType(64)
+    held = [
+        element_pointer(context, builder, kind, sums, ir.Constant(first, i)) for i in range(SUMS)
+    ]
+    before = [builder.load(each) for each in held]
+    results = ir.LiteralStructType([ir.FloatType()] * SUMS)
+    constraints = ",".join(["=f"] * SUMS + ["r"] * len(words) + [str(i) for i in range(SUMS)])
+    after = ptx(builder, results, text, constraints, [*words, *before])
+    for i, place in enumerate(held):
+        builder.store(builder.extract_value(after, i), place)
+
+
+def _product(add: str) -> str:
+    """The PTX of a product, k = 64, and of a wait for the one before.
+
+    $128 and $129 are the words for A and B. With `add` "add", the predicate of this name is made of
+    $130 and holds for the first 16 steps of k; the others add in any case. Only words are added up
+    here, and not whole descriptors: few instructions between one wgmma and the next.
+    """
+    sums = ", ".join(f"${i}" for i in range(SUMS))
+    a, b, add_word = (f"${SUMS + i}" for i in range(3))
+    lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;"]
+    if add == "add":
+        lines += [".reg .pred add;", f"setp.ne.u32 add, {add_word}, 0;"]
+    lines += ["wgmma.fence.sync.aligned;"]
+    for step in range(STEPS):
+        lines += [
+            f"add.u32 word, {a}, {step * A_STEP};",
+            f"mov.b64 a, {{word, {UPPER}}};",
+            f"add.u32 word, {b}, {step * B_STEP};",
+            f"mov.b64 b, {{word, {UPPER}}};",
+            # D = A B + D; nothing negated; A as it lies (k along the row), B transposed.
+            "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
+            f"{{{sums}}}, a, b, {add if step == 0 else 1}, 1, 1, 0, 1;",
+        ]
+    lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 1;", "}"]
+    return "\n".join(lines)

@@ -1,0 +1,140 @@
+"""Launch FlashAttention: look at the arrays, choose a plan, describe the arrays to TMA.
+
+    attention_launch.flash_attention(Q, K, V, O, lse, causal=True)
+
+`prepare` does everything but the launch, and returns what launches: for use again and again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from course_lib.kernels import hopper_launch, large_shared
+from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
+from course_lib.kernels.rung import MOST_BLOCKS_IN_Y, InputsRefused
+
+LOG2_E = math.log2(math.e)
+# As FlashAttention-3 has them (hopper/tile_size.h of Dao-AILab/flash-attention, November 2026), but
+# for d = 64 without a mask: there 192 keys, with P in shared memory. benchmarks/attention.py
+# compares them with others; none of it has been measured yet.
+PLANS = {
+    (64, False): Plan(64, False, consumers=3, keys=128),
+    (64, True): Plan(64, True, consumers=3, keys=128),
+    (128, False): Plan(128, False, consumers=2, keys=176),
+    (128, True): Plan(128, True, consumers=2, keys=128),
+}
+
+
+def flash_attention(
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    causal: bool = False,
+    scale: float | None = None,
+    stream: Any = 0,
+) -> None:
+    """O = softmax(scale Q Kᵀ) V, for each batch and head; lse = log of the sum of exp(scores).
+
+    Args:
+        Q: (batch, heads, queries, d) of bfloat16 bits, uint16, C-contiguous on the GPU; d is 64 or
+            128.
+        K, V: (batch, heads, keys, d), likewise; any number of queries and keys from 1 on.
+        O: as Q; is written.
+        lse: (batch, heads, queries) of float32; is written.
+        causal: query i sees keys 0 to i only (as PyTorch's `is_causal`, also for unequal lengths).
+        scale: 1 / √d if None.
+
+    Raises:
+        InputsRefused: with one sentence that says what is wrong.
+    """
+    prepare(Q, K, V, O, lse, causal, scale, stream)()
+
+
+def prepare(
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    causal: bool = False,
+    scale: float | None = None,
+    stream: Any = 0,
+    plan: Plan | None = None,
+) -> Callable[[], None]:
+    """The same without the launch; what is returned launches, and keeps the arrays' addresses."""
+    check_inputs(Q, K, V, O, lse)
+    batch, heads, queries, head = Q.shape
+    keys = K.shape[2]
+    plan = plan or PLANS[head, causal]
+    scale = 1 / math.sqrt(head) if scale is None else scale
+
+    kernel = kernel_for(plan)
+    boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
+    maps = [
+        hopper_launch.tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes
+    ]
+    sums = cuda.as_cuda_array(lse).reshape(batch * heads, queries)
+    # Scores are made for powers of 2.
+    arguments = (*maps, sums, np.int32(queries), np.int32(keys), np.float32(scale * LOG2_E))
+    large_shared.allow(kernel, arguments, plan.shared_bytes)
+    grid = (-(-queries // plan.rows), batch * heads)
+    configured = kernel[grid, plan.threads, stream, plan.shared_bytes]
+
+    def launch(_: Any = (Q, K, V, O, lse)) -> None:  # the arrays live as long as this function
+        configured(*arguments)
+
+    return launch
+
+
+@cache
+def kernel_for(plan: Plan) -> Any:
+    """The kernel of a plan; compiled once."""
+    return make_kernel(plan)
+
+
+def check_inputs(Q: Any, K: Any, V: Any, O: Any, lse: Any) -> None:
+    """Look at the arrays before a kernel sees them.
+
+    Raises:
+        InputsRefused: with one sentence that says what is wrong.
+    """
+    for name, array in {"Q": Q, "K": K, "V": V, "O": O}.items():
+        if str(array.dtype) != "uint16" or len(array.shape) != 4:
+            _refuse(
+                f"{name} is {array.dtype} with {len(array.shape)} axes: it has to be bfloat16's "
+                "bits as uint16, of batch, heads, rows and columns"
+            )
+        if 0 in array.shape:
+            _refuse(f"{name} is empty, of shape {tuple(array.shape)}")
+    batch, heads, queries, head = Q.shape
+    if head not in (64, 128):
+        _refuse(f"Q has {head} columns, and there are kernels for 64 and for 128")
+    if tuple(K.shape) != tuple(V.shape) or tuple(K.shape[:2] + K.shape[3:]) != (batch, heads, head):
+        _refuse(f"K and V have shapes {tuple(K.shape)} and {tuple(V.shape)}; Q's is {Q.shape}")
+    if tuple(O.shape) != tuple(Q.shape):
+        _refuse(f"O has shape {tuple(O.shape)}, and Q {tuple(Q.shape)}")
+    if str(lse.dtype) != "float32" or tuple(lse.shape) != (batch, heads, queries):
+        _refuse(f"lse is {lse.dtype}{tuple(lse.shape)}, not float32{(batch, heads, queries)}")
+    if batch * heads > MOST_BLOCKS_IN_Y:
+        _refuse(f"{batch * heads:,} heads in all are more than {MOST_BLOCKS_IN_Y:,}")
+    for name, array in {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}.items():
+        if array.__cuda_array_interface__.get("strides") is not None:
+            _refuse(f"{name} is not C-contiguous")
+
+
+def _heads_in_a_row(array: Any) -> Any:
+    """Batch and heads as one axis: TMA takes five axes, but one is enough."""
+    batch, heads, rows, columns = array.shape
+    return cuda.as_cuda_array(array).reshape(batch * heads, rows, columns)
+
+
+def _refuse(why: str) -> None:
+    raise InputsRefused(f"flash_attention can't take these: {why}.")

@@ -1,0 +1,96 @@
+"""What the host does for a kernel with TMA and clusters: describe arrays, and ask for clusters.
+
+CUDA C++ has `cuTensorMapEncodeTiled` for the first and a launch attribute for the second. Numba has
+names for neither; cuda.bindings, which numba-cuda brings along, has the driver's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from course_lib.kernels import large_shared
+
+SWIZZLED_ROW = 128  # bytes: the longest row of a box that the 128-byte swizzle takes
+# The driver's names for what arrays of these types hold; uint16 are the bits of bfloat16.
+_HOLDS = {"uint16": "BFLOAT16", "float16": "FLOAT16", "float32": "FLOAT32"}
+
+
+def tensor_map(array: Any, box: Sequence[int]) -> Any:
+    """Describe an array on the GPU to TMA: 128 bytes there, as an array of 16 uint64.
+
+    `array` is C-contiguous with 1 to 5 axes, of uint16 (bfloat16's bits), float16 or float32; it
+    begins at a multiple of 16 bytes, and so does each of its rows. `box` has as many axes, in the
+    same order: (64, 64) are 64 rows of 64 elements. It may be larger than the array. In shared
+    memory it lies with the 128-byte swizzle, so its innermost axis has 128 bytes at most.
+
+    A map holds an address and no data: it serves every launch on the same memory.
+
+    Raises:
+        RuntimeError: if the driver refuses the array or the box.
+    """
+    address = int(array.__cuda_array_interface__["data"][0])
+    return _tensor_map(address, str(array.dtype), tuple(array.shape), tuple(box))
+
+
+@lru_cache(maxsize=256)
+def _tensor_map(address: int, dtype: str, shape: tuple[int, ...], box: tuple[int, ...]) -> Any:
+    from cuda.bindings import driver
+    from numba import cuda
+
+    kind = np.dtype(dtype)
+    strides = [kind.itemsize * int(np.prod(shape[axis:])) for axis in range(1, len(shape))]
+    error, made = driver.cuTensorMapEncodeTiled(
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_HOLDS[dtype]}"),
+        len(shape),
+        address,
+        # The driver counts axes from the innermost; its stride is the element itself.
+        [driver.cuuint64_t(size) for size in reversed(shape)],
+        [driver.cuuint64_t(stride) for stride in reversed(strides)],
+        [driver.cuuint32_t(size) for size in reversed(box)],
+        [driver.cuuint32_t(1)] * len(shape),
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,  # zeros
+    )
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"No tensor map for {dtype}{list(shape)} and a box {box}: {error.name}.")
+    return cuda.to_device(np.array([int(word) for word in made.opaque], np.uint64))
+
+
+_ready: set[tuple[Any, int]] = set()  # kernels that have been prepared, and for which GPU
+
+
+def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster: int = 1) -> None:
+    """Let every launch of a kernel have so much shared memory, and run in clusters of blocks.
+
+    `cluster` counts the blocks of one, which are neighbours along x; the grid must be a multiple of
+    it. Compiles the kernel for these arguments if need be; does nothing the second time.
+
+    Raises:
+        RuntimeError: if the driver refuses.
+    """
+    from numba import cuda
+
+    key = kernel, int(cuda.get_current_device().id)
+    if key in _ready:
+        return
+    large_shared.allow(kernel, arguments, shared_bytes)
+    if cluster > 1:
+        for axis, size in (("WIDTH", cluster), ("HEIGHT", 1), ("DEPTH", 1)):
+            name = f"REQUIRED_CLUSTER_{axis}"
+            error = large_shared.set_attribute(kernel, arguments, name, size)
+            if error:
+                raise RuntimeError(f"No clusters of {cluster} blocks here: {error}.")
+    _ready.add(key)
+
+
+def multiprocessors() -> int:
+    """How many SMs the GPU has: so many blocks stay, where each takes an SM for itself."""
+    from numba import cuda
+
+    return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)

@@ -1,0 +1,321 @@
+"""Rung 12: a copy engine fetches, one warp asks it to, eight warps do nothing but multiply.
+
+Why: in rung 11 each thread starts twelve copies for every tile, and everyone stops at a barrier
+before the next product. And a block that has stored its results is gone: the next one begins with
+empty stages, and the tensor cores wait. Five changes, each with its gain in
+`course_lib.measurements.ablation`:
+
+1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
+   mbarriers for each stage say when it is full and when it is empty again. The two warpgroups that
+   multiply, the **consumers**, no longer wait for each other, only for tiles.
+2. **Persistent blocks.** As many blocks as SMs; each takes one tile of C after the other. While the
+   consumers store one, the producer fills the stages for the next.
+3. **Results by TMA.** Sums go to shared memory, from where the copy engine writes whole rows of 128
+   bytes, while the next product runs.
+4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
+5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
+   for both (multicast), so a third fewer bytes are asked of L2.
+
+What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
+is released too early is a race that no barrier hides, one that is never released a kernel that
+never ends. Edges cost nothing: TMA fills in zeros outside A and B and leaves out what lies outside
+C. But TMA wants rows that begin at multiples of 16 bytes: N and K are multiples of 8.
+
+It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and no wgmma.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import cuda, float32
+
+from course_lib.intrinsics import (
+    cluster_rank,
+    cluster_sync,
+    fence_async,
+    fence_mbarrier_init,
+    group_sync,
+    mbarrier_arrive_at,
+    mbarrier_arrive_with_bytes,
+    mbarrier_init,
+    mbarrier_wait,
+    pack_bf16,
+    shared_address,
+    stmatrix_x4,
+    store_shared2,
+    tma_load,
+    tma_load_multicast,
+    tma_store,
+    tma_store_wait,
+    uniform,
+    unroll,
+    unrolled,
+    wgmma_a,
+    wgmma_b,
+    wgmma_start,
+    wgmma_wait,
+)
+from course_lib.kernels import hopper_launch
+from course_lib.kernels.rung import RungKernel
+
+BM, BN, BK = 128, 256, 64
+CONSUMERS = 256  # two warpgroups, one below the other
+PRODUCER = 8  # the warp after them
+THREADS = 288
+STAGES = 4
+BAND = 8  # tiles of C below one another that are computed before the next ones to the right
+
+# From so many tiles on in clusters of two. On an H200 they gained nothing for 512 tiles (4096 on a
+# side) and a hundredth for 2048; where between the two they begin to pay, nobody has measured.
+TILES_FOR_PAIRS = 1024
+
+# Shared memory, in bytes. A box is 64 rows of 128 bytes.
+BOX = 8192
+A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
+STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
+FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
+SHARED = 229440
+
+
+@cuda.jit(device=True)
+def make_barriers(base, tid, cluster):
+    """One thread makes two barriers a stage; returns this block's rank in its cluster."""
+    if tid == 0:
+        for stage in range(STAGES):
+            mbarrier_init(base + FULL + 8 * stage, 1)  # the producer, and bytes
+            mbarrier_init(base + EMPTY + 8 * stage, 2 * cluster)  # each warpgroup of each block
+        fence_mbarrier_init()
+    cuda.syncthreads()
+    rank = np.uint32(0)
+    if cluster > 1:
+        rank = cluster_rank()
+        cluster_sync()  # now the other blocks may use them
+    return rank
+
+
+@cuda.jit(device=True)
+def place(number, down, across, band):
+    """Row and column of a tile of C, in tiles: band after band, in each down its columns.
+
+    Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
+    """
+    above = np.uint32(number // (band * across) * band)
+    height = np.uint32(min(band, down - above))
+    inside = np.uint32(number - above * across)
+    return np.uint32(above + inside % height), np.uint32(inside // height)
+
+
+@cuda.jit(device=True)
+def fetch(base, map_a, map_b, tiles, K, rank, cluster):
+    """The producer, one thread: fill stage after stage, as soon as it is empty."""
+    number, step, down, across = tiles
+    panels = 4 // cluster  # of 64 columns of B, which this block fetches for its cluster
+    turn = np.uint32(0)  # stages filled so far
+    while number < down * across:
+        row, column = place(number, down, across, BAND // cluster)
+        top, left = (row * cluster + rank) * BM, column * BN
+        k = np.uint32(0)
+        while k < K:
+            stage, lap = turn % STAGES, turn // STAGES
+            here, full = base + stage * STAGE, base + FULL + 8 * stage
+            mbarrier_wait(base + EMPTY + 8 * stage, (lap + 1) % 2)
+            mbarrier_arrive_with_bytes(full, STAGE)
+            tma_load(here, map_a, (k, top), full)
+            for p in range(panels):
+                panel = rank * panels + p
+                to, start = here + A_BYTES + panel * BOX, (left + panel * 64, k)
+                if cluster > 1:
+                    tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
+                else:
+                    tma_load(to, map_b, start, full)
+            k = np.uint32(k + BK)
+            turn = np.uint32(turn + 1)
+        number = np.uint32(number + step)
+
+
+@cuda.jit(device=True)
+def release(base, stage, thread, cluster):
+    """A warpgroup is done with a stage: its thread i tells block i of the cluster."""
+    mbarrier_arrive_at(base + EMPTY + 8 * stage, thread, 1 if thread < cluster else 0)
+
+
+@cuda.jit(device=True)
+@unrolled
+def store_bf16(sums, map_c, top, left, staging, group, thread):
+    """Write a warpgroup's 64 x 256 results as bfloat16, 64 columns at a time, by TMA."""
+    warp, lane = thread // 32, thread % 32
+    row = warp * 16 + lane % 16
+    for p in unroll(4):
+        box = staging + p % 2 * BOX
+        if thread == 0:
+            tma_store_wait(1)  # what was in this box before has been read
+        group_sync(group + 1, 128)
+        for q in unroll(4):
+            j = 32 * p + 8 * q
+            piece = (2 * q + lane // 16) ^ (lane % 8)
+            words = (
+                pack_bf16(sums[j], sums[j + 1]),
+                pack_bf16(sums[j + 2], sums[j + 3]),
+                pack_bf16(sums[j + 4], sums[j + 5]),
+                pack_bf16(sums[j + 6], sums[j + 7]),
+            )
+            stmatrix_x4(box + row * 128 + piece * 16, words)
+        fence_async()
+        group_sync(group + 1, 128)
+        if thread == 0:
+            tma_store(map_c, (left + 64 * p, top), box)
+
+
+@cuda.jit(device=True)
+@unrolled
+def store_float32(sums, map_c, top, left, staging, group, thread):
+    """The same as float32: 32 columns at a time, two neighbours in one store."""
+    warp, lane = thread // 32, thread % 32
+    row = warp * 16 + lane // 4
+    for p in unroll(8):
+        box = staging + p % 2 * BOX
+        if thread == 0:
+            tma_store_wait(1)
+        group_sync(group + 1, 128)
+        for q in unroll(4):
+            j = 16 * p + 4 * q
+            piece = (2 * q + lane % 4 // 2) ^ (lane // 4)
+            at = box + row * 128 + piece * 16 + lane % 2 * 8
+            store_shared2(at, sums[j], sums[j + 1])
+            store_shared2(at + 8 * 128, sums[j + 2], sums[j + 3])
+        fence_async()
+        group_sync(group + 1, 128)
+        if thread == 0:
+            tma_store(map_c, (left + 32 * p, top), box)
+
+
+def make_kernel(store: Any, cluster: int) -> Any:
+    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
+
+    @cuda.jit(device=True)
+    def multiply(base, result, tiles, K, rank, group, thread):
+        """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
+        number, step, down, across = tiles
+        sums = cuda.local.array(128, float32)
+        a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
+        turn = np.uint32(0)
+        while number < down * across:
+            row, column = place(number, down, across, BAND // cluster)
+            k, before = np.uint32(0), np.uint32(0)
+            while k < K:
+                stage, lap = turn % STAGES, turn // STAGES
+                mbarrier_wait(base + FULL + 8 * stage, lap % 2)
+                further = stage * (STAGE // 16)
+                wgmma_start(sums, a + further, b + further, k)  # k = 0: forget the last tile
+                if k > 0:  # the product before is done
+                    release(base, before, thread, cluster)
+                before = np.uint32(stage)
+                k = np.uint32(k + BK)
+                turn = np.uint32(turn + 1)
+            wgmma_wait(sums)
+            release(base, before, thread, cluster)
+            top = (row * cluster + rank) * BM + group * 64
+            staging = base + STAGING + group * (2 * BOX)
+            store(sums, result, top, column * BN, staging, group, thread)
+            number = np.uint32(number + step)
+        if thread == 0:
+            tma_store_wait(0)  # shared memory must last until it has been read
+
+    @cuda.jit(launch_bounds=(THREADS, 1))
+    def tma(map_a, map_b, result, M, N, K):
+        shared = cuda.shared.array(0, np.uint8, alignment=1024)
+        base = shared_address(shared)
+        tid = np.uint32(cuda.threadIdx.x)
+        warp = uniform(tid // 32)
+        rank = make_barriers(base, tid, cluster)
+        # Tiles for a cluster: the first one, how far it is to the next, and how many there are.
+        first, step = cuda.blockIdx.x // cluster, cuda.gridDim.x // cluster
+        down, across = (M + BM * cluster - 1) // (BM * cluster), (N + BN - 1) // BN
+        tiles = np.uint32(first), np.uint32(step), np.uint32(down), np.uint32(across)
+        if warp == PRODUCER:
+            if tid % 32 == 0:
+                fetch(base, map_a, map_b, tiles, np.uint32(K), rank, cluster)
+        else:
+            multiply(
+                base, result, tiles, np.uint32(K), rank, np.uint32(warp // 4), np.uint32(tid % 128)
+            )
+        if cluster > 1:
+            cluster_sync()  # nobody leaves while others may still write to its shared memory
+
+    return tma
+
+
+@dataclass(frozen=True)
+class TmaRung(RungKernel):
+    """Rung 12 for one type of result: launched with tensor maps in place of matrices.
+
+    Attributes:
+        pairs: the same kernel for clusters of two blocks.
+    """
+
+    pairs: Any = None
+
+    @property
+    def signature(self) -> str:
+        """Three tensor maps, of 16 words each, and the sizes."""
+        return f"void({', '.join(['uint64[::1]'] * 3 + ['int32'] * 3)})"
+
+    def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
+        """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
+        return (-(-M // BM) * -(-N // BN), 1), self.block
+
+    def cluster_for(self, M: int, N: int, K: int) -> int:
+        """Blocks of a cluster: two for large products, where L2 has most to do."""
+        tiles = self.grid_and_block(M, N, K)[0][0]
+        return 2 if tiles >= TILES_FOR_PAIRS and M >= BAND * BM else 1
+
+    def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
+        return A, B, C, *C.shape, A.shape[1]  # refused at its first line, which says why
+
+    def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
+        """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
+        a, b, c = (
+            each if hasattr(each, "__cuda_array_interface__") else cuda.to_device(each)
+            for each in (A, B, C)
+        )
+        self.start(a, b, c, self.cluster_for(*C.shape, A.shape[1]), stream)
+        if c is not C:
+            c.copy_to_host(C)
+
+    def start(self, A: Any, B: Any, C: Any, cluster: int, stream: Any = 0) -> None:
+        """Start C = A @ B, for arrays on the GPU, in clusters of one block or of two."""
+        (M, N), K = C.shape, A.shape[1]
+        columns = hopper_launch.SWIZZLED_ROW // np.dtype(self.result).itemsize
+        maps = (
+            hopper_launch.tensor_map(A, (BM, BK)),
+            hopper_launch.tensor_map(B, (BK, 64)),
+            hopper_launch.tensor_map(C, (64, columns)),
+        )
+        arguments = (*maps, np.int32(M), np.int32(N), np.int32(K))
+        kernel = self.kernel if cluster == 1 else self.pairs
+        hopper_launch.prepare(kernel, arguments, SHARED, cluster)
+        tiles = -(-M // (BM * cluster)) * -(-N // BN)  # for a cluster
+        blocks = cluster * min(tiles, hopper_launch.multiprocessors() // cluster)
+        kernel[blocks, THREADS, stream, SHARED](*arguments)
+
+
+def _rung(name: str, result: str, store: Any) -> TmaRung:
+    return TmaRung(
+        name,
+        make_kernel(store, cluster=1),
+        pairs=make_kernel(store, cluster=2),
+        tile=(BM, BN, BK),
+        block=(THREADS,),
+        min_cc=(9, 0),
+        dtype="uint16",
+        result=result,
+        multiples={"N": 8, "K": 8},
+        dynamic_shared=SHARED,
+    )
+
+
+RUNG = _rung("tma", "float32", store_float32)
+ROUNDED = _rung("tma_bf16", "uint16", store_bf16)

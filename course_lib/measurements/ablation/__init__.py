@@ -1,0 +1,119 @@
+"""Read what each ingredient of rung 12 gains: the way from `wgmma` to `tma_bf16`, step by step.
+
+One file per device. benchmarks/tma_ablation.py writes it, run there. Until somebody has run it,
+the file holds what was measured on a prototype of the same kernel, which is thrown away since, and
+says so (`kernel`). A share is a part of cuBLAS's speed for the same product with a bfloat16 result,
+in the same run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+FOLDER = Path(__file__).resolve().parent
+SAMPLES, SUSTAINED = "samples of 10 ms", "after two seconds"
+
+# Each has what those before it have, and one thing more.
+STEPS = ("cp_async", "tma", "persistent", "tma_store", "bf16", "clusters")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kernel on the way, or cuBLAS.
+
+    Attributes:
+        name: what it has more than the one before: "cp_async" (rung 11), "tma" (with mbarriers and
+            a producer warp; a block for each tile), "persistent", "tma_store" (float32 through
+            shared memory), "bf16" (a bfloat16 result, with stmatrix), "clusters" (of two, with
+            multicast); "cublas_f32" is cuBLAS with a float32 result.
+        result: the type of C.
+        cluster: blocks of a cluster.
+        share: of the speed of cuBLAS with a bfloat16 result: the lower and the upper end of what
+            was seen (quartiles of the rounds; of a prototype the lowest and highest median of
+            several runs).
+    """
+
+    name: str
+    result: Literal["float32", "bfloat16"]
+    cluster: int
+    share: tuple[float, float]
+
+    @property
+    def middle(self) -> float:
+        """The middle of the share's range."""
+        return sum(self.share) / 2
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """All steps at one size.
+
+    Attributes:
+        label: device, date and, where it was a prototype, that it was; has to stand beside the
+            numbers.
+        kernel: "rung" or "prototype".
+        size: edge of the matrices.
+        when: SAMPLES or SUSTAINED.
+        steps: in the order of STEPS; "cublas_f32", if it was measured, comes last.
+    """
+
+    label: str
+    kernel: Literal["rung", "prototype"]
+    size: int
+    when: str
+    steps: tuple[Step, ...]
+
+    def step(self, name: str) -> Step:
+        """The step of a name.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return {each.name: each for each in self.steps}[name]
+
+    def gain(self, name: str) -> float:
+        """By how much of cuBLAS's speed a step is above the one before it."""
+        return self.step(name).middle - self.step(STEPS[STEPS.index(name) - 1]).middle
+
+    def __str__(self) -> str:
+        lines = [f"{self.size} x {self.size} x {self.size}, {self.when}, {self.label}"]
+        for each in self.steps:
+            low, high = each.share
+            blocks = f", clusters of {each.cluster}" if each.cluster > 1 else ""
+            shares = f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
+            lines.append(f"  {each.name:11} {shares:>16} of cuBLAS  ({each.result}{blocks})")
+        return "\n".join(lines)
+
+
+def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Ablation:
+    """What was measured at a size.
+
+    Raises:
+        KeyError: if this was not measured on this device.
+    """
+    plain = _file(device)
+    rows = [row for row in plain["rows"] if (row["size"], row["when"]) == (size, when)]
+    if not rows:
+        there = sorted({(row["size"], row["when"]) for row in plain["rows"]})
+        raise KeyError(f"no ablation for {size}, {when}; there are: {there}")
+    order = (*STEPS, "cublas_f32")
+    steps = [
+        Step(row["step"], row["result"], row["cluster"], (row["share"][0], row["share"][1]))
+        for row in sorted(rows, key=lambda row: order.index(row["step"]))
+    ]
+    of_what = ", a prototype" if plain["kernel"] == "prototype" else ""
+    label = f"{plain['device']}, {plain['timed']}{of_what}"
+    return Ablation(label, plain["kernel"], size, when, tuple(steps))
+
+
+@cache
+def _file(device: str) -> dict[str, Any]:
+    path = FOLDER / f"{device}.json"
+    if not path.exists():
+        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
+        raise KeyError(f"no ablation was measured on {device!r}; there are: {there}")
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]

@@ -1,0 +1,170 @@
+"""Read what attention was seen to cost: this course's kernels beside PyTorch's, in one run.
+
+One file per device, from benchmarks/attention.py, run there. There may be none yet: `latest()` is
+None then. A file holds samples; medians and speeds are worked out here.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+SCHEMA = 1
+CUDNN, FLASH_2, OURS = "PyTorch, cuDNN", "PyTorch, FlashAttention-2", "flash_attention"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was computed.
+
+    Attributes:
+        batch, heads, length, head: queries and keys are `length` each, `head` columns wide.
+        precision: of Q, K, V and O: "bfloat16" or "float32".
+        causal: query i sees keys 0 to i only.
+    """
+
+    batch: int
+    heads: int
+    length: int
+    head: int
+    precision: str = "bfloat16"
+    causal: bool = False
+
+    @property
+    def flops(self) -> float:
+        """Of both products; with `causal` half of them, as is the custom."""
+        pairs = self.batch * self.heads * self.length**2
+        return 4.0 * pairs * self.head / (2 if self.causal else 1)
+
+    def __str__(self) -> str:
+        causal = ", causal" if self.causal else ""
+        shape = f"batch {self.batch}, {self.heads} heads, {self.length} tokens, d = {self.head}"
+        return f"{shape}, {self.precision}{causal}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contestant on one problem: samples, or the reason why there are none.
+
+    Attributes:
+        name: "flash_attention", with a variant's switches behind it; "PyTorch, cuDNN" …
+        problem: what was computed.
+        samples_ms: milliseconds for one launch, one value for each round.
+        error: norm of the difference from float64 as a share of the result's norm.
+        why_not: why there are no samples; "" where there are.
+    """
+
+    name: str
+    problem: Problem
+    samples_ms: tuple[float, ...] = ()
+    error: float | None = None
+    why_not: str = ""
+
+    @property
+    def median_ms(self) -> float:
+        return statistics.median(self.samples_ms)
+
+    @property
+    def spread_ms(self) -> tuple[float, float]:
+        """The fastest and the slowest sample."""
+        return min(self.samples_ms), max(self.samples_ms)
+
+    @property
+    def tflops(self) -> float:
+        """Of the products, at the median."""
+        return self.problem.flops / self.median_ms / 1e9
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What was measured in one run on one device."""
+
+    device: str
+    date: str
+    versions: Mapping[str, str]
+    rows: tuple[Row, ...]
+
+    @property
+    def label(self) -> str:
+        """What has to stand beside the numbers."""
+        return f"{self.device}, {self.date}"
+
+    def find(self, name: str, problem: Problem) -> Row:
+        """The row of a contestant.
+
+        Raises:
+            KeyError: if it was not measured; with the names that were.
+        """
+        there = {each.name: each for each in self.rows if each.problem == problem}
+        if name not in there or not there[name].samples_ms:
+            raise KeyError(f"{name!r} was not measured on {problem}; there are: {list(there)}")
+        return there[name]
+
+    def share(self, name: str, of: str, problem: Problem) -> float:
+        """How fast a contestant is, as a share of another one's speed."""
+        return self.find(of, problem).median_ms / self.find(name, problem).median_ms
+
+    def as_json(self) -> str:
+        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+
+    def __str__(self) -> str:
+        """A table: a heading for each problem, the fastest first."""
+        lines = [f"Measured by benchmarks/attention.py on {self.label}."]
+        for problem in dict.fromkeys(row.problem for row in self.rows):
+            mine = [row for row in self.rows if row.problem == problem]
+            lines.append(f"{problem}:")
+            for row in sorted((r for r in mine if r.samples_ms), key=lambda r: r.median_ms):
+                low, high = row.spread_ms
+                lines.append(
+                    f"  {row.name:44} {row.median_ms:9.4f} ms ({low:.4f} to {high:.4f})"
+                    f"  {row.tflops:6.1f} TFLOP/s  error {row.error:.1e}"
+                )
+            lines += [f"  {row.name:44} {row.why_not}" for row in mine if not row.samples_ms]
+        return "\n".join(lines)
+
+
+def devices() -> tuple[str, ...]:
+    """The devices on which attention was measured."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+
+
+@cache
+def load(device: str = "H200") -> Attention:
+    """What was measured on a device.
+
+    Raises:
+        KeyError: if nothing was; with the devices that there are.
+    """
+    if device not in devices():
+        there = ", ".join(devices()) or "none"
+        raise KeyError(f"attention was not measured on {device!r}; there are: {there}")
+    return parse((FOLDER / f"{device}.json").read_text(encoding="utf-8"))
+
+
+def latest() -> Attention | None:
+    """The newest measurements of any device; None while there are none."""
+    return max((load(each) for each in devices()), key=lambda made: made.date, default=None)
+
+
+def parse(text: str) -> Attention:
+    """Measurements from the text of a file.
+
+    Raises:
+        ValueError: if it is of another schema.
+    """
+    plain = json.loads(text)
+    if plain.pop("schema") != SCHEMA:
+        raise ValueError(f"this course reads schema {SCHEMA} of attention's measurements")
+    rows = tuple(_row(each) for each in plain.pop("rows"))
+    return Attention(**plain, rows=rows)
+
+
+def _row(plain: dict[str, Any]) -> Row:
+    problem, samples = Problem(**plain.pop("problem")), tuple(plain.pop("samples_ms"))
+    return Row(problem=problem, samples_ms=samples, **plain)

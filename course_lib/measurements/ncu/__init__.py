@@ -1,0 +1,71 @@
+"""Read what Nsight Compute counted of single launches, for machines that have no counters to read.
+
+One file per device. `reports` and `busy` are what docs/counters.md and
+docs/shared_memory_measured.md have; benchmarks/ncu_reports.py, run on a GPU, counts the reports
+anew, with all metrics.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One launch as it was counted.
+
+    Attributes:
+        label: kernel, size, device and date, which have to stand beside the numbers.
+        counts: by the emulator's names of the counters, as far as they were read.
+        seen: what only a GPU knows, as course_lib.ncu has it; often empty.
+    """
+
+    label: str
+    counts: Mapping[str, float]
+    seen: Mapping[str, float]
+
+
+def stored(name: str, device: str = "H200") -> Stored:
+    """The report of a name, such as "transpose, no tile".
+
+    Raises:
+        KeyError: with the names that there are.
+    """
+    plain = _file(device)
+    if name not in plain["reports"]:
+        raise KeyError(f"no report {name!r} of {device}; there are: {', '.join(names(device))}")
+    row = plain["reports"][name]
+    label = f"{name}, {row['launch']}, on {plain['device']}, {plain['counted']}"
+    return Stored(label, row["counts"], row.get("seen", {}))
+
+
+def names(device: str = "H200") -> tuple[str, ...]:
+    """The stored reports."""
+    return tuple(_file(device)["reports"])
+
+
+def busy(rung: str, device: str = "H200") -> Mapping[str, float]:
+    """What share of its clocks (or of the most it can do) each part of the GPU was busy, from 0
+    to 1, while a rung multiplied 4096 × 4096 matrices.
+
+    Raises:
+        KeyError: if it was not counted.
+    """
+    shares: Mapping[str, float] = _file(device)["busy"][rung]
+    return shares
+
+
+@cache
+def _file(device: str) -> dict[str, Any]:
+    path = FOLDER / f"{device}.json"
+    if not path.exists():
+        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
+        raise KeyError(f"no reports of {device!r}; there are: {there}")
+    return dict(json.loads(path.read_text(encoding="utf-8")))

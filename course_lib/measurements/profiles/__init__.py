@@ -1,0 +1,73 @@
+"""Read what a profiler saw of the upper rungs: how busy each resource was, what warps waited for.
+
+One file per device, from docs/shared_memory_measured.md, which says how it was seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One launch of a rung under Nsight Compute; shares are those of the most that is possible.
+
+    Attributes:
+        label: device and date, which have to stand beside the numbers.
+        kernel: the rung.
+        passes: of loads from shared memory, for each multiply-add of a warp.
+        busy: resource -> share from 0 to 1: "L1 and shared memory", "issue slots", "multiply-add
+            units", "L2", "DRAM".
+        waiting_for_global: how many warps of a scheduler waited for global memory, on average over
+            the instructions that it issued; None where nobody looked.
+    """
+
+    label: str
+    kernel: str
+    passes: float
+    busy: Mapping[str, float]
+    waiting_for_global: float | None = None
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {share:.0%}" for name, share in self.busy.items())
+        return f"{self.kernel}: {told}"
+
+
+NAMES = {
+    "l1": "L1 and shared memory",
+    "issue": "issue slots",
+    "fma": "multiply-add units",
+    "l2": "L2",
+    "dram": "DRAM",
+}
+
+
+def seen(kernel: str, device: str = "H200") -> Seen:
+    """What was seen of a rung.
+
+    Raises:
+        KeyError: if it was not profiled on this device.
+    """
+    plain = _file(device)
+    row = next((row for row in plain["rows"] if row["kernel"] == kernel), None)
+    if row is None:
+        raise KeyError(f"{kernel} was not profiled on {device}")
+    busy = {name: row[key] / 100 for key, name in NAMES.items()}
+    label = f"{plain['device']}, {plain['seen']}"
+    return Seen(label, kernel, row["passes"], busy, row.get("waiting_for_global"))
+
+
+@cache
+def _file(device: str) -> dict[str, Any]:
+    path = FOLDER / f"{device}.json"
+    if not path.exists():
+        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
+        raise KeyError(f"no profile was taken on {device!r}; there are: {there}")
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]

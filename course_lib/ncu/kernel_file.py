@@ -1,0 +1,110 @@
+"""Write a kernel into a file of its own, with everything that it uses from outside.
+
+A profiler runs a program, and a kernel in a notebook is none. So its text, the functions that it
+calls, its constants and its imports go into one file, which another process can load.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import sys
+import textwrap
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from course_lib.errors import PlainError
+
+
+class NotToBeWritten(PlainError):
+    """A kernel uses something that cannot be written into a file; the message names it."""
+
+
+def kernel_file(kernel: Any) -> str:
+    """The text of a Python file that defines this kernel under its own name.
+
+    Args:
+        kernel: a `@cuda.jit` kernel or a plain function.
+
+    Raises:
+        NotToBeWritten: if its source cannot be found, or a name in it stands for something that
+            is no number, type, module or function.
+    """
+    definitions: dict[str, str] = {}
+    _add_function(kernel, definitions)
+    return "import numpy\n" + "\n".join(definitions.values())
+
+
+def _add_function(kernel: Any, definitions: dict[str, str]) -> None:
+    """Its text, below all that the text needs; what stands there already is left alone."""
+    function = getattr(kernel, "py_func", kernel)
+    function = getattr(function, "written_as", function)  # @unrolled keeps what was written
+    name = function.__name__
+    if name in definitions:
+        return
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        why = "cannot be found; define the kernel in a notebook cell or in a file."
+        raise NotToBeWritten(f"The source text of {name} {why}") from None
+    definitions[name] = ""  # a function that calls itself is not written twice
+    outside = _names_outside(function)
+    used = (node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
+    for each in sorted({*used} & outside.keys() - {name}):
+        _add(each, outside[each], name, definitions)
+    del definitions[name]  # so that it comes after what it uses
+    definitions[name] = f"\n\n{text}"
+
+
+def _names_outside(function: FunctionType) -> dict[str, Any]:
+    """What the names outside a function stand for."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+
+
+def _add(name: str, value: Any, user: str, definitions: dict[str, str]) -> None:
+    """The definition of one name that a function uses."""
+    if name in definitions or getattr(builtins, name, None) is value:
+        return
+    if hasattr(value, "py_func"):
+        _add_function(value, definitions)
+        own = value.py_func.__name__
+        if own != name:
+            definitions[name] = f"{name} = {own}"
+    elif isinstance(value, ModuleType):
+        definitions[name] = f"import {value.__name__} as {name}"
+    elif (number := _as_written(value)) is not None:
+        definitions[name] = f"{name} = {number}"
+    elif place := _importable(value):
+        definitions[name] = f"from {place[0]} import {place[1]} as {name}"
+    else:
+        what = f"{user} uses {name}, which is of type {type(value).__name__}"
+        raise NotToBeWritten(f"{what}: it cannot be written into a file. Pass it in.")
+
+
+def _as_written(value: Any) -> str | None:
+    """A number or a tuple of numbers as Python text; None for anything else."""
+    if isinstance(value, np.generic):
+        return f"numpy.{type(value).__name__}({_as_written(value.item())})"
+    if isinstance(value, float):
+        return f"float('{value!r}')"  # infinity, too
+    if isinstance(value, bool | int | str):
+        return repr(value)
+    if isinstance(value, tuple):
+        parts = [_as_written(each) for each in value]
+        return None if None in parts else f"({''.join(f'{part}, ' for part in parts)})"
+    return None
+
+
+def _importable(value: Any) -> tuple[str, str] | None:
+    """The module and the name under which something can be imported: a type, an intrinsic."""
+    name = getattr(value, "__name__", None) or getattr(value, "name", None)
+    homes = ("numba", "numpy", "math", "course_lib.intrinsics", getattr(value, "__module__", None))
+    for home in filter(None, homes):
+        module = sys.modules.get(home)
+        if isinstance(name, str) and home != "__main__" and getattr(module, name, None) is value:
+            return home, name
+    return None

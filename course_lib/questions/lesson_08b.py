@@ -1,0 +1,172 @@
+"""Predictions of lesson 08b: what a profiler shows of a fault, and where its counts differ."""
+
+from __future__ import annotations
+
+import re
+
+from course_lib.measurements.machine_code import counted, global_loads
+from course_lib.measurements.memory import levels
+from course_lib.measurements.ncu import busy, stored
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
+
+COPY, DIRECT, PADDED, UNPADDED = (
+    stored(name).counts
+    for name in ("copy", "transpose, no tile", "transpose, padded", "transpose, tile")
+)
+TWICE = """\
+@cuda.jit
+def asks_twice(a, y, z):
+    i = cuda.grid(1)
+    y[i] = a[i] + float32(1)
+    z[i] = a[i]
+"""
+
+
+def store_facts() -> dict[str, object]:
+    return {
+        "direct": f"{DIRECT['global_store_sectors']:,}",
+        "copy": f"{COPY['global_store_sectors']:,}",
+        "requests": f"{COPY['global_store_sectors'] // 4:,}",
+        "each": DIRECT["global_store_sectors"] // (COPY["global_store_sectors"] // 4),
+    }
+
+
+def conflict_facts() -> dict[str, object]:
+    loads = PADDED["shared_load_requests"]
+    return {
+        "padded": f"{PADDED['shared_load_bank_conflicts']:,}",
+        "loads": f"{loads:,}",
+        "share": f"{PADDED['shared_load_bank_conflicts'] / loads:.0%}",
+        "unpadded": f"{UNPADDED['shared_load_bank_conflicts']:,}",
+        "each": round(UNPADDED["shared_load_bank_conflicts"] / loads),
+    }
+
+
+def hit_facts() -> dict[str, object]:
+    before, after = levels("coalesced"), levels("tiled")
+    return {
+        "before": f"{1 - before.l2_gb / before.l1_gb:.0%}",
+        "after": f"{1 - after.l2_gb / after.l1_gb:.0%}",
+        "asked_before": f"{before.l1_gb:.0f}",
+        "asked_after": f"{after.l1_gb:.0f}",
+        "missed_before": f"{before.l2_gb:.0f}",
+        "missed_after": f"{after.l2_gb:.0f}",
+    }
+
+
+def full_facts() -> dict[str, object]:
+    return {"share": f"{busy('tiled')['L1 and shared memory']:.0%}"}
+
+
+def load_facts() -> dict[str, object]:
+    return {"held": global_loads("held"), "where": counted("eight_by_eight").label}
+
+
+QUESTIONS = (
+    Choose(
+        id="08b-which-counter",
+        asks="The loads of your transpose run along rows of A, its stores down columns of B. Which "
+        "counter shows that the stores are not coalesced?",
+        choices=(
+            Choice(
+                "The number of store requests.",
+                "A request is one store of a warp, wherever its lanes write. A copy has as many.",
+            ),
+            Choice(
+                "The sectors of its stores.",
+                "A request along a row touches 4 sectors, one down a column up to 32.",
+                right=True,
+            ),
+            Choice(
+                "The bank conflicts of its stores.",
+                "Those belong to shared memory, and this kernel has none of it.",
+            ),
+            Choice(
+                "The bytes that the threads store.",
+                "Every element is stored once, in a copy just so.",
+            ),
+        ),
+        reveal="{direct} sectors for {requests} requests, {each} for each, where a copy writes "
+        "{copy}. A request is a question; what it costs are its sectors.",
+        facts=store_facts,
+        spoilers=(re.compile(r"1,048,576 sectors"), "a request is a question"),
+    ),
+    Choose(
+        id="08b-noise",
+        asks="The padded transpose of lesson 07 has no bank conflict in the emulator. What does "
+        "the GPU count, in 32,768 loads from shared memory?",
+        choices=(
+            Choice("None, as the emulator says.", "Nearly. But other traffic takes passes, too."),
+            Choice("Some hundreds.", "And none of them belongs to the kernel.", right=True),
+            Choice(
+                "As many as there are loads.",
+                "Then every load would take two passes: a pattern, and padding has none.",
+            ),
+        ),
+        reveal="{padded} in {loads} loads, {share}: passes that were lost to other traffic of the "
+        "same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} for "
+        "each load.",
+        facts=conflict_facts,
+        spoilers=("passes that were lost to other traffic", re.compile(r"\b654\b")),
+    ),
+    Number(
+        id="08b-restrict",
+        asks="Each thread of this kernel needs one number of `a`, and the source asks for it "
+        "twice. How many load instructions does the compiler make?",
+        code=TWICE,
+        value=lambda: global_loads("between"),
+        unit="loads",
+        slips=(Slip(lambda: 1, "So it would, if it knew that y is not a."),),
+        reveal="{answer}. Between the two questions a number is stored to `y`, and for all that "
+        "the compiler knows, `y` *is* `a`. Take `a[i]` into a variable before the first store, "
+        "and {held} load is left ({where}).",
+        facts=load_facts,
+        spoilers=("for all that the compiler knows", "restrict__`, a promise"),
+    ),
+    Choose(
+        id="08b-hits",
+        asks="Of what reaches L1, a part is answered there: its **hit rate**. `coalesced` loads "
+        "everything through L1, and `tiled` only its tiles. Which has the higher hit rate in L1, "
+        "4096 × 4096 on an H200?",
+        choices=(
+            Choice("`tiled`, the faster one.", "It asks L1 once for what its block needs."),
+            Choice(
+                "`coalesced`, the slower one.",
+                "Neighbouring warps ask L1 again and again for the same numbers.",
+                right=True,
+            ),
+            Choice("They are about equal.", "What do 32 warps of a block ask for in each?"),
+        ),
+        reveal="{before} for `coalesced`, {after} for `tiled`. A hit rate says which share of the "
+        "questions was answered, and nothing about how many were asked: {asked_before} GB there, "
+        "{asked_after} GB here. What L1 passes on is nearly the same, {missed_before} and "
+        "{missed_after} GB.",
+        facts=hit_facts,
+        spoilers=("which share of the questions was answered", re.compile(r"\b95 ?% for")),
+    ),
+    Choose(
+        id="08b-stall",
+        asks="When no warp of a scheduler can go on, Nsight Compute says what each of them waits "
+        "for. `tiled` multiplies, at T = 32. What do its warps mostly wait for?",
+        choices=(
+            Choice(
+                "Long scoreboard: for numbers that come from global memory.",
+                "Once for each tile. Between two tiles a warp does 32 steps of k.",
+            ),
+            Choice(
+                "MIO throttle: the queue of orders to shared memory is full.",
+                "Each multiply-add sends at least one more order to it.",
+                right=True,
+            ),
+            Choice(
+                "Barrier: for the other warps of the block.",
+                "Twice for each tile, and all its warps have the same work.",
+            ),
+        ),
+        reveal="**MIO throttle**, as published for this kernel on an RTX A6000. It fits what is "
+        "fullest on the H200: L1 and shared memory, busy in {share} of the clocks. The reason to "
+        "wait and the fullest part should tell the same story; where they do not, look again.",
+        facts=full_facts,
+        spoilers=("should tell the same story",),
+    ),
+)

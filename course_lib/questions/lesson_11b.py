@@ -1,0 +1,132 @@
+"""Predictions of lesson 11b: a causal mask, what exponentials cost, what fusing alone is worth."""
+
+from __future__ import annotations
+
+from course_lib.devices import device
+from course_lib.measurements.attention_libraries import in_float32
+from course_lib.questions.kinds import Choice, Choose, Number, Slip
+
+TOKENS = 4096
+EXPONENTIALS = 16  # of an SM in a clock, sm_90: CUDA C++ Programming Guide, throughput table
+HEAD = 64
+
+
+def visited_share(tokens: int = TOKENS, queries: int = 128, keys: int = 128) -> float:
+    """Of all tiles those that a causal mask leaves a block, in per cent."""
+    blocks, tiles = tokens // queries, tokens // keys
+    visited = sum(-(-(block + 1) * queries // keys) for block in range(blocks))
+    return 100 * visited / (blocks * tiles)
+
+
+def multiply_adds_a_clock() -> float:
+    """Of the tensor cores of one SM, in bfloat16, at the clock that their peak is quoted for."""
+    h100 = device("H100")
+    return round(h100.fp16_tflops * 1e12 / (2 * h100.sms * 1830e6))
+
+
+def exponential_over_products() -> float:
+    """Time of a score's exponential over the time of its share of both products."""
+    return (1 / EXPONENTIALS) / (2 * HEAD / multiply_adds_a_clock())
+
+
+def tensor_facts() -> dict[str, object]:
+    return {"products": 2 * HEAD}
+
+
+def fused_over_unfused() -> float:
+    """A solution of the exercise against PyTorch's three kernels."""
+    ms = in_float32().ms
+    return ms["exercise 11"] / ms["PyTorch, three kernels"]
+
+
+def fused_facts() -> dict[str, object]:
+    """The times, and what they would be if only DRAM or only the multiply units bound."""
+    seen, h200 = in_float32(), device("H200")
+    return {
+        "label": seen.label,
+        "fused": f"{seen.ms['exercise 11']:.3f}",
+        "unfused": f"{seen.ms['PyTorch, three kernels']:.3f}",
+        "moved": f"{4 * seen.bytes_of_scores / h200.dram_gb_per_s / 1e6:.2f}",
+        "multiplied": f"{seen.flop / h200.fp32_gflops / 1e6:.2f}",
+    }
+
+
+QUESTIONS = (
+    Number(
+        id="11b-causal",
+        asks="4096 tokens, each of which sees itself and those before it. A block has 128 queries, "
+        "a tile 128 keys. Which share of its tiles does the grid have to visit, in per cent?",
+        value=visited_share,
+        unit="%",
+        within=0.01,
+        slips=(
+            Slip(
+                lambda: 50,
+                "So it is without the diagonal, whose tiles are visited although half of each is "
+                "hidden.",
+            ),
+            Slip(lambda: 100, "Must a block fetch a tile of which it may see no key?"),
+        ),
+        reveal="{answer} %: half, and half of the diagonal on top. Only tiles on the diagonal need "
+        "the mask at all; those before it are seen whole.",
+        spoilers=("half of the diagonal",),
+    ),
+    Number(
+        id="11b-exponential",
+        asks="In a clock, an SM of an H100 starts 16 exponentials, and its tensor cores do 2,048 "
+        "multiply-adds in bfloat16. At d = 64, how many times as long as its two dot products does "
+        "a score's exponential take?",
+        value=exponential_over_products,
+        unit="times",
+        within=0.02,
+        slips=(
+            Slip(lambda: 128, "That compares their speeds. How many multiply-adds has a score?"),
+            Slip(lambda: 2, "One product with K. And the one with V?"),
+            Slip(lambda: 1 / 128, "Upside down, and of one multiply-add. How many has a score?"),
+        ),
+        reveal="{answer}: {products} multiply-adds, 64 for each product, are a sixteenth of a "
+        "clock, and so is one exponential. If they took turns, the tensor cores would idle for "
+        "half the time.",
+        facts=tensor_facts,
+        spoilers=("are a sixteenth of a clock",),
+    ),
+    Number(
+        id="11b-fused",
+        asks="An H200, float32, one head of 8192 tokens, d = 32. PyTorch's three kernels store "
+        "S and P. A solution of your exercise stores neither. How many times as long does "
+        "the solution take?",
+        value=fused_over_unfused,
+        unit="times",
+        within=0.2,
+        slips=(
+            Slip(lambda: 0.5, "So one would hope. What else does a kernel do, beside moving?"),
+            Slip(lambda: 1, "No draw. Which of the two has the better matmuls?"),
+            Slip(lambda: 0.1, "That is how a poor opponent makes it look."),
+        ),
+        reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough to "
+        "write and read S and P, and {multiplied} ms for the multiply-adds at the peak. PyTorch "
+        "calls cuBLAS, whose sums lie in squares of registers. A solution has two loads for each "
+        "multiply-add, like your first tiled matmul. Fusing saves bytes; it makes no product fast.",
+        facts=fused_facts,
+        spoilers=("it makes no product fast", "the solution takes twice as long"),
+    ),
+    Choose(
+        id="11b-order",
+        asks="`attend` starts S of the *next* tile, then P · V of this one, and then waits for S "
+        "alone. What is that good for?",
+        choices=(
+            Choice(
+                "The next softmax runs while P · V is still under way.",
+                "It needs the new scores, and not yet the new mixture.",
+                right=True,
+            ),
+            Choice("Two tiles share one rescale.", "Each tile has its own new maximum."),
+            Choice(
+                "K and V may lie in the same place.", "Both are being read now, so they must not."
+            ),
+        ),
+        reveal="Products are started, and waited for, one by one. So exponentials and tensor cores "
+        "work at once even within one warpgroup, beside the turns that two of them take.",
+        spoilers=("needs the new scores, and not yet",),
+    ),
+)

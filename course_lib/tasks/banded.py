@@ -1,0 +1,110 @@
+"""In which order blocks take the tiles of C, so that L2 is asked for less: a device function."""
+
+from course_lib.exercise import Task, WrongIdea
+
+ROWS, COLUMNS, BAND = 8, 6, 4
+
+
+def order_of(place, rows=ROWS, columns=COLUMNS):  # type: ignore[no-untyped-def]
+    """The numbers of the tiles where a function from number to (row, column) puts them."""
+    found = [[-1] * columns for _ in range(rows)]
+    for number in range(rows * columns):
+        row, column = place(number)
+        if row < rows and column < columns:
+            found[row][column] = number
+    return found
+
+
+def _in_bands(number: int) -> tuple[int, int]:
+    which, inside = divmod(number, BAND * COLUMNS)
+    return which * BAND + inside % BAND, inside // BAND
+
+
+TASK = Task(
+    id="banded",
+    title="Tiles in bands",
+    lesson="10b",
+    position=4,
+    parameters=("out",),
+    output="out",
+    grid=(ROWS * COLUMNS,),
+    block=(1,),
+    shapes=(f"{ROWS},{COLUMNS}",),
+    reference=lambda: order_of(_in_bands),
+    before=-1,
+    formula="out[row, column] = number of the tile",
+    wrong_ideas=(
+        WrongIdea(
+            lambda: order_of(lambda n: (n // COLUMNS, n % COLUMNS)),
+            "this goes along the rows, one after the other",
+            "In a band of four rows, which tile comes after tile 0?",
+        ),
+        WrongIdea(
+            lambda: order_of(lambda n: (n % ROWS, n // ROWS)),
+            "this goes down whole columns",
+            "When the last row of a band is reached, in which row does the next tile lie?",
+        ),
+        WrongIdea(
+            lambda: order_of(
+                lambda n: (
+                    n // (BAND * COLUMNS) * BAND + n % (BAND * COLUMNS) // COLUMNS,
+                    n % COLUMNS,
+                )
+            ),
+            "within a band this goes along the rows",
+            "In a band of four rows, which tile comes after tile 0?",
+        ),
+        WrongIdea(
+            lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
+            "all bands lie in the first rows",
+            "How many rows lie above the second band?",
+        ),
+    ),
+    hints=(
+        "A band has `band * columns` tiles. In which band is this one, and where in it?",
+        "Within a band the order goes down first: `band` tiles make a column of it.",
+        "The number within the band is `number % (band * columns)`. Its remainder by `band` is the "
+        "row in the band, its quotient the column.",
+    ),
+    given='''\
+@cuda.jit(device=True)
+def banded(number, rows, columns, band):
+    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+
+    C has rows x columns tiles; `band` divides `rows`.
+    """
+    ...
+''',
+    answer='''\
+@cuda.jit(device=True)
+def banded(number, rows, columns, band):
+    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+
+    C has rows x columns tiles; `band` divides `rows`.
+    """
+    which, inside = number // (band * columns), number % (band * columns)
+    return which * band + inside % band, inside // band
+''',
+    another='''\
+@cuda.jit(device=True)
+def banded(number, rows, columns, band):
+    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+
+    C has rows x columns tiles; `band` divides `rows`.
+    """
+    column = number // band % columns
+    return number // (band * columns) * band + number % band, column
+''',
+    caller='''\
+@cuda.jit
+def caller(out):
+    """Each block writes its number where its tile lies; bands of four rows."""
+    row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
+    out[row, column] = cuda.blockIdx.x
+''',
+    compared="A band's height divides its number of tiles, so remainders by `band` need no number "
+    "within the band.",
+    par=2,
+    meaning="The work is the same, and no line of the kernel changes but this one. What changes is "
+    "who runs at the same time.",
+)

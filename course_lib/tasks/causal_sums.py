@@ -1,0 +1,125 @@
+"""Log-sum-exp of rows in which a query may look at no later key: mask and last tile."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+GIVEN = '''\
+import math
+
+
+@cuda.jit
+def causal_sums(S, L):
+    """L[i] = log of the sum of exp(S[i, j]) over the keys j up to i. (Here: over all keys.)"""
+    handed = cuda.shared.array((4, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    query, keys = 4 * cuda.blockIdx.x + y, S.shape[1]
+    if query >= S.shape[0]:
+        return
+    top, total = float32(-math.inf), float32(0)
+    for first in range(0, keys, 32):
+        key = first + x
+        handed[y, x] = S[query, key] if key < keys else float32(-math.inf)
+        cuda.syncwarp()
+        new = top
+        for j in range(32):
+            new = max(new, handed[y, j])
+        total *= math.exp(top - new)
+        for j in range(32):
+            total += math.exp(handed[y, j] - new)
+        top = new
+        cuda.syncwarp()
+    if x == 0:
+        L[query] = top + math.log(total)
+'''
+MASK = ("if key < keys else", "if key <= query else")
+LAST = ("range(0, keys, 32)", "range(0, query + 1, 32)")
+
+
+def _log_sums(S: Any, sees: Any, zeros: Any = None) -> Any:
+    """The result if query i sees key j where `sees(i, j)`; of other keys so many have the score 0
+    as `zeros(i)` says, and the rest no weight."""
+    import numpy as np  # the registry is read without it, too
+
+    i, j = np.indices(S.shape)
+    sums = np.where(sees(i, j), np.exp(S), 0.0).sum(axis=1)
+    return np.log(sums if zeros is None else sums + zeros(np.arange(len(S))))
+
+
+TASK = Task(
+    id="causal_sums",
+    title="No look ahead",
+    lesson="11b",
+    position=2,
+    parameters=("S", "L"),
+    output="L",
+    block=(32, 4),
+    tile=(4,),
+    shapes=("40,40", "40"),
+    other_sizes=({"40": 71},),
+    reference=lambda S: _log_sums(S, lambda i, j: j <= i),
+    asks=("bounds", "race-free"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: j < i),
+            "a query does not see its own key",
+            "Is key i among the keys up to i?",
+            place=("chosen",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: j >= i),
+            "a query sees the keys from its own one on",
+            "Which of key and query is larger, for a key that comes later?",
+            place=("chosen",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: 31 - i % 32),
+            "in its last tile, a hidden key has the score 0, and so a weight",
+            "Which score has the weight 0?",
+            place=("chosen",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: (len(S) + 31) // 32 * 32 - i - 1),
+            "a hidden key has the score 0, and so a weight",
+            "Which score has the weight 0?",
+            place=("chosen",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: (j <= i) & ((i % 32 > 0) | (j < i))),
+            "a query that is the first of its tile does not see its own key",
+            "How many keys does query 32 see, and in how many tiles do they lie?",
+            place=("loop",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: j < i // 32 * 32 + 32),
+            "a query sees its whole last tile",
+            "Which keys of the last tile come after the query?",
+            place=("chosen",),
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda i, j: i == i),
+            "every query sees all keys",
+            "Which score must a later key have?",
+            place=("chosen",),
+        ),
+    ),
+    formula="L[i] = log of the sum of exp(S[i, j]) for j up to i",
+    hints=(
+        "Which keys are hidden from query 5, and which score gives them no weight?",
+        "Which tiles hold hidden keys only? Nobody needs to visit them.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace(*MASK).replace(*LAST),
+    another=GIVEN.replace(
+        "    for first in range(0, keys, 32):",
+        "    last = query + 1\n    for first in range(0, last, 32):",
+    ).replace(
+        "        handed[y, x] = S[query, key] if key < keys else float32(-math.inf)\n",
+        "        handed[y, x] = float32(-math.inf)\n        if key < last:\n"
+        "            handed[y, x] = S[query, key]\n",
+    ),
+    compared="Not the mask but the load is guarded: a hidden score is never fetched.",
+    par=2,
+    meaning="Two changes: one is needed for the right numbers, in the last tile; the other saves "
+    "the tiles that lie ahead.",
+)

@@ -1,0 +1,62 @@
+"""A copy in which one instruction moves 16 bytes for each lane."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="copy_by_fours",
+    title="Four numbers at once",
+    lesson="09",
+    position=2,
+    parameters=("source", "target"),
+    output="target",
+    grid=(2,),
+    block=(32,),
+    shapes=("256", "256"),
+    reference=lambda source: source,
+    wide=("source", "target"),
+    formula="target[i] = source[i], four elements for each thread",
+    wrong_ideas=(
+        WrongIdea(
+            lambda source: [each if i < 128 else 0 for i, each in enumerate(source)],
+            "the second half is missing",
+            "How many threads are there in all, and how many numbers does each copy?",
+        ),
+    ),
+    hints=(
+        "Thread 0 copies the elements 0 to 3. Where does thread 1 begin?",
+        "`load4(source, i)` returns a tuple of four, and `store4(target, i, …)` takes one.",
+    ),
+    given='''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def copy_by_fours(source, target):
+    """target = source; a thread copies four neighbours with one load and one store."""
+    ...
+''',
+    answer='''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def copy_by_fours(source, target):
+    """target = source; a thread copies four neighbours with one load and one store."""
+    i = 4 * cuda.grid(1)
+    store4(target, i, load4(source, i))
+''',
+    another='''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def copy_by_fours(source, target):
+    """target = source; a thread copies four neighbours with one load and one store."""
+    first = 4 * cuda.grid(1)
+    x, y, z, w = load4(source, first)
+    store4(target, first, (x, y, z, w))
+''',
+    compared="With a name for each of the four, a kernel can change them on the way.",
+    par=2,
+    meaning="Right, four at a time. What has that saved?",
+)

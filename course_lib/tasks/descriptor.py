@@ -1,0 +1,96 @@
+"""What wgmma is told of a tile: 64 bits, as a plain function."""
+
+from course_lib.exercise import Task, Values, WrongIdea
+from course_lib.kinds import FUNCTION
+
+
+def _descriptor(address: int, across: int, down: int) -> int:
+    return address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62
+
+
+TASK = Task(
+    id="descriptor",
+    title="Describe a tile",
+    lesson="10b",
+    position=2,
+    kind=FUNCTION,
+    parameters=("address", "across", "down"),
+    reference=_descriptor,
+    arguments=(
+        (0, 0, 1024),
+        (1024, 0, 1024),
+        (16_384, 8192, 1024),
+        (65_536, 8192, 1024),
+        (49_152, 4096, 2048),
+        (1024, 16, 512),
+        (114_688, 8192, 1024),
+        (32, 0, 256),
+        (212_992, 8192, 1024),
+        (2048, 128, 1024),
+        (147_456, 16, 16),
+        (1040, 8192, 1024),
+    ),
+    values=Values(
+        gives="numbers of 64 bits",
+        along="address in bytes",
+        at=(0, 16),
+        rows={"A": lambda address: (address, 16, 1024), "B": lambda address: (address, 8192, 1024)},
+        shows="16 bytes further on is 1 more; only `across` differs between A and B.",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda address, across, down: address | across << 16 | down << 32 | 1 << 62,
+            "the bytes are not divided: the hardware counts in units of 16",
+            "How many units are 1,024 bytes?",
+        ),
+        WrongIdea(
+            lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
+            "it says nothing of the swizzle, so the pieces would be looked for in order",
+            "Which bit says that pieces are exchanged by XOR?",
+        ),
+        WrongIdea(
+            lambda address, across, down: (
+                address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
+            ),
+            "`across` and `down` have changed places",
+            "Which of the two begins at bit 16?",
+        ),
+        WrongIdea(
+            lambda address, across, down: (
+                address // 16 | across // 16 << 16 | down // 16 << 32 | 62
+            ),
+            "62 is the number of a bit, not a number to add",
+            "How does one write a number whose bit 62 alone is set?",
+        ),
+        WrongIdea(
+            lambda address, across, down: address // 16 | across << 16 | down << 32 | 1 << 62,
+            "only the address is divided: all three count in units of 16",
+            "How many units of 16 bytes are from one group of eight rows to the next?",
+        ),
+    ),
+    hints=(
+        "`number << 16` moves a number up by 16 bits, and `a | b` puts two together that have no "
+        "bit in common.",
+        "Divide all three by 16 first.",
+        "Four parts: the address as it is, `across` from bit 16 on, `down` from bit 32 on, and a "
+        "one at bit 62.",
+    ),
+    given='''\
+def descriptor(address, across, down):
+    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    ...
+''',
+    answer='''\
+def descriptor(address, across, down):
+    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    return address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62
+''',
+    another='''\
+def descriptor(address, across, down):
+    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    return address // 16 + across * 2**12 + down * 2**28 + 2**62
+''',
+    compared="Dividing by 16 and moving up by 16 bits is a multiplication by 4096.",
+    par=1,
+    meaning="One number of 64 bits, and the tensor cores find the tile by themselves.",
+)

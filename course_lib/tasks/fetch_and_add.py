@@ -1,0 +1,83 @@
+"""From lesson 09b, unaided, and with roles: one warp fetches rows, the other one adds them up."""
+
+from course_lib.exercise import Task, WrongIdea
+
+HEAD = '''\
+@cuda.jit
+def fetch_and_add(x, y):
+    """y[i] = sum of column i of x, n x 32. Warp 0 only fetches rows, warp 1 only adds."""
+'''
+
+TASK = Task(
+    id="fetch_and_add",
+    title="One warp fetches, one adds",
+    lesson="10b",
+    position=1,
+    parameters=("x", "y"),
+    output="y",
+    grid=(1,),
+    block=(64,),
+    shapes=("n,32", "32"),
+    reference=lambda x: x.sum(axis=0),
+    asks=("shared-memory", "race-free", "float32"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: x[:-1].sum(axis=0),
+            "the last row is missing",
+            "When the last row has been fetched, how many turns does warp 1 still need?",
+        ),
+        WrongIdea(
+            lambda x: x[1:].sum(axis=0),
+            "the first row is missing",
+            "Which row does warp 1 add in its first turn?",
+        ),
+        WrongIdea(
+            lambda x: x[-1],
+            "only the last row is in it, since each row replaces the sum",
+            "What happens to the sum from one row to the next?",
+        ),
+    ),
+    formula="y[i] = x[0, i] + x[1, i] + …",
+    hints=(
+        "Two rows in shared memory: warp 0 fills one while warp 1 adds the other.",
+        "In turn s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one turn more "
+        "than there are rows.",
+        "One barrier at the end of each turn, for both warps: it must not stand in a branch.",
+    ),
+    given=HEAD + "    ...\n",
+    answer=HEAD
+    + """\
+    rows = cuda.shared.array((2, 32), float32)
+    warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+    total = float32(0)
+    for s in range(x.shape[0] + 1):
+        if warp == 0 and s < x.shape[0]:
+            rows[s % 2, lane] = x[s, lane]
+        if warp == 1 and s > 0:
+            total += rows[(s - 1) % 2, lane]
+        cuda.syncthreads()
+    if warp == 1:
+        y[lane] = total
+""",
+    another=HEAD
+    + """\
+    rows = cuda.shared.array((2, 32), float32)
+    warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+    if warp == 0:
+        rows[0, lane] = x[0, lane]
+    cuda.syncthreads()
+    total = float32(0)
+    for s in range(x.shape[0]):
+        if warp == 1:
+            total += rows[s % 2, lane]
+        elif s + 1 < x.shape[0]:
+            rows[(s + 1) % 2, lane] = x[s + 1, lane]
+        cuda.syncthreads()
+    if warp == 1:
+        y[lane] = total
+""",
+    compared="The first row is fetched before the loop, so no turn has a row too many.",
+    par=11,
+    meaning="A **producer** and a **consumer**. The barrier makes both wait for the slower one in "
+    "each turn; this lesson has something better.",
+)

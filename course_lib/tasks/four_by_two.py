@@ -1,0 +1,85 @@
+"""A rectangle of sums in each thread: what lesson 08 taught, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="four_by_two",
+    title="Four rows, two columns",
+    lesson="09b",
+    position=1,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1, 1),
+    block=(8, 8),
+    shapes=("6,32", "6,16", "32,16"),
+    other_sizes=({"6": 5},),
+    reference=lambda A, B: A.T @ B,
+    asks=("float32",),
+    loads=6 / 8,
+    formula="C = A.T @ B",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A[-1:].T @ B[-1:],
+            "only the last step of k is in it, since each product replaces the sum",
+            "What happens to a sum from one step of k to the next?",
+        ),
+        WrongIdea(
+            lambda A, B: A[:-1].T @ B[:-1],
+            "the last step of k is left out",
+            "How many rows has A?",
+        ),
+    ),
+    hints=(
+        "What has to stand before the loop over k, what in it, and what after it?",
+        "In a step of k: four numbers of A, two of B, eight products.",
+        "`cuda.local.array((4, 2), float32)` holds the sums. They do not begin at zero.",
+    ),
+    given='''\
+@cuda.jit
+def four_by_two(A, B, C):
+    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
+    loads in a step of k."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def four_by_two(A, B, C):
+    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
+    loads in a step of k."""
+    x, y = 2 * cuda.threadIdx.x, 4 * cuda.threadIdx.y
+    sums = cuda.local.array((4, 2), float32)
+    for i in range(4):
+        sums[i, 0] = sums[i, 1] = 0
+    for k in range(A.shape[0]):
+        b0, b1 = B[k, x], B[k, x + 1]
+        for i in range(4):
+            a = A[k, y + i]
+            sums[i, 0] += a * b0
+            sums[i, 1] += a * b1
+    for i in range(4):
+        C[y + i, x], C[y + i, x + 1] = sums[i, 0], sums[i, 1]
+''',
+    another='''\
+@cuda.jit
+def four_by_two(A, B, C):
+    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
+    loads in a step of k."""
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    sums = cuda.local.array((4, 2), float32)
+    for i in range(4):
+        for j in range(2):
+            sums[i, j] = 0
+    for k in range(A.shape[0]):
+        b0, b1 = B[k, x], B[k, x + 8]
+        for i in range(4):
+            a = A[k, y + 8 * i]
+            sums[i, 0] += a * b0
+            sums[i, 1] += a * b1
+    for i in range(4):
+        for j in range(2):
+            C[y + 8 * i, x + 8 * j] = sums[i, j]
+''',
+    compared="Rows and columns that lie 8 apart: neighbouring threads load neighbours.",
+    par=12,
+    meaning="Three loads for four multiply-adds.",
+)

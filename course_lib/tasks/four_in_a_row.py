@@ -1,0 +1,82 @@
+"""From lesson 09, unaided: four neighbours for each thread, with wide loads and one wide store."""
+
+from course_lib.exercise import Task, WrongIdea
+
+HEAD = '''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def four_in_a_row(A, B, C):
+    """C = A @ B, 8 x 32; each of 8 x 8 threads computes four neighbours of a row. It reads B, and
+    writes C, 16 bytes at a time."""
+'''
+
+TASK = Task(
+    id="four_in_a_row",
+    title="Four neighbours of a row",
+    lesson="10",
+    position=1,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1, 1),
+    block=(8, 8),
+    shapes=("8,24", "24,32", "8,32"),
+    other_sizes=({"24": 40},),
+    reference=lambda A, B: A @ B,
+    asks=("float32",),
+    wide=("B", "C"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A[:, -1:] @ B[-1:],
+            "only the last step of k is in it, since each product replaces the sum",
+            "What happens to a sum from one step of k to the next?",
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[:, ::4].repeat(4, 1),
+            "all four outputs of a thread are the first of them",
+            "Which of the four numbers of B belongs to the second output?",
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[:, [4 * (i // 4) + max(i % 4 - 1, 0) for i in range(32)]],
+            "each output but the first takes the number of B before its own",
+            "Which of the four numbers of B belongs to the second output?",
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "Which row of C, and which four columns, belong to thread (1, 2)?",
+        "In one step of k a thread needs one number of A, and four neighbours of a row of B.",
+        "The index of `load4` counts from the first element of B: how long is a row?",
+    ),
+    given=HEAD + "    ...\n",
+    answer=HEAD
+    + """\
+    x, y = 4 * cuda.threadIdx.x, cuda.threadIdx.y
+    c0 = c1 = c2 = c3 = float32(0)
+    for k in range(A.shape[1]):
+        a = A[y, k]
+        b = load4(B, k * B.shape[1] + x)
+        c0 += a * b[0]
+        c1 += a * b[1]
+        c2 += a * b[2]
+        c3 += a * b[3]
+    store4(C, y * C.shape[1] + x, (c0, c1, c2, c3))
+""",
+    another=HEAD
+    + """\
+    x, y = 4 * cuda.threadIdx.x, cuda.threadIdx.y
+    sums = cuda.local.array(4, float32)
+    for j in range(4):
+        sums[j] = 0
+    for k in range(A.shape[1]):
+        b = load4(B, k * B.shape[1] + x)
+        for j in range(4):
+            sums[j] += A[y, k] * b[j]
+    store4(C, y * C.shape[1] + x, (sums[0], sums[1], sums[2], sums[3]))
+""",
+    compared="The sums in a local array, so that a loop can go through them.",
+    par=10,
+    meaning="Two loads for four multiply-adds. The next pages do this with matrices in the place "
+    "of numbers.",
+)

@@ -1,0 +1,87 @@
+"""The share of what a cache is asked for that it has: a plain function."""
+
+from course_lib.exercise import Task, Values, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="hit_rate",
+    title="A hit rate from two counters",
+    lesson="08b",
+    position=2,
+    kind=FUNCTION,
+    parameters=("asked", "passed_on"),
+    reference=lambda asked, passed_on: 1 - passed_on / asked,
+    arguments=(
+        (100, 25),
+        (40, 4),
+        (8, 8),
+        (100, 0),
+        (350, 70),
+        (16, 10),
+        (2000, 30),
+        (1.5, 0.75),
+        (50, 49),
+    ),
+    values=Values(
+        gives="hit rate",
+        along="GB passed on, of 100 asked for",
+        at=(0, 10, 25, 50, 75, 90, 100),
+        rows={"100 GB asked for": lambda passed_on: (100, passed_on)},
+        shows="What is not passed on was there.",
+        look="bars",
+        unit="share",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda asked, passed_on: passed_on / asked,
+            "this is the share that the cache did not have",
+            "Of 100 GB it passes 25 on. How many did it answer itself?",
+        ),
+        WrongIdea(
+            lambda asked, passed_on: asked - passed_on,
+            "these are the GB that it had, and a share is asked for",
+            "Of 40 GB it had 36. Which share of them is that?",
+        ),
+        WrongIdea(
+            lambda asked, passed_on: asked / passed_on if passed_on else 0,
+            "this is how many times more was asked for than passed on",
+            "Which number stands for: it had everything?",
+        ),
+        WrongIdea(
+            lambda asked, passed_on: 100 * (1 - passed_on / asked),
+            "these are per cent; a share is at most 1",
+            "Which number stands for: it had everything?",
+        ),
+        WrongIdea(
+            lambda asked, passed_on: (asked - passed_on) / passed_on if passed_on else 0,
+            "this divides by what was passed on",
+            "A rate is a share of everything that was asked for.",
+        ),
+    ),
+    hints=(
+        "100 GB are asked for, and 25 are passed on. How many did the cache have itself?",
+        "Divide that by all that was asked for.",
+    ),
+    given='''\
+def hit_rate(asked, passed_on):
+    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
+    on to the next level."""
+    ...
+''',
+    answer='''\
+def hit_rate(asked, passed_on):
+    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
+    on to the next level."""
+    return (asked - passed_on) / asked
+''',
+    another='''\
+def hit_rate(asked, passed_on):
+    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
+    on to the next level."""
+    missed = passed_on / asked
+    return 1 - missed
+''',
+    compared="By the share that it missed.",
+    par=1,
+    meaning="Nsight Compute calls it *hit rate*, for L1 and for L2.",
+)

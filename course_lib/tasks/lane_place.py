@@ -1,0 +1,84 @@
+"""Where in its warp's 8 x 4 places a lane stands, so that pairs of lanes share: device function."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _map(row, column):  # type: ignore[no-untyped-def]
+    """The lanes by their place, where the lane's place is given by two functions."""
+    places = [[-1] * 4 for _ in range(8)]
+    for lane in range(32):
+        places[row(lane)][column(lane)] = lane
+    return places
+
+
+TASK = Task(
+    id="lane_place",
+    title="Lanes in a zigzag",
+    lesson="09",
+    position=4,
+    parameters=("out",),
+    output="out",
+    grid=(1,),
+    block=(32,),
+    shapes=("8,4",),
+    reference=lambda: _map(
+        lambda lane: lane // 2 % 2 + lane // 8 * 2, lambda lane: lane % 2 + lane // 4 % 2 * 2
+    ),
+    before=-1,
+    formula="out[row, column] = the lane that stands there",
+    wrong_ideas=(
+        WrongIdea(
+            lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
+            "the lanes stand row by row: lane 2 is right of lane 1, and not below lane 0",
+            "Which lanes make the first square of 2 × 2?",
+        ),
+        WrongIdea(
+            lambda: _map(
+                lambda lane: lane % 2 + lane // 8 * 2,
+                lambda lane: lane // 2 % 2 + lane // 4 % 2 * 2,
+            ),
+            "in each square lane 1 stands below lane 0, and lane 2 right of it",
+            "Which of them should share a row with lane 0?",
+        ),
+    ),
+    hints=(
+        "Four lanes make a square. Which number has a lane's square, and which place has it there?",
+        "The square is `lane // 4`: two of them stand side by side, four below each other.",
+        "In a square the column is `lane % 2` and the row `lane // 2 % 2`.",
+    ),
+    given='''\
+@cuda.jit(device=True)
+def lane_place(lane):
+    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    row, column = ..., ...
+    return row, column
+''',
+    answer='''\
+@cuda.jit(device=True)
+def lane_place(lane):
+    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    row = lane // 8 * 2 + lane // 2 % 2
+    column = lane // 4 % 2 * 2 + lane % 2
+    return row, column
+''',
+    caller='''\
+@cuda.jit
+def caller(out):
+    """Each lane of a warp writes its number where it stands."""
+    lane = cuda.threadIdx.x
+    row, column = lane_place(lane)
+    out[row, column] = lane
+''',
+    another='''\
+@cuda.jit(device=True)
+def lane_place(lane):
+    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    row = (lane >> 1 & 1) + (lane >> 3 << 1)
+    column = (lane & 1) + (lane >> 1 & 2)
+    return row, column
+''',
+    compared="The five bits of a lane's number, dealt out in turn: columns get two of them, rows "
+    "three.",
+    par=2,
+    meaning="Lanes 0 and 1 share a row, lanes 0 and 2 a column, and so on through the warp.",
+)

@@ -1,0 +1,167 @@
+"""Results of parts of the keys, put together by their log-sum-exps."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _merged(parts: Any, L: Any, weights: Any = None) -> Any:
+    """The parts' outputs mixed by these weights, those of a softmax if none are given."""
+    import numpy as np  # the registry is read without it, too
+
+    shares = np.exp(L - L.max()) if weights is None else weights
+    return shares @ parts / shares.sum()
+
+
+def _walk(parts: Any, L: Any, total_shrinks: bool, mixed_shrinks: bool) -> Any:
+    """Part by part, if one of the two sums keeps what the old maximum made of it."""
+    import numpy as np
+
+    top, total, mixed = -np.inf, 0.0, np.zeros(parts.shape[1])
+    for row, score in zip(parts, L, strict=True):
+        new = max(top, score)
+        factor, share = np.exp(top - new), np.exp(score - new)
+        total = total * (factor if total_shrinks else 1) + share
+        mixed = mixed * (factor if mixed_shrinks else 1) + share * row
+        top = new
+    return mixed / total
+
+
+def _exp(x: Any) -> Any:
+    import numpy as np
+
+    return np.exp(x)
+
+
+TASK = Task(
+    id="merge_parts",
+    title="Put the parts together",
+    lesson="11b",
+    position=3,
+    parameters=("O", "L", "out"),
+    output="out",
+    grid=(1,),
+    block=(32,),
+    shapes=("6,32", "6", "32"),
+    other_sizes=({"6": 9},),
+    reference=_merged,
+    asks=("coalesced",),
+    wrong_ideas=(
+        WrongIdea(
+            lambda parts, L: _walk(parts, L, True, False),
+            "what was mixed before a new maximum keeps its old shares",
+            "Everything that was added up with the old maximum has to shrink.",
+            place=("load", "O"),
+        ),
+        WrongIdea(
+            lambda parts, L: _walk(parts, L, False, True),
+            "the sum of the shares does not shrink when a larger L turns up",
+            "Everything that was added up with the old maximum has to shrink.",
+            place=("attention", "total"),
+        ),
+        WrongIdea(
+            lambda parts, L: _walk(parts, L, False, False),
+            "nothing shrinks when a larger L turns up",
+            "Everything that was added up with the old maximum has to shrink.",
+            place=("attention", "total"),
+        ),
+        WrongIdea(
+            lambda parts, L: parts.mean(axis=0),
+            "all parts have the same weight",
+            "A part whose keys fit well has a large log-sum-exp. How large is its share?",
+        ),
+        WrongIdea(
+            lambda parts, L: _merged(parts, L, L),
+            "the weights are the logarithms themselves",
+            "L is the logarithm of a sum. What do you want to weigh with?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda parts, L: _exp(L) @ parts,
+            "the parts are not divided by the sum of all their weights",
+            "Six shares must add up to 1.",
+        ),
+        WrongIdea(
+            lambda parts, L: _exp(L - L.max()) @ parts,
+            "the parts are not divided by the sum of all their weights",
+            "Six shares must add up to 1.",
+        ),
+        WrongIdea(
+            lambda parts, L: parts[-1],
+            "only the last part is left",
+            "What does a thread still know of the parts before, and of their maximum?",
+        ),
+        WrongIdea(
+            lambda parts, L: parts.sum(axis=0),
+            "the parts are added up as they are",
+            "Each O[i] is a finished mixture of its own keys. How much of it is in the whole?",
+        ),
+        WrongIdea(
+            lambda parts, L: _merged(parts, L, _exp(-L)),
+            "a large log-sum-exp makes the share small",
+            "Which sign has the exponent?",
+            place=("exponential", "first"),
+        ),
+        WrongIdea(
+            lambda parts, L: parts[L.argmax()],
+            "only the part with the largest log-sum-exp is left",
+            "The other parts have smaller shares, but they have some.",
+        ),
+    ),
+    formula="out = one query's attention to all keys",
+    hints=(
+        "In part i the weights add up to exp(L[i]). How much is that of all six together?",
+        "Six scores, six rows, shares that add up to 1: which operation is this?",
+        "It is softmax(L) @ O. You have typed all of it today.",
+    ),
+    given='''\
+import math
+
+
+@cuda.jit
+def merge_parts(O, L, out):
+    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
+    output, and L[i], its log-sum-exp. Thread x has column x."""
+    ...
+''',
+    answer='''\
+import math
+
+
+@cuda.jit
+def merge_parts(O, L, out):
+    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
+    output, and L[i], its log-sum-exp. Thread x has column x."""
+    x = cuda.threadIdx.x
+    top, total, mixed = float32(-math.inf), float32(0), float32(0)
+    for i in range(L.shape[0]):
+        new = max(top, L[i])
+        share = math.exp(L[i] - new)
+        total = total * math.exp(top - new) + share
+        mixed = mixed * math.exp(top - new) + share * O[i, x]
+        top = new
+    out[x] = mixed / total
+''',
+    another='''\
+import math
+
+
+@cuda.jit
+def merge_parts(O, L, out):
+    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
+    output, and L[i], its log-sum-exp. Thread x has column x."""
+    x = cuda.threadIdx.x
+    top = L[0]
+    for i in range(1, L.shape[0]):
+        top = max(top, L[i])
+    total, mixed = float32(0), float32(0)
+    for i in range(L.shape[0]):
+        total += math.exp(L[i] - top)
+        mixed += math.exp(L[i] - top) * O[i, x]
+    out[x] = mixed / total
+''',
+    compared="Two passes: with so few parts the maximum may be looked for first.",
+    par=9,
+    meaning="The same operation once more, with parts in place of keys: **softmax(L) @ O**. So one "
+    "query with very many keys can keep many SMs busy.",
+)

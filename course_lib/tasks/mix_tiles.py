@@ -1,0 +1,248 @@
+"""A weighted sum of rows whose weights shrink with every new maximum, tile by tile."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+TILE = 8
+
+
+def _mixed(
+    s: Any,
+    V: Any,
+    rescale: Any = None,
+    anew: bool = False,
+    row: Any = None,
+    score: Any = None,
+    least: Any = None,
+    late: bool = False,
+) -> Any:
+    """What is kept after each tile, as a wrong answer might: with another factor, with tiles that
+    forget the others, with other rows of V or scores for the weights, with a maximum that begins at
+    `least` in each, or with a factor that comes too late."""
+    import numpy as np  # the registry is read without it, too
+
+    top, mixed, kept = -np.inf, np.zeros(V.shape[1]), []
+    for first in range(0, len(s), TILE):
+        rows = np.arange(first, first + TILE)
+        known = top if least is None else least
+        new = max(-np.inf if anew else known, s[rows].max())
+        factor = np.exp(top - new) if rescale is None else rescale(top, new)
+        values = V[rows] if row is None else V[row(rows)]
+        weights = np.exp((s[rows] if score is None else s[score(rows)]) - new)
+        if late:
+            mixed = (mixed + weights @ values) * factor
+        else:
+            mixed = (0 if anew else mixed * factor) + weights @ values
+        top = new
+        kept.append(mixed)
+    return np.array(kept)
+
+
+def _exp(x: float) -> Any:
+    import numpy as np
+
+    return np.exp(x)
+
+
+def _without_maximum(s: Any, V: Any) -> Any:
+    import numpy as np
+
+    terms = np.exp(s)[:, None] * V
+    return terms.cumsum(axis=0)[TILE - 1 :: TILE]
+
+
+def _rescaled_without_maximum(s: Any, V: Any) -> Any:
+    import numpy as np
+
+    top, mixed, kept = -np.inf, np.zeros(V.shape[1]), []
+    for first in range(0, len(s), TILE):
+        rows = slice(first, first + TILE)
+        new = max(top, s[rows].max())
+        mixed = mixed * np.exp(top - new) + np.exp(s[rows]) @ V[rows]
+        top = new
+        kept.append(mixed)
+    return np.array(kept)
+
+
+def _first_tile_again(s: Any, V: Any) -> Any:
+    """Whatever the tile, its eight scores and rows are added."""
+    import numpy as np
+
+    first = np.exp(s[:TILE] - s[:TILE].max()) @ V[:TILE]
+    return np.arange(1, len(s) // TILE + 1)[:, None] * first
+
+
+def _shrunk_key_by_key(s: Any, V: Any) -> Any:
+    """As if the factor of the tile stood in the loop over its keys."""
+    import numpy as np
+
+    top, mixed, kept = -np.inf, np.zeros(V.shape[1]), []
+    for first in range(0, len(s), TILE):
+        new = max(top, s[first : first + TILE].max())
+        for j in range(first, first + TILE):
+            mixed = mixed * np.exp(top - new) + np.exp(s[j] - new) * V[j]
+        top = new
+        kept.append(mixed)
+    return np.array(kept)
+
+
+def _divided(s: Any, V: Any) -> Any:
+    import numpy as np
+
+    return _mixed(s, V) / _mixed(s, np.ones_like(V))
+
+
+TASK = Task(
+    id="mix_tiles",
+    title="Mix rows, tile by tile",
+    lesson="11",
+    position=3,
+    parameters=("s", "V", "out"),
+    output="out",
+    grid=(1, 1),
+    block=(32, 1),
+    shapes=("40", "40,32", "5,32"),
+    other_sizes=({"40": 56, "5": 7},),
+    reference=_mixed,
+    wrong_ideas=(
+        WrongIdea(
+            lambda s, V: _mixed(s, V, lambda top, new: _exp(new - top)),
+            "before the first tile top is -inf, and an exponential of something minus that is "
+            "infinite",
+            "In which one exponent does the old maximum stand, and is it subtracted there?",
+            place=("attention", "old maximum"),
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, lambda top, new: 1.0),
+            "what was mixed before a new maximum keeps its old weights",
+            "`total` shrank when the maximum grew. What about `mixed`?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, anew=True),
+            "each tile is on its own: its maximum, and its rows alone",
+            "What should a thread still know when the next tile begins?",
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, least=0.0),
+            "the maximum begins at 0 again with each tile",
+            "Which maximum does a thread know when a tile begins?",
+        ),
+        WrongIdea(
+            _rescaled_without_maximum,
+            "the old mixture shrinks, but the new weights know no maximum",
+            "Which number stands in the exponent beside s[j]?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            _without_maximum,
+            "no maximum has been subtracted",
+            "Which number stands in the exponent beside s[j]?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, late=True),
+            "what the tile itself brings shrinks together with the old mixture",
+            "Which maximum do the new weights know already? And what is there to shrink before the "
+            "first tile?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE, score=lambda rows: rows % TILE),
+            "scores and rows are always those of the first tile",
+            "Which j belong to the tile that begins at `first`?",
+            place=("load", "V"),
+        ),
+        WrongIdea(
+            _first_tile_again,
+            "every tile is the first one again",
+            "Which j belong to the tile that begins at `first`?",
+            place=("load", "s"),
+        ),
+        WrongIdea(
+            _shrunk_key_by_key,
+            "everything shrinks again with each key, the newest terms too",
+            "How often does top grow in a tile? Where does the line stand that shrinks?",
+            place=("attention", "factor"),
+        ),
+        WrongIdea(
+            _divided,
+            "this is already divided by the sum of the weights",
+            "The division comes once, after the last tile; nobody asks for it here.",
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE),
+            "the rows of V are always those of the first tile",
+            "Which row of V belongs to key j?",
+            place=("load", "V"),
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, lambda top, new: 0.0),
+            "only the last tile is left: the mixture begins again with each",
+            "What should a thread still know when the next tile begins?",
+        ),
+    ),
+    formula="out[t] = sum of exp(s[j] - top) * V[j], tiles 0 … t",
+    hints=(
+        "First the maximum of what was and of this tile. One loop over 8 keys finds it.",
+        "By which factor have all old weights shrunk? It is one number for the whole mixture.",
+        "Shrink `mixed` once, then add eight weighted rows, each weight with the new maximum.",
+    ),
+    given='''\
+import math
+
+
+@cuda.jit
+def mix_tiles(s, V, out):
+    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
+    top is the largest of their scores s[j]. Thread x has column x."""
+    x = cuda.threadIdx.x
+    top, mixed = float32(-math.inf), float32(0)
+    for first in range(0, s.shape[0], 8):
+        ...
+        out[first // 8, x] = mixed
+''',
+    answer='''\
+import math
+
+
+@cuda.jit
+def mix_tiles(s, V, out):
+    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
+    top is the largest of their scores s[j]. Thread x has column x."""
+    x = cuda.threadIdx.x
+    top, mixed = float32(-math.inf), float32(0)
+    for first in range(0, s.shape[0], 8):
+        new = top
+        for j in range(first, first + 8):
+            new = max(new, s[j])
+        mixed *= math.exp(top - new)
+        for j in range(first, first + 8):
+            mixed += math.exp(s[j] - new) * V[j, x]
+        top = new
+        out[first // 8, x] = mixed
+''',
+    another='''\
+import math
+
+
+@cuda.jit
+def mix_tiles(s, V, out):
+    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
+    top is the largest of their scores s[j]. Thread x has column x."""
+    x = cuda.threadIdx.x
+    top, mixed = float32(-math.inf), float32(0)
+    for first in range(0, s.shape[0], 8):
+        for j in range(first, first + 8):
+            if s[j] > top:
+                mixed *= math.exp(top - s[j])
+                top = s[j]
+            mixed += math.exp(s[j] - top) * V[j, x]
+        out[first // 8, x] = mixed
+''',
+    compared="One loop, key by key: it rescales whenever a larger score turns up, not once a tile.",
+    par=7,
+    meaning="A tile costs one factor. What is kept from tile to tile is one number for each "
+    "column, beside top and total.",
+)

@@ -1,0 +1,125 @@
+"""The fragments of one `mma` by ldmatrix, from tiles in shared memory."""
+
+from dataclasses import replace
+
+from course_lib.exercise import Task, WrongIdea
+from course_lib.tasks.one_mma import ACROSS_FIRST, NOT_TURNED
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import ldmatrix_x2_trans, ldmatrix_x4, mma_m16n8k16_bf16
+
+
+@cuda.jit
+def one_ldmatrix(A, B, C):
+    """C = A @ B by one warp: A is 16 x 16, B 16 x 8, both bfloat16."""
+    sA = cuda.shared.array((16, 16), np.uint16, alignment=16)
+    sB = cuda.shared.array((16, 8), np.uint16, alignment=16)
+    lane = np.uint32(cuda.threadIdx.x)
+    for i in range(lane, 256, 32):
+        sA[i // 16, i % 16] = A[i // 16, i % 16]
+    for i in range(lane, 128, 32):
+        sB[i // 8, i % 8] = B[i // 8, i % 8]
+    cuda.syncthreads()
+    a = ldmatrix_x4(sA, ...)
+    b = ldmatrix_x2_trans(sB, ...)
+    g, t = lane // 4, lane % 4
+    sums = mma_m16n8k16_bf16((float32(0), float32(0), float32(0), float32(0)), a, b)
+    C[g, 2 * t], C[g, 2 * t + 1] = sums[0], sums[1]
+    C[g + 8, 2 * t], C[g + 8, 2 * t + 1] = sums[2], sums[3]
+'''
+ANSWER = GIVEN.replace("(sA, ...)", "(sA, lane % 16 * 16 + lane // 16 * 8)").replace(
+    "(sB, ...)", "(sB, lane % 16 * 8)"
+)
+
+
+def pieces_in_a_row(m):  # type: ignore[no-untyped-def]
+    """The 16 x 16 matrix that the lanes get if lane l points at piece l of the memory."""
+    upper_left, lower_left, upper_right, lower_right = m.reshape(4, 8, 8)
+    return _joined(upper_left, upper_right, lower_left, lower_right)
+
+
+def rows_of_eight(m):  # type: ignore[no-untyped-def]
+    """The same if lane l points at row l % 8, and l // 8 pieces further."""
+    pieces = m.reshape(32, 8)
+    four = [pieces[[min(2 * row + part, 31) for row in range(8)]] for part in range(4)]
+    return _joined(four[0], four[2], four[1], four[3])
+
+
+def _joined(upper_left, upper_right, lower_left, lower_right):  # type: ignore[no-untyped-def]
+    import numpy as np  # the registry is read without it, too
+
+    return np.block([[upper_left, upper_right], [lower_left, lower_right]])
+
+
+FROM_A, FROM_B = ("call", "ldmatrix_x4"), ("call", "ldmatrix_x2_trans")
+
+TASK = Task(
+    id="one_ldmatrix",
+    title="Rows in, fragments out",
+    lesson="10",
+    position=3,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1,),
+    block=(32,),
+    shapes=("16,16", "16,8", "16,8"),
+    dtypes={"A": "bfloat16", "B": "bfloat16"},
+    reference=lambda A, B: A @ B,
+    asks=("float32",),
+    wrong_ideas=(
+        replace(ACROSS_FIRST, place=FROM_A),
+        replace(NOT_TURNED, place=FROM_B),
+        WrongIdea(
+            lambda A, B: A[:, [*range(8)] * 2] @ B,
+            "the left half of A stands in the place of the right one, too",
+            "Which lanes should point at the right half of a row of A?",
+            place=FROM_A,
+        ),
+        WrongIdea(
+            lambda A, B: A[[*range(8)] * 2] @ B,
+            "the lower half of C repeats the upper one",
+            "Which rows of A do the lanes 8 to 15 point at?",
+            place=FROM_A,
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[[*range(8)] * 2],
+            "the upper half of B stands in the place of the lower one, too",
+            "Which rows of B do the lanes 8 to 15 point at?",
+            place=FROM_B,
+        ),
+        WrongIdea(
+            lambda A, B: pieces_in_a_row(A) @ B,
+            "the lanes point at the pieces of A one after the other, two in each row",
+            "A row has two pieces. By how many numbers does lane 1 have to be further than lane 0?",
+            place=FROM_A,
+        ),
+        WrongIdea(
+            lambda A, B: A[:1, [*range(8)] * 2].repeat(16, 0) @ B,
+            "every lane points at the first numbers of A",
+            "Each lane gives the address of one row. Which row is this lane's?",
+            place=FROM_A,
+        ),
+        WrongIdea(
+            lambda A, B: rows_of_eight(A) @ B,
+            "the lanes from 16 on point one row lower, and those from 8 on to the right",
+            "Which lanes point at the lower left quarter? It comes second.",
+            place=FROM_A,
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "A row of sA has 16 numbers. Where does row r begin, and where its right half?",
+        "Lanes 0 to 15 point at the left halves of the rows 0 to 15, lanes 16 to 31 at the right "
+        "halves of the same rows.",
+        "`lane % 16` is the row, for A and for B; `lane // 16` is the half of A.",
+    ),
+    given=GIVEN,
+    answer=ANSWER,
+    another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
+    compared="Rows 48 bytes apart, as lesson 07 pads: then eight rows of a quarter lie in other "
+    "banks, and take one pass instead of two.",
+    par=2,
+    meaning="Two instructions in the place of twelve loads; and each row of 16 bytes was pointed "
+    "at by one lane and went to four others.",
+)

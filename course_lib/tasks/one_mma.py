@@ -1,0 +1,184 @@
+"""One `mma`: each lane loads its words of A and B, and the warp multiplies."""
+
+from course_lib.exercise import Task, WrongIdea
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import mma_m16n8k16_bf16
+
+
+@cuda.jit(device=True)
+def pair(low, high):
+    """Two numbers of 16 bits in one word of 32, the first one in the lower half."""
+    return np.uint32(low | high << 16)
+
+
+@cuda.jit
+def one_mma(A, B, C):
+    """C = A @ B by one warp: A is 16 x 16, B 16 x 8, both bfloat16."""
+    lane = np.uint32(cuda.threadIdx.x)
+    g, t = lane // 4, lane % 4
+    sums = float32(0), float32(0), float32(0), float32(0)
+    ...
+    C[g, 2 * t], C[g, 2 * t + 1] = sums[0], sums[1]
+    C[g + 8, 2 * t], C[g + 8, 2 * t + 1] = sums[2], sums[3]
+'''
+WRITTEN = """\
+    a = (
+        pair(A[g, 2 * t], A[g, 2 * t + 1]),
+        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),
+        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),
+        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),
+    )
+    b = pair(B[2 * t, g], B[2 * t + 1, g]), pair(B[2 * t + 8, g], B[2 * t + 9, g])
+    sums = mma_m16n8k16_bf16(sums, a, b)
+"""
+WITH_LOOP = """\
+    a = cuda.local.array(4, np.uint32)
+    b = cuda.local.array(2, np.uint32)
+    for right in range(2):
+        k = 2 * t + 8 * right
+        for down in range(2):
+            a[2 * right + down] = pair(A[g + 8 * down, k], A[g + 8 * down, k + 1])
+        b[right] = pair(B[k, g], B[k + 1, g])
+    sums = mma_m16n8k16_bf16(sums, (a[0], a[1], a[2], a[3]), (b[0], b[1]))
+"""
+
+
+def quarters_exchanged(m):  # type: ignore[no-untyped-def]
+    """A 16 x 16 matrix whose upper right and lower left quarters have changed places."""
+    return m.reshape(2, 8, 2, 8).transpose(2, 1, 0, 3).reshape(16, 16)
+
+
+def halves_turned(m):  # type: ignore[no-untyped-def]
+    """A 16 x 8 matrix whose upper and lower halves are each transposed."""
+    return m.reshape(2, 8, 8).transpose(0, 2, 1).reshape(16, 8)
+
+
+def quarters_turned(m):  # type: ignore[no-untyped-def]
+    """A 16 x 16 matrix whose four quarters are each transposed."""
+    return m.reshape(2, 8, 2, 8).transpose(0, 3, 2, 1).reshape(16, 16)
+
+
+def pairs_exchanged(m):  # type: ignore[no-untyped-def]
+    """A matrix in which the two columns of each pair have changed places."""
+    return m.reshape(len(m), -1, 2)[:, :, ::-1].reshape(m.shape)
+
+
+def words_overlap(m):  # type: ignore[no-untyped-def]
+    """A matrix whose words of t begin at column t and not at 2t, in both halves of 8 columns."""
+    at = [8 * half + t + c for half in range(m.shape[1] // 8) for t in range(4) for c in range(2)]
+    return m[:, at]
+
+
+def first_half_twice(m):  # type: ignore[no-untyped-def]
+    """A matrix whose first 8 columns stand in the place of the next 8 as well."""
+    return m[:, [*range(8)] * 2]
+
+
+ACROSS_FIRST = WrongIdea(
+    lambda A, B: quarters_exchanged(A) @ B,
+    "two quarters of A have changed places, the upper right and the lower left one",
+    "Word 1 of A is not to the right of word 0. Where is it?",
+    place=("load", "A"),
+)
+NOT_TURNED = WrongIdea(
+    lambda A, B: A @ halves_turned(B),
+    "each half of B is transposed",
+    "The two numbers of a word of B: do they stand side by side, or one below the other?",
+    place=("load", "B"),
+)
+
+TASK = Task(
+    id="one_mma",
+    title="One instruction, one product",
+    lesson="10",
+    position=2,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1,),
+    block=(32,),
+    shapes=("16,16", "16,8", "16,8"),
+    dtypes={"A": "bfloat16", "B": "bfloat16"},
+    reference=lambda A, B: A @ B,
+    asks=("float32",),
+    wrong_ideas=(
+        ACROSS_FIRST,
+        NOT_TURNED,
+        WrongIdea(
+            lambda A, B: quarters_exchanged(A) @ halves_turned(B),
+            "two quarters of A have changed places, and each half of B is transposed",
+            "Word 1 of A lies below word 0, and a word of B runs down a column.",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: quarters_turned(A) @ B,
+            "each quarter of A is transposed",
+            "g counts the rows of A, and t the pairs of columns.",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: pairs_exchanged(A) @ B,
+            "the two numbers of each word of A have changed places",
+            "Which number belongs in the lower half of a word?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ pairs_exchanged(B.T).T,
+            "the two numbers of each word of B have changed places",
+            "Which number belongs in the lower half of a word?",
+            place=("load", "B"),
+        ),
+        WrongIdea(
+            lambda A, B: words_overlap(A) @ B,
+            "the words of A overlap: that of t = 1 begins with the last number of t = 0",
+            "A word has two columns. At which column does that of t = 1 begin?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ words_overlap(B.T).T,
+            "the words of B overlap: that of t = 1 begins with the last number of t = 0",
+            "A word has two rows. At which row does that of t = 1 begin?",
+            place=("load", "B"),
+        ),
+        WrongIdea(
+            lambda A, B: words_overlap(A) @ words_overlap(B.T).T,
+            "the words overlap: that of t = 1 begins with the last number of t = 0",
+            "A word has two numbers. With which one does that of t = 1 begin?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: first_half_twice(A) @ B,
+            "the left half of A stands in the place of the right one, too",
+            "In which columns of A are the words 2 and 3?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ first_half_twice(B.T).T,
+            "the upper half of B stands in the place of the lower one, too",
+            "In which rows of B is word 1?",
+            place=("load", "B"),
+        ),
+        WrongIdea(
+            lambda A, B: A[[*range(8)] * 2] @ B,
+            "the lower half of C repeats the upper one",
+            "In which rows of A are the words 1 and 3?",
+            place=("load", "A"),
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "Choose lane 0 in the figure above, then lane 1: which numbers of A are in their words?",
+        "Word 0 of A is `pair(A[g, 2 * t], A[g, 2 * t + 1])`. Word 1 lies 8 rows below it.",
+        "`a` is a tuple of four words, `b` of two. The two numbers of a word of B have the same "
+        "column. `mma_m16n8k16_bf16(sums, a, b)` returns the new sums.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("    ...\n", WRITTEN),
+    another=GIVEN.replace("    ...\n", WITH_LOOP),
+    compared="As loops over the halves: the order of the words is the order of the loops, down "
+    "first.",
+    par=8,
+    meaning="2,048 multiply-adds, and one instruction did them. Look whose sums are where: this is "
+    "the fragment of C.",
+)

@@ -1,0 +1,177 @@
+"""The largest number so far and the sum of exponentials below it, in one pass."""
+
+from collections.abc import Callable
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _walk(s: Any, step: Callable[[float, float, float, float], tuple[float, float]]) -> Any:
+    """What is kept after each score; `step` makes (top, total) of top, total, new and score."""
+    import numpy as np  # the registry is read without it, too
+
+    top, total, kept = -np.inf, 0.0, []
+    for score in s:
+        top, total = step(top, total, max(top, score), score)
+        kept.append((total, top))
+    return np.array(kept)
+
+
+def _exp(x: float) -> Any:
+    import numpy as np
+
+    return np.exp(x)
+
+
+TASK = Task(
+    id="one_pass",
+    title="Maximum and sum in one pass",
+    lesson="11",
+    position=2,
+    parameters=("s", "kept"),
+    output="kept",
+    grid=(1, 1),
+    block=(1, 1),
+    shapes=("12", "12,2"),
+    other_sizes=({"12": 20},),
+    reference=lambda s: _walk(
+        s, lambda top, total, new, score: (new, total * _exp(top - new) + _exp(score - new))
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(new - top) + _exp(score - new),
+                ),
+            ),
+            "old terms grow where they should shrink; and before the first score, top is -inf, so "
+            "this factor is infinite",
+            "An old term is exp(s[j] - top), and the maximum has grown: is it too large now, or "
+            "too small?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),
+            "`top` is -inf for ever",
+            "Which line gives `top` its next value?",
+        ),
+        WrongIdea(
+            lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score - new))),
+            "the terms that came before a new maximum are still those of the old one",
+            "Each old term is exp(s[j] - top), and should be exp(s[j] - new). Which one factor "
+            "turns all of them, and so their sum, into the right ones?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(s, lambda top, total, new, score: (new, total * _exp(top - new) + 1)),
+            "every new term counts as 1",
+            "It is exp(0) = 1 for a new maximum. And for a smaller score?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
+            "the maximum has not been subtracted",
+            "Which number stands in the exponent beside s[j]?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(s, lambda top, total, new, score: (new, _exp(score - new))),
+            "each sum is its last term alone",
+            "What should `total` still know of the scores before?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (new, (total + _exp(score - new)) * _exp(top - new)),
+            ),
+            "the newest term shrinks together with the old ones",
+            "Which maximum does the newest term know already?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    score,
+                    total * _exp(top - score) + _exp(score - score),
+                ),
+            ),
+            "`top` follows every score, up and down",
+            "May `top` become smaller?",
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(score - new) + _exp(score - new),
+                ),
+            ),
+            "the old sum is multiplied by the newest term",
+            "The old terms belong to `top`. By how much has the maximum grown since?",
+            place=("exponential",),
+        ),
+    ),
+    formula="kept[i] = sum of exp(s[j] - top) for j up to i, and top",
+    hints=(
+        "Take the scores 1, 3. After the first, top is 1 and the sum is exp(1 - 1). After the "
+        "second, top is 3: what has become of the first term?",
+        "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), for every "
+        "term alike.",
+        "Find the new maximum, shrink the old sum, add the new term, and only then forget the old "
+        "maximum.",
+    ),
+    given='''\
+import math
+
+
+@cuda.jit
+def one_pass(s, kept):
+    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
+    No score is needed twice."""
+    top, total = float32(-math.inf), float32(0)
+    for i in range(s.shape[0]):
+        ...
+        kept[i, 0], kept[i, 1] = total, top
+''',
+    answer='''\
+import math
+
+
+@cuda.jit
+def one_pass(s, kept):
+    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
+    No score is needed twice."""
+    top, total = float32(-math.inf), float32(0)
+    for i in range(s.shape[0]):
+        score = s[i]
+        new = max(top, score)
+        total = total * math.exp(top - new) + math.exp(score - new)
+        top = new
+        kept[i, 0], kept[i, 1] = total, top
+''',
+    another='''\
+import math
+
+
+@cuda.jit
+def one_pass(s, kept):
+    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
+    No score is needed twice."""
+    top, total = float32(-math.inf), float32(0)
+    for i in range(s.shape[0]):
+        score = s[i]
+        if score > top:
+            total = total * math.exp(top - score) + float32(1)
+            top = score
+        else:
+            total += math.exp(score - top)
+        kept[i, 0], kept[i, 1] = total, top
+''',
+    compared="One exponential for each score instead of two: of the two exponents one is always 0.",
+    par=4,
+    meaning="One pass, two numbers, however long the row. This is the **online softmax**.",
+)

@@ -1,0 +1,85 @@
+"""The waits of warps that do not make the same number of turns: each waits for itself alone."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+_HEAD = '''\
+import math
+
+
+@cuda.jit
+def own_tiles(S, L):
+    """L[y] = log of the sum of exp(S[y, j]) over the tiles 0 … y, 32 scores each. Warp y has row
+    y, and leaves the loop after y + 1 turns."""
+    handed = cuda.shared.array((4, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    top, total = float32(-math.inf), float32(0)
+    for first in range(0, 32 * (y + 1), 32):
+        handed[y, x] = S[y, first + x]
+'''
+_MAXIMUM = """\
+        new = top
+        for j in range(32):
+            new = max(new, handed[y, j])
+        total *= math.exp(top - new)
+        for j in range(32):
+            total += math.exp(handed[y, j] - new)
+        top = new
+"""
+_TAIL = """\
+    if x == 0:
+        L[y] = top + math.log(total)
+"""
+_WAIT = "        cuda.syncwarp()\n"
+
+
+def _log_sums(S: Any, tiles: Any) -> Any:
+    """The result, if row y has so many tiles."""
+    import numpy as np  # the registry is read without it, too
+
+    return np.array([np.log(np.exp(row[: 32 * tiles(y)]).sum()) for y, row in enumerate(S)])
+
+
+TASK = Task(
+    id="own_tiles",
+    title="Each warp at its own pace",
+    lesson="11",
+    position=4,
+    parameters=("S", "L"),
+    output="L",
+    block=(32, 4),
+    tile=(4,),
+    shapes=("4,128", "4"),
+    reference=lambda S: _log_sums(S, lambda y: y + 1),
+    asks=("race-free", "coalesced"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda S: _log_sums(S, lambda y: 4),
+            "every row has all four tiles in it",
+            "How many tiles belong to row y?",
+        ),
+        WrongIdea(
+            lambda S: _log_sums(S, lambda y: 1),
+            "every row has its first tile alone",
+            "How many tiles belong to row y?",
+        ),
+    ),
+    formula="L[y] = log of the sum of exp(S[y, j]) over j < 32 * (y + 1)",
+    hints=(
+        "Who writes `handed[y, j]`, and who reads it? Is any other warp concerned?",
+        "`cuda.syncthreads()` waits for the whole block, and warp 0 makes one turn only. "
+        "`cuda.syncwarp()` waits for the lanes of one's own warp.",
+        "Two waits, as in lesson 05: written before anyone reads, read by all before anyone "
+        "overwrites.",
+    ),
+    given=_HEAD + _MAXIMUM + _TAIL,
+    answer=_HEAD + _WAIT + _MAXIMUM + _WAIT + _TAIL,
+    another=(_HEAD + _WAIT + _MAXIMUM + _TAIL)
+    .replace("(4, 32)", "(2, 4, 32)")
+    .replace("handed[y", "handed[first // 32 % 2, y"),
+    compared="Two buffers, as in lesson 09: one wait a tile.",
+    par=2,
+    meaning="A wait for 32 lanes costs a warp next to nothing, and other warps go on. The one "
+    "number that is left of a row, top + log(total), is its **log-sum-exp**.",
+)

@@ -1,0 +1,123 @@
+"""Scores of queries and keys through shared memory: rows with rows, without bank conflicts."""
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _first_keys(Q, K):  # type: ignore[no-untyped-def]
+    """As if every block took the first 32 keys."""
+    import numpy as np
+
+    return np.tile(Q @ K[:32].T, (1, len(K) // 32))
+
+
+def _first_queries(Q, K):  # type: ignore[no-untyped-def]
+    """As if every block took the first 16 queries."""
+    import numpy as np
+
+    return np.tile(Q[:16] @ K.T, (len(Q) // 16, 1))
+
+
+def _half_of_the_keys(Q, K):  # type: ignore[no-untyped-def]
+    """As if 16 of 32 rows of the tile of keys had been loaded, for the lanes of both halves."""
+    import numpy as np
+
+    first = np.arange(len(K)) // 32 * 32 + np.arange(len(K)) % 16
+    return Q @ K[first].T
+
+
+TASK = Task(
+    id="padded_scores",
+    title="Rows with rows, through shared memory",
+    lesson="11",
+    position=1,
+    parameters=("Q", "K", "S"),
+    output="S",
+    block=(32, 16),
+    shapes=("48,32", "64,32", "48,64"),
+    other_sizes=({"48": 64}, {"64": 96}),
+    reference=lambda Q, K: Q @ K.T,
+    asks=("shared-memory", "race-free", "reuse", "coalesced", "conflict-free", "float32"),
+    wrong_ideas=(
+        WrongIdea(
+            _first_keys,
+            "every block takes the first 32 keys",
+            "In which row of K do the keys of block (1, 0) begin?",
+            place=("load", "K"),
+        ),
+        WrongIdea(
+            _first_queries,
+            "every block takes the first 16 queries",
+            "In which row of Q do the queries of block (0, 1) begin?",
+            place=("load", "Q"),
+        ),
+        WrongIdea(
+            _half_of_the_keys,
+            "each tile holds its first 16 keys twice",
+            "A block has 16 rows of threads, a tile 32 keys. Which two keys does a thread load?",
+            place=("load", "K"),
+        ),
+        WrongIdea(
+            lambda Q, K: Q[:, :16] @ K[:, :16].T,
+            "the last 16 products of each score are missing",
+            "How many numbers has a row of Q?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda Q, K: Q[:, -1:] @ K[:, -1:].T,
+            "each score is its last product alone",
+            "What happens to the sum from one k to the next?",
+            place=("sum",),
+        ),
+    ),
+    formula="S[i, j] = the sum of Q[i, k] * K[j, k] over k = 0 … 31",
+    hints=(
+        "A block has 16 queries and 32 keys. Each thread fetches one number of Q and two of K.",
+        "The lanes of a warp have one query and 32 keys. In one step of k they walk down a column "
+        "of the tile of keys: what did lesson 07 do about that?",
+        "Rows of 33 words for the keys. Fill both tiles, wait, add up 32 products.",
+    ),
+    given='''\
+@cuda.jit
+def padded_scores(Q, K, S):
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def padded_scores(Q, K, S):
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    sQ = cuda.shared.array((16, 32), float32)
+    sK = cuda.shared.array((32, 33), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    query, first = 16 * cuda.blockIdx.y + y, 32 * cuda.blockIdx.x
+    sQ[y, x] = Q[query, x]
+    sK[y, x] = K[first + y, x]
+    sK[y + 16, x] = K[first + y + 16, x]
+    cuda.syncthreads()
+    score = float32(0)
+    for k in range(32):
+        score += sQ[y, k] * sK[x, k]
+    S[query, first + x] = score
+''',
+    another='''\
+@cuda.jit
+def padded_scores(Q, K, S):
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    sQ = cuda.shared.array((16, 32), float32)
+    sK = cuda.shared.array((32, 32), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    query, first = 16 * cuda.blockIdx.y + y, 32 * cuda.blockIdx.x
+    sQ[y, x] = Q[query, x]
+    for key in range(y, 32, 16):
+        sK[key, x ^ key] = K[first + key, x]
+    cuda.syncthreads()
+    score = float32(0)
+    for k in range(32):
+        score += sQ[y, k] * sK[x, k ^ x]
+    S[query, first + x] = score
+''',
+    compared="An XOR in place of the padding: not one word more than the 32 × 32 keys take.",
+    par=12,
+    meaning="This is the first half of attention: how well does each query fit each key? Keep the "
+    "kernel in mind, you will need its tile again.",
+)

@@ -1,0 +1,132 @@
+"""A sum over the four lanes that share a row of a fragment: a device function."""
+
+from typing import Any
+
+from course_lib.exercise import Task, WrongIdea
+
+
+def _lanes(S: Any) -> Any:
+    """What each of the 32 lanes hands in: two neighbours of a row."""
+    return S.reshape(32, 2).sum(axis=1)
+
+
+def _with(S: Any, *apart: int) -> Any:
+    """A lane's own number and those of the lanes at these distances (lane ^ distance)."""
+    import numpy as np  # the registry is read without it, too
+
+    lane, held = np.arange(32), _lanes(S)
+    return held + sum(held[lane ^ each] for each in apart)
+
+
+def _down(S: Any) -> Any:
+    """The same with shuffles down by 1 and then by 2; past the last lane each keeps its own."""
+    import numpy as np
+
+    lane, held = np.arange(32), _lanes(S)
+    for apart in (1, 2):
+        held = held + held[np.where(lane + apart < 32, lane + apart, lane)]
+    return held
+
+
+TASK = Task(
+    id="quad_sum",
+    title="A row in four lanes",
+    lesson="11b",
+    position=1,
+    parameters=("S", "sums"),
+    output="sums",
+    grid=(1,),
+    block=(32,),
+    shapes=("8,8", "32"),
+    reference=lambda S: _lanes(S).reshape(8, 4).sum(axis=1).repeat(4),
+    wrong_ideas=(
+        WrongIdea(
+            _lanes,
+            "each lane has its own two columns only",
+            "Who holds the other columns of this row, and how do their numbers come here?",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 1),
+            "each lane knows of the two columns of one other lane",
+            "After one exchange two lanes know of each other. A row lies in four.",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 2),
+            "each lane knows of the two columns of one other lane",
+            "After one exchange two lanes know of each other. A row lies in four.",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 1, 2),
+            "each lane lacks the columns of lane ^ 3",
+            "After the first exchange a lane knows two parts. Does it hand on both?",
+        ),
+        WrongIdea(
+            lambda S: 2 * _with(S, 1),
+            "two lanes of each row count twice, and the others not at all",
+            "After the first exchange these two know the same. Who knows something else?",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 1, 3) - _lanes(S),
+            "each lane has what two others hand it, and has lost its own",
+            "What becomes of a lane's own part when it takes that of another?",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 1, 4, 5),
+            "each is a sum of half of this row and half of another one",
+            "Which bits of the lane's number tell the four lanes of a row apart?",
+        ),
+        WrongIdea(
+            lambda S: _with(S, 1, 2, 3, 4, 5, 6, 7),
+            "two rows are added up",
+            "How many lanes share a row, and so how many exchanges are needed?",
+        ),
+        WrongIdea(
+            _down,
+            "only every fourth lane has the sum of its row: the others have lanes of the next row",
+            "In which lanes is the sum needed? An exchange must work in both directions.",
+        ),
+    ),
+    formula="sums[lane] = the sum of row lane // 4 of S",
+    hints=(
+        "Lanes 4 to 7 share row 1. First exchange with lane ^ 1: what does each know then?",
+        "Now each knows half of the row, its own and one other part. Exchange these halves with "
+        "lane ^ 2.",
+    ),
+    given='''\
+@cuda.jit(device=True)
+def quad_sum(part):
+    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
+    the four needs it."""
+    ...
+''',
+    answer='''\
+@cuda.jit(device=True)
+def quad_sum(part):
+    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
+    the four needs it."""
+    part += cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)
+    return part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)
+''',
+    caller='''\
+@cuda.jit
+def caller(S, sums):
+    """A lane holds two columns of a row, as in a fragment of C."""
+    lane = cuda.threadIdx.x
+    row, column = lane // 4, lane % 4 * 2
+    sums[lane] = quad_sum(S[row, column] + S[row, column + 1])
+''',
+    another='''\
+@cuda.jit(device=True)
+def quad_sum(part):
+    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
+    the four needs it."""
+    first, total = cuda.threadIdx.x // 4 * 4, float32(0)
+    for lane in range(4):
+        total += cuda.shfl_sync(0xFFFFFFFF, part, first + lane)
+    return total
+''',
+    compared="Each asks all four by number: four exchanges instead of two.",
+    par=2,
+    meaning="Two exchanges, no memory, no wait: so a fast kernel finds the sum of a row, and with "
+    "max in place of + its maximum.",
+)

@@ -1,0 +1,96 @@
+"""How often a number must be used, so that arithmetic never waits for it: a plain function."""
+
+from course_lib.exercise import Task, Values, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="reuse_needed",
+    title="How often each number must serve",
+    lesson="12",
+    position=1,
+    kind=FUNCTION,
+    parameters=("tflops", "itemsize", "tb_per_s"),
+    reference=lambda tflops, itemsize, tb_per_s: tflops * itemsize / tb_per_s,
+    arguments=(
+        (20, 4, 8),
+        (20, 2, 8),
+        (60, 4, 5),
+        (66.9, 4, 4.8),
+        (66.9, 4, 33.5),
+        (989.4, 2, 33.5),
+        (989.4, 2, 4.8),
+        (8.1, 4, 0.32),
+        (65, 2, 0.32),
+    ),
+    values=Values(
+        gives="uses of each number",
+        along="TB/s",
+        at=(1, 2, 4, 8, 16, 32),
+        rows={
+            "60 TFLOP/s, 4 bytes": lambda tb_per_s: (60, 4, tb_per_s),
+            "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
+            "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
+        },
+        shows="Whatever is nearer delivers more, so a number from there may serve less often.",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: 2 * tflops * itemsize / tb_per_s,
+            "this takes a multiply-add for one FLOP; it is two",
+            "How many multiply-adds are 20 TFLOP? And how many numbers does each want?",
+        ),
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: tflops * itemsize / tb_per_s / 2,
+            "this counts one number for each multiply-add; it wants one of A and one of B",
+            "How many multiply-adds are 20 TFLOP? And how many numbers does each want?",
+        ),
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: tflops / tb_per_s,
+            "these are FLOP for each byte; numbers have several bytes",
+            "How many numbers arrive in a second?",
+        ),
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: tb_per_s / (tflops * itemsize),
+            "this is the other way round",
+            "If more arrives, must each number serve more often, or less?",
+        ),
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: tflops / (itemsize * tb_per_s),
+            "longer numbers would have to serve less often here",
+            "How many numbers arrive in a second, if each has 4 bytes?",
+        ),
+        WrongIdea(
+            lambda tflops, itemsize, tb_per_s: tflops * itemsize,
+            "these are TB/s: what the units would take in if each number served once",
+            "How many TB/s are there? How often must each number serve, then?",
+        ),
+    ),
+    hints=(
+        "A multiply-add is two FLOP, and wants one number of A and one of B.",
+        "So each FLOP wants one number. How many TB/s would that be without any reuse?",
+        "Divide what is wanted by what is delivered.",
+    ),
+    given='''\
+def reuse_needed(tflops, itemsize, tb_per_s):
+    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
+    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    ...
+''',
+    answer='''\
+def reuse_needed(tflops, itemsize, tb_per_s):
+    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
+    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    return tflops * itemsize / tb_per_s
+''',
+    another='''\
+def reuse_needed(tflops, itemsize, tb_per_s):
+    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
+    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    multiply_adds = tflops / 2
+    numbers = tb_per_s / itemsize
+    return 2 * multiply_adds / numbers
+''',
+    compared="Multiply-adds and numbers in a second, each by name.",
+    par=1,
+    meaning="In a tile of T × T each number serves T times: this is the T that a level asks for.",
+)

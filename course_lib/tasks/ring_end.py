@@ -1,0 +1,145 @@
+"""When a producer and its consumers are done: a ring of stages, as a plain function."""
+
+from course_lib.exercise import Task, Values, WrongIdea
+from course_lib.kinds import FUNCTION
+
+
+def ends_of(tiles: int, stages: int, copy: int, multiply: int) -> list[tuple[int, int, int]]:
+    """For each tile: when its copy begins, when its product begins, and when that ends."""
+    found: list[tuple[int, int, int]] = []
+    for tile in range(tiles):
+        empty = found[tile - stages][2] if tile >= stages else 0
+        begins = max(empty + copy, found[-1][2] if found else 0)
+        found.append((empty, begins, begins + multiply))
+    return found
+
+
+def _end(tiles: int, stages: int, copy: int, multiply: int) -> int:
+    return ends_of(tiles, stages, copy, multiply)[-1][2]
+
+
+def _with(tiles, stages, copy, multiply, *, empty, begins):  # type: ignore[no-untyped-def]
+    """The same with other rules for when a copy and when a product begins."""
+    ends: list[int] = []
+    for tile in range(tiles):
+        start = empty(ends, tile, stages)
+        ends.append(begins(start + copy, ends[-1] if ends else 0) + multiply)
+    return ends[-1]
+
+
+def _stage_before(ends, tile, stages):  # type: ignore[no-untyped-def]
+    return ends[tile - stages] if tile >= stages else 0
+
+
+TASK = Task(
+    id="ring_end",
+    title="A ring of stages",
+    lesson="10b",
+    position=3,
+    kind=FUNCTION,
+    parameters=("tiles", "stages", "copy", "multiply"),
+    reference=_end,
+    arguments=(
+        (1, 1, 5, 2),
+        (2, 1, 5, 2),
+        (4, 2, 3, 2),
+        (8, 4, 6, 2),
+        (8, 4, 9, 2),
+        (5, 3, 1, 4),
+        (16, 2, 10, 3),
+        (16, 5, 10, 3),
+        (3, 4, 7, 1),
+        (9, 3, 2, 2),
+        (12, 6, 11, 2),
+        (7, 1, 3, 3),
+    ),
+    values=Values(
+        gives="ticks",
+        along="stages",
+        at=(1, 2, 3, 4, 5, 6),
+        rows={
+            "copy takes 3": lambda stages: (16, stages, 3, 2),
+            "copy takes 6": lambda stages: (16, stages, 6, 2),
+            "copy takes 9": lambda stages: (16, stages, 9, 2),
+        },
+        shows="16 tiles, whose products take 2 ticks each. From some number of stages on, one more "
+        "changes nothing.",
+        look="cells",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda tiles, stages, copy, multiply: tiles * (copy + multiply),
+            "every copy waits for the product before: that is one stage",
+            "With two stages, which product has to end before tile 2 can be copied?",
+        ),
+        WrongIdea(
+            lambda tiles, stages, copy, multiply: copy + tiles * multiply,
+            "only the first copy is waited for, as if there were a stage for every tile",
+            "Which product has to end before tile number `stages` can be copied?",
+        ),
+        WrongIdea(
+            lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full),
+            "products begin when their tile is full, though the one before may still be running",
+            "Two things must have happened before a product begins. Which of them comes last?",
+        ),
+        WrongIdea(
+            lambda *of: _with(
+                *of,
+                empty=lambda ends, tile, stages: (
+                    ends[tile - stages + 1]
+                    if tile >= stages > 1
+                    else (ends[-1] if ends and stages == 1 else 0)
+                ),
+                begins=max,
+            ),
+            "the stages are one fewer than asked",
+            "With two stages, tile 2 goes where tile 0 was. Whose end must it wait for?",
+        ),
+        WrongIdea(
+            lambda tiles, stages, copy, multiply: (
+                _with(tiles, stages, copy, multiply, empty=_stage_before, begins=max) - multiply
+            ),
+            "this is when the last product begins",
+            "How long does the last product take?",
+        ),
+    ),
+    hints=(
+        "Keep a list of when each product ends. When is the stage of tile number `tile` empty?",
+        "Its stage held tile `tile - stages` before. A copy takes `copy` ticks from then on; the "
+        "first `stages` copies begin at 0.",
+        "A product begins at the later of two moments: its tile is full, and the product before "
+        "has ended.",
+    ),
+    given='''\
+def ring_end(tiles, stages, copy, multiply):
+    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    ends = []
+    for tile in range(tiles):
+        ...
+    return ends[-1]
+''',
+    answer='''\
+def ring_end(tiles, stages, copy, multiply):
+    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    ends = []
+    for tile in range(tiles):
+        empty = ends[tile - stages] if tile >= stages else 0
+        before = ends[tile - 1] if tile > 0 else 0
+        ends.append(max(empty + copy, before) + multiply)
+    return ends[-1]
+''',
+    another='''\
+def ring_end(tiles, stages, copy, multiply):
+    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    free = [0] * stages
+    end = 0
+    for tile in range(tiles):
+        end = max(end, free[tile % stages] + copy) + multiply
+        free[tile % stages] = end
+    return end
+''',
+    compared="It keeps one number for each stage, as the hardware does: its barrier.",
+    par=3,
+    meaning="Nobody stops at a common barrier. Each waits for just one thing: the producer for an "
+    "empty stage, a consumer for a full one.",
+)

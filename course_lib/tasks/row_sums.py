@@ -1,0 +1,79 @@
+"""Sums of rows through a padded tile: what lessons 03, 05 and 07 taught, unaided."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="row_sums",
+    title="A sum for each row",
+    lesson="09",
+    position=1,
+    parameters=("A", "y"),
+    output="y",
+    grid=(1,),
+    block=(32,),
+    shapes=("32,32", "32"),
+    reference=lambda A: A.sum(axis=1),
+    asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
+    formula="y[row] = the sum of A[row, k] over k",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A.sum(axis=0),
+            "these are the sums of the columns",
+            "Which index of the tile stays the same while one lane adds up?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda A: 32 * A.diagonal(),
+            "each sum has one number of its row 32 times",
+            "Which index has to move while one lane adds up?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda A: A[:, -1],
+            "only the last number of each row is left",
+            "What does `=` do with the sum that is there already?",
+        ),
+    ),
+    hints=(
+        "A warp should read a row of A at a time. Which lane adds up which row?",
+        "So the numbers change hands in shared memory: filled by rows, read down the columns.",
+        "Down a column of 32 words all lanes meet in one bank. How long must a row of the tile be?",
+    ),
+    given='''\
+@cuda.jit
+def row_sums(A, y):
+    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def row_sums(A, y):
+    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    tile = cuda.shared.array((32, 33), float32)
+    lane = cuda.threadIdx.x
+    for row in range(32):
+        tile[row, lane] = A[row, lane]
+    cuda.syncthreads()
+    total = float32(0)
+    for k in range(32):
+        total += tile[lane, k]
+    y[lane] = total
+''',
+    another='''\
+@cuda.jit
+def row_sums(A, y):
+    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    tile = cuda.shared.array((32, 32), float32)
+    lane = cuda.threadIdx.x
+    for row in range(32):
+        tile[row, lane] = A[row, lane]
+    cuda.syncthreads()
+    total = float32(0)
+    for k in range(32):
+        total += tile[lane, (lane + k) % 32]
+    y[lane] = total
+''',
+    compared="No padding: each lane begins its row in a column of its own, so no two lanes meet.",
+    par=9,
+    meaning="Whole sectors from global memory, one pass for each access to the tile.",
+)

@@ -1,0 +1,79 @@
+"""Points of three numbers each: loads with a stride, to be mended by a detour."""
+
+from course_lib.exercise import Task, WrongIdea
+
+TASK = Task(
+    id="squared_lengths",
+    title="Three numbers for each thread",
+    lesson="08b",
+    position=3,
+    parameters=("p", "out"),
+    output="out",
+    block=(128,),
+    shapes=("N,3", "N"),
+    reference=lambda p: (p * p).sum(axis=1),
+    asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free"),
+    formula="out[i] = x² + y² + z² of point i",
+    hints=(
+        "The numbers of 128 points are 384 neighbours. Who brings which of them?",
+        "Number f of all numbers is `p[f // 3, f % 3]`. Neighbouring threads bring neighbouring f.",
+        "Three rounds of 128 numbers into a shared array of 384; wait; then thread t finds its "
+        "own three at 3 * t.",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda p: (p * p)[:, :2].sum(axis=1),
+            "z is missing",
+            "How many numbers does a point have?",
+        ),
+        WrongIdea(
+            lambda p: p.sum(axis=1),
+            "the numbers are added as they are",
+            "What should become of each number before it is added?",
+        ),
+    ),
+    given='''\
+@cuda.jit
+def squared_lengths(p, out):
+    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        x, y, z = p[i, 0], p[i, 1], p[i, 2]
+        out[i] = x * x + y * y + z * z
+''',
+    answer='''\
+@cuda.jit
+def squared_lengths(p, out):
+    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    numbers = cuda.shared.array(384, float32)
+    t = cuda.threadIdx.x
+    for at in range(t, 384, 128):
+        f = 384 * cuda.blockIdx.x + at
+        if f < 3 * out.shape[0]:
+            numbers[at] = p[f // 3, f % 3]
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        x, y, z = numbers[3 * t], numbers[3 * t + 1], numbers[3 * t + 2]
+        out[i] = x * x + y * y + z * z
+''',
+    another='''\
+@cuda.jit
+def squared_lengths(p, out):
+    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    squares = cuda.shared.array(384, float32)
+    t, n = cuda.threadIdx.x, out.shape[0]
+    first = 384 * cuda.blockIdx.x
+    for round in range(3):
+        f = first + 128 * round + t
+        number = p[f // 3, f % 3] if f < 3 * n else float32(0)
+        squares[128 * round + t] = number * number
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < n:
+        out[i] = squares[3 * t] + squares[3 * t + 1] + squares[3 * t + 2]
+''',
+    compared="It squares on the way in, and fills what lies past the end with zeros.",
+    par=8,
+    meaning="A third of the sectors, and the stride of 3 is odd: no bank conflict on the way out.",
+)

@@ -1,0 +1,71 @@
+"""A tile of A that is loaded 16 bytes at a time and lies transposed, without bank conflicts."""
+
+from course_lib.exercise import Task, WrongIdea
+
+GIVEN = '''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def stage_a(A, T):
+    """T = A.T for A of 128 x 8: loaded by fours, turned in shared memory, stored by fours."""
+    sA = cuda.shared.array((8, 128), float32, alignment=16)
+    t = cuda.threadIdx.x
+    row, column = t // 2, t % 2 * 4  # two threads share a row of A
+    four = load4(A, 8 * row + column)
+    ...
+    cuda.syncthreads()
+    k, first = t // 32, t % 32 * 4  # a warp reads a row of the tile
+    store4(T, 128 * k + first, load4(sA, 128 * k + first))
+'''
+STORES = """\
+    for m in range(4):
+        sA[column + m, row] = four[m]
+"""
+SWIZZLED = """\
+    for m in range(4):
+        sA[column + m, row ^ 4 * column] = four[m]
+"""
+
+
+TASK = Task(
+    id="stage_a",
+    title="Turn a tile on its way",
+    lesson="09",
+    position=3,
+    parameters=("A", "T"),
+    output="T",
+    grid=(1,),
+    block=(256,),
+    shapes=("128,8", "8,128"),
+    reference=lambda A: A.T,
+    asks=("shared-memory", "race-free", "conflict-free"),
+    wide=("A", "T"),
+    picture="banks",
+    formula="T[k, row] = A[row, k]",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A[:, [0, 0, 0, 0, 4, 4, 4, 4]].T,
+            "in each group of four columns stands the first of them",
+            "Which of the four numbers belongs to column `column + m`?",
+        ),
+    ),
+    hints=(
+        "The tile is wanted as `sA[k, row]`. Which k has `four[0]`, and which `four[3]`?",
+        "Four stores. Two threads share a row, so their k differ by 4: by how many words do these "
+        "addresses differ, and in which bank does each lie?",
+        "A longer row moves them apart. It must stay a multiple of four, since `load4` reads from "
+        "it; and whoever computes a flat index has to know its length.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("    ...\n", STORES)
+    .replace("(8, 128)", "(8, 132)")
+    .replace("load4(sA, 128", "load4(sA, 132"),
+    another=GIVEN.replace("    ...\n", SWIZZLED)
+    .replace("+ first)", "+ (first ^ k // 4 * 16))", 2)
+    .replace("store4(T, 128 * k + (first ^ k // 4 * 16)", "store4(T, 128 * k + first"),
+    compared="An XOR in place of the padding: rows 4 to 7 of the tile lie 16 words off. It costs "
+    "no space.",
+    par=4,
+    meaning="One pass for each store, four for each wide load, and none of it wasted.",
+)

@@ -1,0 +1,163 @@
+"""A working kernel with one buffer for its tiles, to be given a second one."""
+
+from course_lib.exercise import Task, WrongIdea
+
+HEAD = '''\
+from course_lib.intrinsics import load4, store4
+
+
+@cuda.jit
+def two_buffers(A, B, C):
+    """C = A.T @ B, 32 x 32 outputs, 4 x 4 for a thread; A and B are K x 32; 8 steps of k a tile."""
+'''
+GIVEN = (
+    HEAD
+    + """\
+    sA = cuda.shared.array(256, float32, alignment=16)
+    sB = cuda.shared.array(256, float32, alignment=16)
+    sums = cuda.local.array((4, 4), float32)
+    t = cuda.threadIdx.x
+    y, x = t // 8 * 4, t % 8 * 4
+    for i in range(4):
+        for j in range(4):
+            sums[i, j] = 0
+    for start in range(0, A.shape[0], 8):
+        a, b = load4(A, 32 * start + 4 * t), load4(B, 32 * start + 4 * t)
+        store4(sA, 4 * t, a)
+        store4(sB, 4 * t, b)
+        cuda.syncthreads()
+        for k in range(8):
+            p, q = load4(sA, 32 * k + y), load4(sB, 32 * k + x)
+            for i in range(4):
+                for j in range(4):
+                    sums[i, j] += p[i] * q[j]
+        cuda.syncthreads()
+    for i in range(4):
+        store4(C, 32 * (y + i) + x, (sums[i, 0], sums[i, 1], sums[i, 2], sums[i, 3]))
+"""
+)
+LOOP = GIVEN[GIVEN.index("    for start") : GIVEN.index("    for i in range(4):\n        store4")]
+TWO = """\
+    store4(sA, 4 * t, load4(A, 4 * t))
+    store4(sB, 4 * t, load4(B, 4 * t))
+    cuda.syncthreads()
+    now = 0
+    for start in range(8, A.shape[0] + 8, 8):
+        if start < A.shape[0]:
+            a, b = load4(A, 32 * start + 4 * t), load4(B, 32 * start + 4 * t)
+        for k in range(8):
+            p, q = load4(sA, now + 32 * k + y), load4(sB, now + 32 * k + x)
+            for i in range(4):
+                for j in range(4):
+                    sums[i, j] += p[i] * q[j]
+        now = 256 - now
+        if start < A.shape[0]:
+            store4(sA, now + 4 * t, a)
+            store4(sB, now + 4 * t, b)
+        cuda.syncthreads()
+"""
+AT_THE_TOP = """\
+    a, b = load4(A, 4 * t), load4(B, 4 * t)
+    for start in range(0, A.shape[0], 8):
+        now = start // 8 % 2 * 256
+        store4(sA, now + 4 * t, a)
+        store4(sB, now + 4 * t, b)
+        cuda.syncthreads()
+        if start + 8 < A.shape[0]:
+            a, b = load4(A, 32 * (start + 8) + 4 * t), load4(B, 32 * (start + 8) + 4 * t)
+        for k in range(8):
+            p, q = load4(sA, now + 32 * k + y), load4(sB, now + 32 * k + x)
+            for i in range(4):
+                for j in range(4):
+                    sums[i, j] += p[i] * q[j]
+"""
+BOTH = "shared.array(256", "shared.array(512"
+
+
+def only_tile(A, B, number):  # type: ignore[no-untyped-def]
+    """What one tile contributes."""
+    tile = slice(8 * number, 8 * number + 8)
+    return A[tile].T @ B[tile]
+
+
+def first_tile_again(A, B):  # type: ignore[no-untyped-def]
+    """The sum if every tile were the first one."""
+    return len(A) // 8 * only_tile(A, B, 0)
+
+
+def without_the_last(A, B):  # type: ignore[no-untyped-def]
+    """The sum without the last tile."""
+    return A[:-8].T @ B[:-8]
+
+
+def without_the_first(A, B):  # type: ignore[no-untyped-def]
+    """The sum without the first tile."""
+    return A[8:].T @ B[8:]
+
+
+def first_tile_twice(A, B):  # type: ignore[no-untyped-def]
+    """The sum if the loop brings the first tile once more, and never comes to the last."""
+    return A[:-8].T @ B[:-8] + only_tile(A, B, 0)
+
+
+IDEAS = (
+    WrongIdea(
+        first_tile_twice,
+        "the first tile is multiplied twice, and the last one never",
+        "The first tile is there before the loop. With which one does the loop have to begin?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        without_the_last,
+        "the last tile is left out",
+        "When the loop ends, which tile lies in a buffer and was never multiplied?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        without_the_first,
+        "the first tile is left out",
+        "Which tile has to be there before the loop begins?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        first_tile_again,
+        "the first tile is multiplied each time",
+        "Which buffer does `p` come from, the second time around?",
+        place=("sum",),
+    ),
+)
+TASK = Task(
+    id="two_buffers",
+    title="From one buffer to two",
+    lesson="09b",
+    position=2,
+    parameters=("A", "B", "C"),
+    output="C",
+    block=(64,),
+    tile=(32, 32),
+    shapes=("24,32", "24,32", "32,32"),
+    other_sizes=({"24": 40}, {"24": 8}),
+    reference=lambda A, B: A.T @ B,
+    asks=("shared-memory", "race-free", "reuse", "float32"),
+    wide=("A", "B"),
+    barriers=4,
+    overlaps=True,
+    picture="buffers",
+    tile_steps=8,
+    formula="C = A.T @ B",
+    wrong_ideas=IDEAS,
+    hints=(
+        "Buffer 0 is the words 0 to 255 of each array, buffer 1 those from 256 on. Bring the "
+        "first tile before the loop.",
+        "In the loop: ask for the next tile, if there is one; multiply the one that is here; store "
+        "what has come into the *other* buffer; meet at the barrier; swap.",
+        "Let `now` be 0 or 256, the begin of the buffer that is read. `256 - now` is the other.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace(LOOP, TWO).replace(*BOTH),
+    another=GIVEN.replace(LOOP, AT_THE_TOP).replace(*BOTH),
+    compared="Stored at the top of the loop, behind the arithmetic of the turn before. That needs "
+    "one `if` less.",
+    par=14,
+    meaning="One barrier a tile, and the wait for global memory passes behind the multiply-adds.",
+)

@@ -1,0 +1,124 @@
+"""A product with any number of steps of k: two stages, one copied while the other is multiplied."""
+
+from course_lib.exercise import Task, WrongIdea
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
+
+
+@cuda.jit(device=True)
+def start_copy(sA, sB, A, B, start):
+    """Start to copy the tiles of 64 steps of k, from `start` on; they are one group."""
+    for i in range(np.uint32(cuda.threadIdx.x), 512, 32):
+        row, piece = i // 8, i % 8
+        if row < 32:
+            cp_async16(sA, piece_at(row, piece), A, row * A.shape[1] + start + 8 * piece)
+        cp_async16(sB, piece_at(row, piece), B, (start + row) * B.shape[1] + 8 * piece)
+    cp_async_commit()
+
+
+@cuda.jit
+def two_stages(A, B, C):
+    """C = A @ B by one warp, 32 x 64 outputs; K is a multiple of 64."""
+    sA = cuda.shared.array((2, 32, 64), np.uint16, alignment=128)
+    sB = cuda.shared.array((2, 64, 64), np.uint16, alignment=128)
+    sums = cuda.local.array((2, 8, 4), float32)
+    for i in range(2):
+        for j in range(8):
+            sums[i, j, 0] = sums[i, j, 1] = sums[i, j, 2] = sums[i, j, 3] = 0
+    K = A.shape[1]
+    ...
+    g, t = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4
+    for i in range(2):
+        for j in range(8):
+            for c in range(4):
+                C[16 * i + c // 2 * 8 + g, 8 * j + 2 * t + c % 2] = sums[i, j, c]
+'''
+WRITTEN = """\
+    start_copy(sA[0], sB[0], A, B, 0)
+    here = 0
+    for start in range(0, K, 64):
+        cp_async_wait(0)
+        cuda.syncthreads()
+        if start + 64 < K:
+            start_copy(sA[1 - here], sB[1 - here], A, B, start + 64)
+        warp_product(sums, sA[here], sB[here])
+        here = 1 - here
+"""
+TWO_BARRIERS = """\
+    start_copy(sA[0], sB[0], A, B, 0)
+    here = 0
+    for start in range(0, K, 64):
+        if start + 64 < K:
+            start_copy(sA[1 - here], sB[1 - here], A, B, start + 64)
+        else:
+            cp_async_commit()
+        cp_async_wait(1)
+        cuda.syncthreads()
+        warp_product(sums, sA[here], sB[here])
+        cuda.syncthreads()
+        here = 1 - here
+"""
+
+TASK = Task(
+    id="two_stages",
+    title="Two stages",
+    lesson="10",
+    position=6,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1,),
+    block=(32,),
+    shapes=("32,192", "192,64", "32,64"),
+    other_sizes=({"192": 320},),
+    dtypes={"A": "bfloat16", "B": "bfloat16"},
+    reference=lambda A, B: A @ B,
+    asks=("float32", "conflict-free"),
+    uses=("piece_at", "warp_product"),
+    loads=2 * (32 + 64) / (32 * 64),
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A[:, :64] @ B[:64],
+            "only the first 64 steps of k are in it",
+            "Which tiles does each turn of the loop multiply?",
+        ),
+        WrongIdea(
+            lambda A, B: 3 * A[:, :64] @ B[:64],
+            "each turn of the loop adds the first tiles again",
+            "In which stage do the tiles of the next turn lie?",
+        ),
+        WrongIdea(
+            lambda A, B: A[:, :64] @ B[:64] + A[:, :-64] @ B[:-64],
+            "the first tiles are multiplied twice, and the last ones never",
+            "With which step of k do the tiles of the next turn begin?",
+            place=("store",),
+        ),
+        WrongIdea(
+            lambda A, B: A[:, 64:] @ B[64:],
+            "the first 64 steps of k are missing",
+            "Which tiles have to be on their way before the loop begins?",
+        ),
+        WrongIdea(
+            lambda A, B: A[:, :-64] @ B[:-64],
+            "the last 64 steps of k are missing",
+            "How many tiles has K, and how many are multiplied?",
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "Before the loop the first tiles must be on their way. In each turn: wait for these, start "
+        "the next ones, multiply.",
+        "The next tiles go into the other stage. When has every lane finished reading that one?",
+        "Wait, barrier, start the copy, multiply: the barrier says that the tiles have come, and "
+        "that nobody reads the other stage any more.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("    ...\n", WRITTEN),
+    another=GIVEN.replace("    ...\n", TWO_BARRIERS),
+    compared="The next copy starts before the wait, which then leaves one group on its way; the "
+    "price is a second barrier in each turn.",
+    par=9,
+    meaning="While the tensor cores multiply one stage, the next one is on its way; and one "
+    "barrier a turn is enough.",
+)

@@ -1,0 +1,207 @@
+"""A warp adds a product of 32 x 64 by 64 x 64, from tiles in shared memory, to its sums."""
+
+from course_lib.exercise import Task, WrongIdea
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_bf16
+
+
+@cuda.jit(device=True)
+def add_product(sums, i, j, a, b0, b1):
+    """To the 16 x 8 sums i down and j across, add one product of fragments."""
+    four = sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3]
+    four = mma_m16n8k16_bf16(four, a, (b0, b1))
+    sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3] = four
+
+
+@cuda.jit(device=True)
+def warp_product(sums, sA, sB):
+    """sums += sA @ sB: tiles of 32 x 64 and 64 x 64, whose pieces lie where piece_at says."""
+    lane = np.uint32(cuda.threadIdx.x)
+    b = cuda.local.array((8, 2), np.uint32)
+    for k in range(4):  # 16 steps of k each
+        ...
+'''
+WRITTEN = """\
+        for j in range(0, 8, 2):
+            b[j, 0], b[j, 1], b[j + 1, 0], b[j + 1, 1] = ldmatrix_x4_trans(
+                sB, piece_at(16 * k + lane % 16, j + lane // 16)
+            )
+        for i in range(2):
+            a = ldmatrix_x4(sA, piece_at(16 * i + lane % 16, 2 * k + lane // 16))
+            for j in range(8):
+                add_product(sums, i, j, a, b[j, 0], b[j, 1])
+"""
+A_KEPT = """\
+        a0 = ldmatrix_x4(sA, piece_at(lane % 16, 2 * k + lane // 16))
+        a1 = ldmatrix_x4(sA, piece_at(16 + lane % 16, 2 * k + lane // 16))
+        for j in range(0, 8, 2):
+            four = ldmatrix_x4_trans(sB, piece_at(16 * k + lane % 16, j + lane // 16))
+            for half in range(2):
+                b[half, 0], b[half, 1] = four[0], four[1]
+                if half == 1:
+                    b[half, 0], b[half, 1] = four[2], four[3]
+                add_product(sums, 0, j + half, a0, b[half, 0], b[half, 1])
+                add_product(sums, 1, j + half, a1, b[half, 0], b[half, 1])
+"""
+
+
+def blocks_turned(m):  # type: ignore[no-untyped-def]
+    """A 64 x 64 matrix in which each 8 x 8 matrix is transposed."""
+    return m.reshape(8, 8, 8, 8).transpose(0, 3, 2, 1).reshape(64, 64)
+
+
+def as_if_in_order(m):  # type: ignore[no-untyped-def]
+    """What a matrix with XORed pieces is if each is taken for the piece of its place."""
+    at = [[8 * (c // 8 ^ r % 8) + c % 8 for c in range(64)] for r in range(len(m))]
+    return m[[[r] for r in range(len(m))], at]
+
+
+def quarters_exchanged(m):  # type: ignore[no-untyped-def]
+    """Each 16 x 16 part with its upper right and lower left quarters exchanged."""
+    rows, columns = m.shape
+    parts = m.reshape(rows // 16, 2, 8, columns // 16, 2, 8)
+    return parts.transpose(0, 4, 2, 3, 1, 5).reshape(rows, columns)
+
+
+TASK = Task(
+    id="warp_product",
+    title="A warp's tiles",
+    lesson="10",
+    position=5,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=(1,),
+    block=(32,),
+    shapes=("32,64", "64,64", "32,64"),
+    dtypes={"A": "bfloat16", "B": "bfloat16"},
+    reference=lambda A, B: A @ B,
+    asks=("float32", "conflict-free"),
+    uses=("piece_at",),
+    loads=2 * (32 + 64) / (32 * 64),  # once from global memory into the tiles, once from there
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: A @ blocks_turned(B),
+            "each 8 x 8 matrix of B is transposed",
+            "Which of the two ldmatrix does B need, whose words run down a column?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ quarters_exchanged(B),
+            "in each 16 x 16 part of B, the upper right and lower left quarters are exchanged",
+            "Which two of the four words belong to one column of 8?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: quarters_exchanged(A) @ B,
+            "in each 16 x 16 part of A, the upper right and lower left quarters are exchanged",
+            "In which order does `mma` want the quarters of A?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A[:, [*range(16)] * 4] @ B,
+            "the first 16 columns of A meet all rows of B",
+            "Which pieces of a row of A belong to step k of this loop?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[[*range(16)] * 4],
+            "all columns of A meet the first 16 rows of B",
+            "Which rows of B belong to step k of this loop?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: A[[*range(16)] * 2] @ B,
+            "the lower 16 rows of C repeat the upper ones",
+            "Which rows of A belong to i = 1?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A[:, [8 * k + c for k in range(4) for c in range(16)]] @ B,
+            "from one k to the next, the columns of A move on by 8 and not by 16",
+            "How many pieces are 16 columns? Where do those of k = 1 begin?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A[:, [16 * k + c % 8 for k in range(4) for c in range(16)]] @ B,
+            "of each 16 columns of A, the first 8 stand in the place of the last 8, too",
+            "Which lanes should point at the second of the two pieces of A?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[:, [16 * (c // 16) + c % 8 for c in range(64)]],
+            "of each 16 columns of B, the first 8 stand in the place of the last 8, too",
+            "Which lanes should point at the second of the two pieces of B?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B.reshape(4, 2, 8, 64)[:, ::-1].reshape(64, 64),
+            "of each 16 rows of B, the upper and the lower 8 have changed places",
+            "In which order do the two words of B go into `mma`?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: A[[*range(16), *range(1, 17)]] @ B,
+            "the second 16 rows of A begin one row below the first ones",
+            "In which row do the 16 rows of i = 1 begin?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ as_if_in_order(B),
+            "the pieces of B are read as if they lay in order",
+            "Where does `piece_at` put a piece of this row?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: as_if_in_order(A) @ B,
+            "the pieces of A are read as if they lay in order",
+            "Where does `piece_at` put a piece of this row?",
+            place=("call", "ldmatrix_x4"),
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "For 16 steps of k: 64 columns of B are four ldmatrix_x4_trans, 32 rows of A are two "
+        "ldmatrix_x4.",
+        "Lane l points at row l % 16 of these 16, and from lane 16 on at the next piece.",
+        "Load all of B's words first, into `b`. Then for each 16 rows of A: load, and eight times "
+        "`add_product`.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("        ...\n", WRITTEN),
+    another=GIVEN.replace("        ...\n", A_KEPT),
+    compared="A's eight words stay in registers and B's pass by, four at a time: fewer registers, "
+    "and as many loads.",
+    caller='''\
+from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
+
+
+@cuda.jit
+def caller(A, B, C):
+    """Copies both matrices into tiles, calls, and stores the sums."""
+    sA = cuda.shared.array((32, 64), np.uint16, alignment=128)
+    sB = cuda.shared.array((64, 64), np.uint16, alignment=128)
+    sums = cuda.local.array((2, 8, 4), float32)
+    lane = np.uint32(cuda.threadIdx.x)
+    for i in range(lane, 256, 32):
+        cp_async16(sA, piece_at(i // 8, i % 8), A, i * 8)
+    for i in range(lane, 512, 32):
+        cp_async16(sB, piece_at(i // 8, i % 8), B, i * 8)
+    cp_async_commit()
+    cp_async_wait(0)
+    for i in range(2):
+        for j in range(8):
+            for c in range(4):
+                sums[i, j, c] = 0
+    cuda.syncthreads()
+    warp_product(sums, sA, sB)
+    for i in range(2):
+        for j in range(8):
+            for c in range(4):
+                C[16 * i + c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = sums[i, j, c]
+''',
+    par=8,
+    meaning="64 `mma` and 24 `ldmatrix`, and no number fetched twice: lesson 08's outer product, "
+    "made of matrices.",
+)

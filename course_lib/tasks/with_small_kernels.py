@@ -1,0 +1,91 @@
+"""What a product takes if small kernels follow it over its result: a plain function."""
+
+from course_lib.exercise import Task, Values, WrongIdea
+from course_lib.kinds import FUNCTION
+
+TASK = Task(
+    id="with_small_kernels",
+    title="A product, and small kernels after it",
+    lesson="12",
+    position=2,
+    kind=FUNCTION,
+    parameters=("product_ms", "mb", "gb_per_s", "kernels"),
+    reference=lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * 2 * mb / gb_per_s,
+    arguments=(
+        (1, 100, 2000, 1),
+        (1, 100, 2000, 2),
+        (5, 100, 2000, 0),
+        (0.2, 32, 4000, 2),
+        (0.2, 64, 4000, 3),
+        (10, 400, 800, 1),
+        (2, 50, 1000, 4),
+        (3, 16, 320, 2),
+        (0.5, 8, 320, 1),
+    ),
+    values=Values(
+        gives="ms",
+        along="small kernels after the product",
+        at=(0, 1, 2, 3, 4),
+        rows={"0.2 ms, 32 MB at 4000 GB/s": lambda kernels: (0.2, 32, 4000, kernels)},
+        shows="Each of them costs as much as the last, however little it computes.",
+        look="bars",
+    ),
+    wrong_ideas=(
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
+            "each small kernel moves the result once here",
+            "It reads every number. And then?",
+        ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
+            "this is one small kernel, whatever their number",
+            "Where does the number of kernels come in?",
+        ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: kernels * 2 * mb / gb_per_s,
+            "this leaves the product out",
+            "What comes before the small kernels?",
+        ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: (product_ms + 2 * mb / gb_per_s) * kernels,
+            "the product is done again for each small kernel here",
+            "How often is the product computed?",
+        ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: (
+                product_ms + kernels * 2 * mb / gb_per_s / 1000
+            ),
+            "this mixes units: MB over GB/s are milliseconds already",
+            "100 MB at 1000 GB/s: how many milliseconds?",
+        ),
+    ),
+    hints=(
+        "A small kernel reads every number of the result, and writes it again.",
+        "MB divided by GB/s are milliseconds.",
+    ),
+    given='''\
+def with_small_kernels(product_ms, mb, gb_per_s, kernels):
+    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
+    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    ...
+''',
+    answer='''\
+def with_small_kernels(product_ms, mb, gb_per_s, kernels):
+    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
+    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    return product_ms + kernels * 2 * mb / gb_per_s
+''',
+    another='''\
+def with_small_kernels(product_ms, mb, gb_per_s, kernels):
+    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
+    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    there_and_back = (mb + mb) / gb_per_s
+    total = product_ms
+    for _ in range(kernels):
+        total += there_and_back
+    return total
+''',
+    compared="Kernel by kernel.",
+    par=1,
+    meaning="To **fuse** is to do the small work before the result is stored: it saves the trips.",
+)

@@ -1,0 +1,77 @@
+"""A ring of stages and the pieces of eight rows: what the pictures say holds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from course_lib import figures
+from course_lib.figures.explore.ring import _PLANS, _STAGES, sentence, stage_at, turns_of
+from course_lib.figures.swizzle import places_of
+from course_lib.helping import ours
+
+
+@pytest.mark.parametrize("stages", _STAGES)
+def test_a_stage_holds_one_tile_at_a_time_and_products_run_one_after_the_other(stages):
+    turns = turns_of(stages)
+    assert all(turn.asked < turn.full <= turn.begins < turn.ends for turn in turns)
+    assert all(first.ends <= second.begins for first, second in pairwise(turns))
+    for stage in range(stages):
+        mine = [turn for turn in turns if turn.stage == stage]
+        assert all(first.ends <= second.asked for first, second in pairwise(mine))
+
+
+def test_more_stages_end_earlier():
+    # By hand: 8 * (6 + 2); 6 + 4 * 2 + 3 * 6 + 2; …; 6 + 8 * 2.
+    assert [plan[-1].ends for plan in _PLANS] == [64, 34, 26, 22]
+
+
+def test_the_sentence_says_who_waits_for_what():
+    assert "wait until stage 0 is full; the producer waits until stage 0 is empty" in sentence(2, 5)
+    assert "the consumers multiply tile 1; the producer waits until stage 1" in sentence(2, 8)
+    assert "all is done" in sentence(4, 22)
+    assert [stage_at(1, 1, tick) for tick in (0, 7, 8, 40)] == [
+        "filling", "full", "in use", "empty"
+    ]  # fmt: skip
+    assert "34 ticks" in figures.explore_ring().still.alt
+
+
+def test_pieces_lie_where_the_function_says():
+    places = places_of(lambda row, piece: row * 64 + (piece ^ row) * 8)
+    assert places[5, 2] == (5, 7) and len(places) == 64
+    assert "in 8 different places, so ldmatrix fetches it in one pass" in (
+        figures.swizzled_rows(ours("piece_at")).alt
+    )
+    in_order = figures.swizzled_rows(lambda row, piece: row * 64 + piece * 8)
+    assert "in 1 different place" in in_order.alt and "8 passes" in in_order.alt
+
+
+@pytest.mark.parametrize(
+    ("piece_at", "said"),
+    [
+        (lambda row, piece: row * 64, "share a place"),
+        (lambda row, piece: (row + 1) * 64 + piece * 8, "outside"),
+    ],
+)
+def test_pieces_that_do_not_fit_are_refused(piece_at, said):
+    with pytest.raises(ValueError, match=said):
+        figures.swizzled_rows(piece_at)
+
+
+def test_the_lanes_of_a_warp_stand_in_what_they_wrote():
+    picture = figures.own_run("one_mma", ours("one_mma"))
+    words = {text.get_text() for axes in picture.figure.axes for text in axes.texts}
+    assert "C: In each, the lane that wrote it." in words and {"0", "31"} <= words
+    assert "384 numbers loaded" in picture.alt, "numbers of 16 bits"
+
+
+def test_of_a_product_the_picture_follows_the_reference():
+    """`mma` carries numbers from lane to lane, so a trace would lead to the wrong elements."""
+    assert "comes from row 5 of A and column 2 of B" in figures.wanted("one_mma").alt
+
+
+def test_numbers_of_64_bits_are_told_to_the_last_digit():
+    alt = figures.own_run("descriptor", ours("descriptor")).alt
+    assert f"{1 << 62 | 64 << 32 | 1 << 16:,}" in alt
+    assert f"{1 << 62 | 64 << 32 | 1 << 16 | 1:,}" in alt

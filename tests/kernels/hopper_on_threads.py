@@ -1,0 +1,471 @@
+"""Run rung 12's own source without a GPU: Python threads, stand-ins for Hopper's instructions.
+
+The emulator has no TMA, mbarrier or wgmma. The stand-ins here do what the PTX ISA says of them, as
+unkindly as it allows, so that a hand-over that is not waited for shows in the result. There are two
+schedules. "eager": copies write at once, products read as late as possible, so a stage that is
+released too early is overwritten. "late": copies write only when somebody waits for their barrier,
+products read at once, so a stage that nobody waited for is still empty. Stores of TMA read as late
+as possible in both, and see what threads wrote before their `fence_async` only. What can never go
+on is noticed at once: every thread waits.
+
+`load(source)` makes a module of the kernel's source, `run(...)` launches a kernel of it.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import course_lib.kernels  # noqa: F401 (before its names are replaced for one module)
+
+RANK_BIT = 24  # where a shared address holds the block's rank in its cluster
+GROUP = 128  # threads of a warpgroup
+
+
+class Stuck(Exception):
+    """Every thread waits for something that never comes."""
+
+
+@dataclass
+class Map:
+    """A tensor map: the array itself, and the box."""
+
+    array: np.ndarray
+    box: tuple[int, int]
+
+
+class World:
+    """All that the threads of a launch share; one lock for everything."""
+
+    def __init__(self, threads: int, eager: bool) -> None:
+        self.lock = threading.RLock()
+        self.alive, self.waiting = threads, 0
+        self.eager = eager
+        self.failure: BaseException | None = None
+        self.queues: list[Queue] = []
+
+    def fail(self, reason: BaseException) -> None:
+        self.failure = self.failure or reason
+        for queue in self.queues:
+            queue.wake()
+
+    def someone_stopped(self) -> None:
+        if self.waiting == self.alive and self.alive:
+            self.fail(Stuck("every thread waits"))
+
+
+class Queue:
+    """Threads that wait until something holds."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.sleepers = world, 0
+        self.condition = threading.Condition(world.lock)
+        world.queues.append(self)
+
+    def wait(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            if self.world.failure:
+                raise self.world.failure
+            self.sleepers += 1
+            self.world.waiting += 1
+            self.world.someone_stopped()
+            if not self.world.failure:
+                self.condition.wait()
+
+    def wake(self) -> None:
+        self.world.waiting -= self.sleepers
+        self.sleepers = 0
+        self.condition.notify_all()
+
+
+class Meeting:
+    """A barrier of so many threads; the last one to come does something before they go on."""
+
+    def __init__(self, world: World, threads: int) -> None:
+        self.queue, self.threads = Queue(world), threads
+        self.there = self.held = 0
+
+    def meet(self, action: Callable[[], None] = lambda: None) -> None:
+        with self.queue.world.lock:
+            self.there += 1
+            if self.there == self.threads:
+                action()
+                self.there, self.held = 0, self.held + 1
+                self.queue.wake()
+            else:
+                meeting = self.held
+                self.queue.wait(lambda: self.held > meeting)
+
+
+class Mbarrier:
+    """Arrivals and bytes; a phase is complete when both are at zero."""
+
+    def __init__(self, world: World, arrivals: int) -> None:
+        self.queue, self.arrivals = Queue(world), arrivals
+        self.missing, self.bytes, self.phase = arrivals, 0, 0
+        self.outstanding: list[Callable[[], None]] = []  # copies that have not written yet
+
+    def change(self, arrivals: int, count: int) -> None:
+        self.missing -= arrivals
+        self.bytes += count
+        assert self.missing >= 0, "more arrivals than the phase counts"
+        if self.missing == 0 and self.bytes == 0:
+            self.missing, self.phase = self.arrivals, self.phase + 1
+            self.queue.wake()
+
+    def wait(self, parity: int) -> None:
+        assert parity in (0, 1)
+        self.catch_up()
+        self.queue.wait(lambda: self.phase % 2 != parity)
+
+    def catch_up(self) -> None:
+        while self.outstanding:
+            self.outstanding.pop(0)()
+
+
+@dataclass
+class Warpgroup:
+    """What the tensor cores hold for 128 threads."""
+
+    meeting: Meeting
+    sums: np.ndarray = field(default_factory=lambda: np.full((64, 256), np.nan, np.float32))
+    running: list[Callable[[], None]] = field(default_factory=list)
+
+    def finish(self) -> None:
+        while self.running:
+            self.running.pop(0)()
+
+
+class Warp:
+    """32 lanes that tell each other where their rows start."""
+
+    def __init__(self, world: World) -> None:
+        self.meeting = Meeting(world, 32)
+        self.addresses: dict[int, int] = {}
+        self.rows: dict[int, int] = {}
+
+    def exchange(self) -> None:
+        self.rows = dict(self.addresses)
+
+
+class Block:
+    """A block: its shared memory, its barriers, its warpgroups."""
+
+    def __init__(self, world: World, index: int, rank: int, shared: int, threads: int) -> None:
+        self.world, self.index, self.rank = world, index, rank
+        self.memory = np.full(shared, 0xFF, np.uint8)  # NaN, whichever way it is read
+        self.barriers: dict[int, Mbarrier] = {}
+        self.everyone = Meeting(world, threads)
+        self.groups = [Warpgroup(Meeting(world, GROUP)) for _ in range(2)]
+        self.warps = [Warp(world) for _ in range(8)]
+        self.named = {number: Meeting(world, GROUP) for number in (1, 2)}
+        self.grid = 0
+        self.cluster: list[Block] = []
+        self.cluster_meeting: Meeting
+
+
+class Here(threading.local):
+    """The thread that asks: its block, its number, its stores."""
+
+    block: Block
+    tid: int
+    stores: list[Callable[[], None]]
+    unseen: list[tuple[int, np.ndarray]]
+
+
+def swizzled(offset: Any) -> Any:
+    """The 128-byte swizzle: address bits 4 to 6 XOR bits 7 to 9."""
+    return offset ^ ((offset >> 7 & 7) << 4)
+
+
+def from_bf16(bits: np.ndarray) -> np.ndarray:
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def tile(block: Block, word: int, columns: int) -> np.ndarray:
+    """What a descriptor's lower word stands for: 64 rows in panels of 64 columns, swizzled."""
+    start, panel = (int(word) & 0x3FFF) << 4, int(word) >> 16 << 4
+    assert start % 1024 == 0
+    row, column = np.arange(64)[:, None], np.arange(columns)[None, :]
+    places = start + swizzled(column // 64 * panel + row * 128 + column % 64 * 2)
+    return from_bf16(block.memory.view(np.uint16)[places // 2])
+
+
+class Standins:
+    """The functions of `course_lib.intrinsics` that rung 12 calls, and its `cuda` and `np`."""
+
+    def __init__(self, here: Here) -> None:
+        self.here = here
+
+    # --- addresses, barriers, clusters ----------------------------------------------------------
+
+    def place(self, address: int) -> int:
+        return int(address) & (1 << RANK_BIT) - 1
+
+    def shared_address(self, array: Any) -> int:
+        return self.here.block.rank << RANK_BIT
+
+    def uniform(self, number: int) -> int:
+        return int(number)
+
+    def mbarrier_init(self, barrier: int, arrivals: int) -> None:
+        block = self.here.block
+        with block.world.lock:
+            block.barriers[self.place(barrier)] = Mbarrier(block.world, arrivals)
+
+    def fence_mbarrier_init(self) -> None: ...
+
+    def mbarrier_arrive_with_bytes(self, barrier: int, count: int) -> None:
+        with self.here.block.world.lock:
+            self.here.block.barriers[self.place(barrier)].change(1, count)
+
+    def mbarrier_arrive_at(self, barrier: int, block: int, if_not_zero: int) -> None:
+        if if_not_zero:
+            with self.here.block.world.lock:
+                self.here.block.cluster[block].barriers[self.place(barrier)].change(1, 0)
+
+    def mbarrier_wait(self, barrier: int, parity: int) -> None:
+        with self.here.block.world.lock:
+            self.here.block.barriers[self.place(barrier)].wait(parity)
+
+    def group_sync(self, number: int, threads: int) -> None:
+        assert threads == GROUP
+        self.here.block.named[number].meet()
+
+    def cluster_rank(self) -> int:
+        return self.here.block.rank
+
+    def cluster_sync(self) -> None:
+        self.here.block.cluster_meeting.meet()
+
+    # --- TMA ------------------------------------------------------------------------------------
+
+    def tma_load(self, to: int, map: Map, start: tuple[int, int], barrier: int) -> None:
+        self._load(to, map, start, barrier, [self.here.block])
+
+    def tma_load_multicast(
+        self, to: int, map: Map, start: tuple[int, int], barrier: int, blocks: int
+    ) -> None:
+        cluster = self.here.block.cluster
+        self._load(to, map, start, barrier, [b for i, b in enumerate(cluster) if blocks >> i & 1])
+
+    def _load(
+        self, to: int, map: Map, start: tuple[int, int], barrier: int, blocks: list[Block]
+    ) -> None:
+        (rows, columns), (x, y) = map.box, start
+        box = np.zeros(map.box, map.array.dtype)
+        inside = map.array[y : y + rows, x : x + columns]
+        box[: inside.shape[0], : inside.shape[1]] = inside
+        data = box.view(np.uint8).reshape(-1)
+        assert columns * map.array.itemsize == 128 and self.place(to) % 1024 == 0
+        where = self.place(to) + swizzled(np.arange(data.size))
+
+        def copy(block: Block) -> Callable[[], None]:
+            def write() -> None:
+                block.memory[where] = data
+                block.barriers[self.place(barrier)].change(0, -data.size)
+
+            return write
+
+        with self.here.block.world.lock:
+            for block in blocks:
+                waited_for = block.barriers[self.place(barrier)]
+                if block.world.eager or waited_for.queue.sleepers:
+                    copy(block)()
+                else:
+                    waited_for.outstanding.append(copy(block))
+
+    def tma_store(self, map: Map, start: tuple[int, int], source: int) -> None:
+        block, (rows, columns), (x, y) = self.here.block, map.box, start
+        at, count = self.place(source), rows * columns * map.array.itemsize
+        assert columns * map.array.itemsize == 128 and at % 1024 == 0
+
+        def write() -> None:
+            data = block.memory[at + swizzled(np.arange(count))]
+            box = data.view(map.array.dtype).reshape(map.box)
+            target = map.array[y : y + rows, x : x + columns]
+            target[...] = box[: target.shape[0], : target.shape[1]]
+
+        self.here.stores.append(write)
+
+    def tma_store_wait(self, groups: int) -> None:
+        while len(self.here.stores) > groups:
+            self.here.stores.pop(0)()
+
+    def fence_async(self) -> None:
+        for at, data in self.here.unseen:
+            self.here.block.memory[at : at + data.size] = data
+        self.here.unseen.clear()
+
+    # --- results --------------------------------------------------------------------------------
+
+    def pack_bf16(self, first: float, second: float) -> int:
+        bits = np.array([first, second], np.float32).view(np.uint32).astype(np.uint64)
+        low, high = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF
+        return int(low | high << 16)
+
+    def stmatrix_x4(self, address: int, words: tuple[int, ...]) -> None:
+        lane, warp = self.here.tid % 32, self.here.block.warps[self.here.tid // 32]
+        warp.addresses[lane] = self.place(address)
+        warp.meeting.meet(warp.exchange)
+        for matrix, word in enumerate(words):
+            at = warp.rows[8 * matrix + lane // 4] + lane % 4 * 4
+            self.here.unseen.append((at, np.array([word], np.uint32).view(np.uint8)))
+
+    def store_shared2(self, address: int, first: float, second: float) -> None:
+        data = np.array([first, second], np.float32).view(np.uint8)
+        self.here.unseen.append((self.place(address), data))
+
+    # --- wgmma ----------------------------------------------------------------------------------
+
+    def wgmma_a(self, address: int) -> int:
+        return (self.place(address) >> 4 & 0x3FFF) | 1 << 16
+
+    def wgmma_b(self, address: int) -> int:
+        return (self.place(address) >> 4 & 0x3FFF) | 8192 // 16 << 16
+
+    def wgmma_start(self, sums: np.ndarray, a: int, b: int, add: int) -> None:
+        block = self.here.block
+        group = block.groups[self.here.tid // GROUP]
+
+        def product() -> None:
+            tile_a, tile_b = tile(block, a, 64), tile(block, b, 256)
+            group.sums = tile_a @ tile_b + (group.sums if add else 0)
+
+        def start() -> None:
+            group.finish()
+            group.running.append(product)
+            if not block.world.eager:
+                group.finish()
+
+        group.meeting.meet(start)
+
+    def wgmma_wait(self, sums: np.ndarray) -> None:
+        group, thread = self.here.block.groups[self.here.tid // GROUP], self.here.tid % GROUP
+        group.meeting.meet(group.finish)
+        warp, lane = thread // 32, thread % 32
+        i = np.arange(128)
+        rows = 16 * warp + i // 2 % 2 * 8 + lane // 4
+        sums[:] = group.sums[rows, i // 4 * 8 + lane % 4 * 2 + i % 2]
+
+
+# --- the kernel's own source ------------------------------------------------------------------
+
+
+class _Cuda:
+    """`cuda` inside the kernel, and its decorator outside."""
+
+    def __init__(self, here: Here) -> None:
+        self.here = here
+        self.shared = types.SimpleNamespace(array=lambda *given, **named: None)
+        self.local = types.SimpleNamespace(array=lambda count, kind: np.full(count, np.nan))
+
+    def jit(self, *given: Any, **named: Any) -> Any:
+        return given[0] if given and callable(given[0]) else lambda function: function
+
+    def syncthreads(self) -> None:
+        self.here.block.everyone.meet()
+
+    @property
+    def threadIdx(self) -> Any:
+        return types.SimpleNamespace(x=self.here.tid)
+
+    @property
+    def blockIdx(self) -> Any:
+        return types.SimpleNamespace(x=self.here.block.index)
+
+    @property
+    def gridDim(self) -> Any:
+        return types.SimpleNamespace(x=self.here.block.grid)
+
+
+class _Numpy:
+    """NumPy, but for `uint32`, which makes a Python number: Numba adds in 64 bits, too."""
+
+    uint32 = staticmethod(lambda number: int(number) & 0xFFFFFFFF)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+def load(source: str) -> Any:
+    """A module made of the text of rung 12, on stand-ins."""
+    here = Here()
+    intrinsics: Any = Standins(here)
+    intrinsics.unroll, intrinsics.unrolled = range, lambda function: function
+    numba = types.SimpleNamespace(cuda=_Cuda(here), float32=np.float32)
+    replaced = {"numba": numba, "course_lib.intrinsics": intrinsics, "numpy": _Numpy()}
+    name = "rung_12_on_threads"
+    module: Any = importlib.util.module_from_spec(
+        importlib.machinery.ModuleSpec(name, None)  # dataclasses look the module up
+    )
+    before = {each: sys.modules.get(each) for each in (*replaced, name)}
+    sys.modules.update(replaced, **{name: module})  # type: ignore[arg-type]
+    try:
+        exec(compile(source, "rung_12_tma.py", "exec"), module.__dict__)
+    finally:
+        for each, was in before.items():
+            sys.modules.pop(each) if was is None else sys.modules.__setitem__(each, was)
+    module.here = here
+    return module
+
+
+def run(
+    module: Any,
+    kernel: Any,
+    arguments: tuple[Any, ...],
+    blocks: int,
+    cluster: int = 1,
+    eager: bool = True,
+) -> None:
+    """Launch a kernel of such a module; of the producer's warp only lane 0 takes part.
+
+    Raises:
+        Stuck: if no thread can go on.
+        AssertionError: if a stand-in is used against its rules.
+    """
+    threads = module.CONSUMERS + 1
+    world = World(threads * blocks, eager)
+    made = [Block(world, i, i % cluster, module.SHARED, threads) for i in range(blocks)]
+    for first in range(0, blocks, cluster):
+        meeting = Meeting(world, threads * cluster)
+        for block in made[first : first + cluster]:
+            block.grid, block.cluster = blocks, made[first : first + cluster]
+            block.cluster_meeting = meeting
+
+    def thread(block: Block, tid: int) -> None:
+        here = module.here
+        here.block, here.tid, here.stores, here.unseen = block, tid, [], []
+        try:
+            kernel(*arguments)
+            assert not here.stores, "a block may be gone before its results were read"
+        except BaseException as reason:
+            with world.lock:
+                world.fail(reason)
+        with world.lock:
+            world.alive -= 1
+            world.someone_stopped()
+
+    before = threading.stack_size(256 * 1024)
+    try:
+        everyone = [
+            threading.Thread(target=thread, args=(block, tid), daemon=True)
+            for block in made
+            for tid in range(threads)
+        ]
+    finally:
+        threading.stack_size(before)
+    for each in everyone:
+        each.start()
+    for each in everyone:
+        each.join()
+    if world.failure:
+        raise world.failure

@@ -1,0 +1,86 @@
+"""Rung 12 without a Hopper GPU: on stand-ins its source is right, and usual slips are caught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hopper_on_threads import Map, Stuck, from_bf16, load, run
+
+from course_lib.kernels import rung_12_tma
+from course_lib.kernels.accuracy import bits_of_bf16
+
+SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
+# Every size ends inside a tile, a box or 64 steps of k; the ring of four stages is run through
+# more than once, by blocks that compute several tiles.
+RAGGED = (257, 264, 136)
+
+
+def worst_error(
+    source: str, shape: tuple[int, int, int], result: str, cluster: int, blocks: int, eager: bool
+) -> float:
+    """The largest error as a share of the root mean square; NaN if an element was not written."""
+    module = load(source)
+    M, N, K = shape
+    generator = np.random.default_rng(1)
+    A, B = (
+        bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
+    )
+    store, C, columns = {
+        "float32": (module.store_float32, np.full((M, N), np.nan, np.float32), 32),
+        "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
+    }[result]
+    maps = Map(A, (128, 64)), Map(B, (64, 64)), Map(C, (64, columns))
+    run(module, module.make_kernel(store, cluster), (*maps, M, N, K), blocks, cluster, eager)
+    found = C if result == "float32" else from_bf16(C)
+    exact = from_bf16(A).astype(np.float64) @ from_bf16(B).astype(np.float64)
+    return float(np.abs(found - exact).max() / np.sqrt(np.mean(exact**2)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "result", "cluster", "blocks"),
+    [
+        ((1, 8, 8), "float32", 1, 1),
+        ((33, 72, 24), "bfloat16", 1, 1),
+        pytest.param(RAGGED, "float32", 2, 2, marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 1, 2, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("eager", [True, False])
+def test_right(
+    shape: tuple[int, int, int], result: str, cluster: int, blocks: int, eager: bool
+) -> None:
+    # bfloat16's result is rounded: half a last place of the largest elements.
+    most = 1e-6 if result == "float32" else 2e-2
+    assert worst_error(SOURCE, shape, result, cluster, blocks, eager) < most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        pytest.param("release(base, before", "release(base, stage", id="released too early"),
+        pytest.param("(lap + 1) % 2)", "lap % 2)", id="the producer waits for the wrong phase"),
+        pytest.param(
+            "mbarrier_wait(base + FULL + 8 * stage, lap % 2)", "pass", id="no wait for the tile"
+        ),
+        pytest.param("bytes(full, STAGE)", "bytes(full, A_BYTES)", id="bytes miscounted"),
+        pytest.param("stage, 2 * cluster)", "stage, cluster)", id="arrivals miscounted"),
+        pytest.param("        fence_async()\n", "", id="no fence before the copy"),
+        pytest.param("tma_store_wait(1)", "pass", id="results overwritten before they are read"),
+        pytest.param("tma_store_wait(0)", "pass", id="gone before results are read"),
+        pytest.param("^ (lane % 8)", "^ 0", id="no swizzle"),
+    ],
+)
+def test_slips_are_caught(right: str, wrong: str) -> None:
+    assert right in SOURCE
+    source = SOURCE.replace(right, wrong)
+
+    def caught(eager: bool) -> bool:
+        try:
+            return not worst_error(source, RAGGED, "bfloat16", 1, 2, eager) < 2e-2
+        except (Stuck, AssertionError):
+            return True
+
+    assert caught(eager=True) or caught(eager=False)

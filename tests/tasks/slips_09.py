@@ -1,0 +1,182 @@
+"""The slips that are usual in the tasks of lesson 09: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "row_sums": [
+        ("(32, 33)", "(32, 32)", "bank-conflict", "total += tile[lane"),
+        ("    cuda.syncthreads()\n", "", "race-read-after-write", "total += tile[lane"),
+        ("tile[lane, k]", "tile[k, lane]", "wrong-formula", "total += tile[k, l"),
+        (
+            (
+                "    tile = cuda.shared.array((32, 33), float32)\n"
+                "    lane = cuda.threadIdx.x\n"
+                "    for row in range(32):\n"
+                "        tile[row, lane] = A[row, lane]\n"
+                "    cuda.syncthreads()\n"
+                "    total = float32(0)\n"
+                "    for k in range(32):\n"
+                "        total += tile[lane, k]\n"
+            ),
+            (
+                "    lane = cuda.threadIdx.x\n"
+                "    total = float32(0)\n"
+                "    for k in range(32):\n"
+                "        total += A[lane, k]\n"
+            ),
+            "not-used",
+            "def row_sums(A, y)",
+        ),
+        (
+            "tile[row, lane] = A[row, lane]",
+            "tile[lane, row] = A[lane, row]",
+            "uncoalesced-load",
+            "tile[lane, row] = ",
+        ),
+        ("(32, 33)", "(33, 32)", "bank-conflict", "total += tile[lane"),
+        ("total += tile[lane, k]", "total = tile[lane, k]", "wrong-formula", "y[lane] = total"),
+    ],
+    "copy_by_fours": [
+        ("4 * cuda.grid(1)", "cuda.grid(1)", "wrong-index", "store4(target, i, "),
+        (
+            "store4(target, i, load4(source, i))",
+            "target[i] = load4(source, i)",
+            "compile-error",
+            "target[i] = load4(",
+        ),
+        (
+            "store4(target, i, load4(source, i))",
+            ("four = load4(source, i)\n    for m in range(4):\n        target[i + m] = four[m]"),
+            "not-used",
+            "target[i + m] = fo",
+        ),
+        (
+            "4 * cuda.grid(1)",
+            "4 * cuda.threadIdx.x",
+            "race-write-after-write",
+            "store4(target, i, ",
+        ),
+        (
+            "store4(target, i, load4(source, i))",
+            "for m in range(4):\n        target[i + m] = source[i + m]",
+            "not-used",
+            "target[i + m] = so",
+        ),
+        (
+            "store4(target, i, load4(source, i))",
+            "store4(target, i, source[i])",
+            "compile-error",
+            "store4(target, i, ",
+        ),
+        (
+            "store4(target, i, load4(source, i))",
+            "store4(target, load4(source, i))",
+            "compile-error",
+            "store4(target, loa",
+        ),
+        (
+            "store4(target, i, load4(source, i))",
+            "store4(target, 4 * i, load4(source, 4 * i))",
+            "out-of-bounds-read",
+            "store4(target, 4 *",
+        ),
+    ],
+    "stage_a": [
+        ("load4(sA, 132", "load4(sA, 128", "uninitialised-read", "store4(T, 128 * k "),
+        ("(8, 132)", "(8, 128)", "out-of-bounds-read", "store4(T, 128 * k "),
+        ("sA[column + m, row]", "sA[row, column + m]", "wrong-index", "sA[row, column + m"),
+        (
+            "sA[column + m, row] = four[m]",
+            "sA[column, row + m] = four[m]",
+            "race-write-after-write",
+            "sA[column, row + m",
+        ),
+        (
+            "sA[column + m, row] = four[m]",
+            "sA[column + m, row] = four[0]",
+            "wrong-formula",
+            "store4(T, 128 * k ",
+        ),
+        (
+            ("    for m in range(4):\n        sA[column + m, row] = four[m]\n"),
+            "    sA[column, row] = four\n",
+            "compile-error",
+            "sA[column, row] = ",
+        ),
+        ("store4(T, 128 * k", "store4(T, 132 * k", "out-of-bounds-write", "store4(T, 132 * k "),
+        (
+            "sA[column + m, row] = four[m]",
+            "sA[column + m, row] = A[row, column + m]",
+            "not-used",
+            "sA[column + m, row",
+        ),
+    ],
+    "lane_place": [
+        (
+            (
+                "    row = lane // 8 * 2 + lane // 2 % 2\n"
+                "    column = lane // 4 % 2 * 2 + lane % 2\n"
+            ),
+            "    row, column = lane // 4, lane % 4\n",
+            "wrong-formula",
+            "return row, column",
+        ),
+        (
+            (
+                "    row = lane // 8 * 2 + lane // 2 % 2\n"
+                "    column = lane // 4 % 2 * 2 + lane % 2\n"
+            ),
+            (
+                "    row = lane // 8 * 2 + lane % 2\n"
+                "    column = lane // 4 % 2 * 2 + lane // 2 % 2\n"
+            ),
+            "wrong-formula",
+            "return row, column",
+        ),
+        (
+            "lane // 8 * 2 + lane // 2 % 2",
+            "lane // 8 * 2 + lane // 2",
+            "out-of-bounds-write",
+            "return row, column",
+        ),
+        (
+            "lane // 8 * 2 + lane // 2 % 2",
+            "lane // 8 + lane // 2 % 2",
+            "race-write-after-write",
+            "return row, column",
+        ),
+        (
+            "lane // 8 * 2 + lane // 2 % 2",
+            "lane / 8 * 2 + lane / 2 % 2",
+            "compile-error",
+            "return row, column",
+        ),
+        ("return row, column", "return column, row", "wrong-index", "return column, row"),
+    ],
+    "warp_piece": [
+        ("t // 32 * 32 + 8 * column", "8 * column", "race-write-after-write", "store4(C, 128 * (y"),
+        (
+            "y, x = 8 * row, t // 32 * 32 + 8 * column",
+            "y, x = row, t // 32 * 32 + column",
+            "wrong-index",
+            "a[g], a[g + 1], a[",
+        ),
+        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "a[g], a[g + 1], a["),
+        (
+            "row, column = lane_place(t % 32)",
+            "row, column = t % 32 // 4, t % 4",
+            "bank-conflict",
+            "b[g], b[g + 1], b[",
+        ),
+        (
+            "y, x = 8 * row, t // 32 * 32 + 8 * column",
+            "y, x = 8 * column, t // 32 * 32 + 8 * row",
+            "race-write-after-write",
+            "store4(C, 128 * (y",
+        ),
+        (
+            "y, x = 8 * row, t // 32 * 32 + 8 * column",
+            "y, x = 4 * row, t // 32 * 32 + 4 * column",
+            "race-write-after-write",
+            "store4(C, 128 * (y",
+        ),
+    ],
+}

@@ -1,0 +1,74 @@
+"""The slips that are usual in the tasks of lesson 10: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "four_in_a_row": [
+        ("4 * cuda.threadIdx.x", "cuda.threadIdx.x", "wrong-index", "b = load4"),
+        ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
+        ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
+         "        c3 += a * b[0]", "wrong-formula", "store4"),
+        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-result", "store4"),
+        ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
+        ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
+         "not-used", "b = B"),
+    ],
+    "one_mma": [
+        ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n",
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n",
+         "wrong-formula", "        pair(A[g, 2 * t], A[g, 2 * t + 1]),"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g]), pair(B[2 * t + 8, g], B[2 * t + 9, g])",
+         "pair(B[g, 2 * t], B[g, 2 * t + 1]), pair(B[g + 8, 2 * t], B[g + 8, 2 * t + 1])",
+         "wrong-formula", "b = pair"),
+        ("    sums = mma_m16n8k16_bf16(sums, a, b)", "    mma_m16n8k16_bf16(sums, a, b)",
+         "wrong-formula", "C[g + 8"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-result",
+         "C[g + 8"),
+        ("(sums, a, b)", "(sums, b, a)", "compile-error", "sums = mma"),
+    ],
+    "one_ldmatrix": [
+        ("(sA, lane % 16 * 16 + lane // 16 * 8)",
+         "(sA, (lane % 8 + lane // 16 * 8) * 16 + lane // 8 % 2 * 8)", "wrong-formula",
+         "a = ldmatrix_x4"),
+        ("(sA, lane % 16 * 16 + lane // 16 * 8)", "(sA, lane * 8)", "wrong-formula",
+         "a = ldmatrix_x4"),
+        ("(sA, lane % 16 * 16 + lane // 16 * 8)", "(sA, lane % 16 * 16)", "wrong-formula",
+         "a = ldmatrix_x4"),
+        ("(sA, lane % 16 * 16 + lane // 16 * 8)", "(sA, lane * 16)", "out-of-bounds-read",
+         "a = ldmatrix_x4"),
+        ("(sA, lane % 16 * 16 + lane // 16 * 8)", "(sA, lane % 16 * 16 + lane // 16)",
+         "wrong-index", "a = ldmatrix_x4"),
+        ("(sB, lane % 16 * 8)", "(sB, lane % 8 * 8)", "wrong-formula", "b = ldmatrix_x2"),
+    ],
+    "piece_at": [
+        ("(piece ^ row % 8) * 8", "(piece ^ row % 4) * 8", "bank-conflict", "return"),
+        ("(piece ^ row % 8) * 8", "(piece ^ row) * 8", "out-of-bounds-write", "return"),
+        ("(piece ^ row % 8) * 8", "(piece ^ row % 8)", "wrong-index", "return"),
+        ("row * 64 +", "row * 72 +", "out-of-bounds-write", "return"),
+        ("    return row", "    row", "compile-error", "def piece_at"),
+    ],
+    "warp_product": [
+        ("ldmatrix_x4_trans(\n", "ldmatrix_x4(\n", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("piece_at(16 * k + lane % 16, j + lane // 16)", "piece_at(lane % 16, j + lane // 16)",
+         "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("2 * k + lane // 16", "k + lane // 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
+        ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
+         "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
+         "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
+         "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
+    ],
+    "two_stages": [
+        ("        cp_async_wait(0)\n", "", "race-read-after-write", "warp_product(sums"),
+        ("        cuda.syncthreads()\n", "", "race-read-after-write", "warp_product(sums"),
+        ("        cp_async_wait(0)\n        cuda.syncthreads()\n",
+         "        cuda.syncthreads()\n        cp_async_wait(0)\n", "race-read-after-write",
+         "warp_product(sums"),
+        ("        here = 1 - here\n", "", "wrong-formula", "C[16 * i"),
+        ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
+        ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
+        ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
+    ],
+}  # fmt: skip

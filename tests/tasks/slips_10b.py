@@ -1,0 +1,37 @@
+"""The slips that are usual in the tasks of lesson 10b: see test_tasks.py."""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "fetch_and_add": [
+        ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
+        ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
+        ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
+        ("total += rows", "total = rows", "wrong-formula", "y[lane] ="),
+        ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
+         "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
+         "barrier-divergence", "if warp == 1 and s"),
+    ],
+    "descriptor": [
+        ("address // 16 | across // 16 << 16 | down // 16 << 32", "address | across << 16 | "
+         "down << 32", "wrong-formula", "return"),
+        (" | 1 << 62", "", "wrong-formula", "return"),
+        ("1 << 62", "62", "wrong-formula", "return"),
+        ("across // 16 << 16 | down // 16 << 32", "down // 16 << 16 | across // 16 << 32",
+         "wrong-formula", "return"),
+    ],
+    "ring_end": [
+        ("max(empty + copy, before)", "empty + copy", "wrong-formula", "return"),
+        ("ends[tile - stages] if tile >= stages", "ends[tile - 1] if tile >= 1",
+         "wrong-formula", "return"),
+        ("max(empty + copy, before)", "(empty + copy + before)", "wrong-formula", "return"),
+        ("if tile >= stages", "if tile > stages", "wrong-bounds-check", "tile > stages"),
+    ],
+    "banded": [
+        ("which * band + inside % band, inside // band", "inside % band, inside // band",
+         "race-write-after-write", "return"),
+        ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
+         "% columns", "wrong-formula", "return"),
+        ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
+         "band", "wrong-index", "return"),
+        ("which * band", "which", "race-write-after-write", "return"),
+    ],
+}  # fmt: skip

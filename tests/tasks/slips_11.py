@@ -1,0 +1,55 @@
+"""The slips that are usual in the tasks of lesson 11: see test_tasks.py."""
+
+WAIT = "        cuda.syncwarp()\n"
+BLOCK = "        cuda.syncthreads()\n"
+PASS = "total * math.exp(top - new) + math.exp(score - new)"
+RESCALE = "        mixed *= math.exp(top - new)\n"
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "padded_scores": [
+        ("(32, 33)", "(32, 32)", "bank-conflict", "score +="),
+        ("    cuda.syncthreads()\n", "", "race-read-after-write", "score +="),
+        ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "score +="),
+        ("sQ[y, k] * sK[x, k]", "sQ[y, k] * sK[k, x]", "wrong-index", "score +="),
+        ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]",
+         "K[y, x]\n    sK[y + 16, x] = K[y + 16, x]", "wrong-formula", "sK[y, x] ="),
+        ("16 * cuda.blockIdx.y + y", "y", "wrong-index", "query, first ="),
+        ("sK[y, x] = K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]",
+         "sK[x, y] = K[first + x, y]\n    sK[x, y + 16] = K[first + x, y + 16]",
+         "uncoalesced-load", "sK[x, y + 16]"),
+        ("        score += sQ[y, k] * sK[x, k]", "        score = sQ[y, k] * sK[x, k]",
+         "wrong-formula", "score = sQ"),
+        ("    S[query, first + x] = score", "    S[first + x, query] = score",
+         "wrong-index", "S[first + x, query]"),
+    ],
+    "one_pass": [
+        (PASS, "total + math.exp(score - new)", "wrong-formula", "total + math"),
+        (PASS, "total * math.exp(new - top) + math.exp(score - new)", "wrong-formula",
+         "math.exp(new - top)"),
+        (PASS, "total + math.exp(score)", "wrong-formula", "math.exp(score)"),
+        (PASS, "math.exp(score - new)", "wrong-formula", "total = math"),
+        (PASS, "(total + math.exp(score - new)) * math.exp(top - new)", "wrong-formula",
+         "(total + math"),
+        ("        top = new\n", "", "wrong-formula", "kept[i, 0]"),
+        ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
+    ],
+    "mix_tiles": [
+        (RESCALE, "", "wrong-formula", "mixed +="),
+        ("math.exp(top - new)", "math.exp(new - top)", "wrong-formula", "mixed *="),
+        ("        top = new\n", "", "wrong-formula", "out[first // 8, x] ="),
+        ("math.exp(s[j] - new)", "math.exp(s[j])", "wrong-formula", "mixed +="),
+        ("V[j, x]", "V[x, j]", "wrong-index", "V[x, j]"),
+        ("V[j, x]", "V[j - first, x]", "wrong-formula", "mixed +="),
+        ("        new = top\n", "        new = float32(0)\n", "wrong-formula",
+         "out[first // 8, x] ="),
+        ("new = max(new, s[j])", "new = max(top, s[j])", "wrong-index", "max(top, s[j])"),
+    ],
+    "own_tiles": [
+        (WAIT, BLOCK, "barrier-divergence", "for first"),
+        (f"{WAIT}        new", "        new", "race-read-after-write", "new = max"),
+        (f"        top = new\n{WAIT}", "        top = new\n", "race-write-after-read",
+         "handed[y, x] ="),
+        (f"        top = new\n{WAIT}", "        top = new\n    cuda.syncwarp()\n",
+         "race-write-after-read", "handed[y, x] ="),
+    ],
+}  # fmt: skip

@@ -1,0 +1,35 @@
+"""The slips that are usual in the tasks of lesson 11b: see test_tasks.py."""
+
+SHRINK = "total = total * math.exp(top - new) + share"
+FIRST = "    part += cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
+SECOND = "part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)"
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "quad_sum": [
+        (SECOND, "part", "wrong-formula", "return"),
+        (FIRST, "", "wrong-formula", "return"),
+        (SECOND, SECOND.replace("2)", "1)"), "wrong-formula", "return"),
+        (SECOND, SECOND.replace("2)", "4)"), "wrong-formula", "return"),
+        (f"{FIRST}    return {SECOND}", "    one = cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
+         "    two = cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)\n    return part + one + two",
+         "wrong-formula", "return"),
+        (FIRST, FIRST.replace("+=", "="), "wrong-formula", "return"),
+    ],
+    "causal_sums": [
+        ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
+        ("key <= query", "key >= query", "wrong-index", "handed[y, x] ="),
+        ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
+         "wrong-formula", "handed[y, x] ="),
+        ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
+        ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-formula", "for first"),
+    ],
+    "merge_parts": [
+        ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
+        ("share = math.exp(L[i] - new)", "share = math.exp(new - L[i])", "wrong-formula",
+         "share ="),
+        (SHRINK, "total += share", "wrong-formula", "total += share"),
+        ("mixed * math.exp(top - new) + share", "mixed + share", "wrong-formula",
+         "mixed + share"),
+        ("O[i, x]", "O[x, i]", "wrong-index", "O[x, i]"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,53 @@
+"""The words of lesson 12: each is met in the lesson that its row names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib.building.notebook import markdown_cells, read, source
+from course_lib.building.shown import words_of
+from course_lib.curriculum import LESSONS, TASKS, lesson
+from course_lib.questions import of_lesson
+
+pytestmark = pytest.mark.workshop
+
+ROOT = Path(__file__).resolve().parents[1]
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| (\d\d[a-z]?) \|$", re.MULTILINE)
+PAGE = "\n".join(
+    source(cell)
+    for cell in markdown_cells(read(ROOT / "notebooks" / f"{lesson('12').stem}.ipynb"))
+    if cell["id"].startswith("words-")
+)
+WORDS = [
+    (word.strip().strip("`"), number)
+    for words, _, number in ROW.findall(PAGE)
+    for word in words.split(",")
+]
+
+
+def told_in(number: str) -> str:
+    """Everything that a lesson says to its reader, but for the words of lesson 12 themselves."""
+    cells = read(ROOT / "notebooks" / f"{lesson(number).stem}.ipynb")["cells"]
+    said = [source(cell) for cell in cells if not cell["id"].startswith("words-")]
+    said += [text for each in of_lesson(number).values() for text in words_of(each)]
+    said += [
+        f"{each.meaning} {each.given} {' '.join(each.hints)}"
+        for each in TASKS.values()
+        if each.lesson == number
+    ]
+    return "\n".join(said).casefold()
+
+
+def test_every_table_is_read() -> None:
+    assert len(WORDS) > 45 and ("mma", "10") in WORDS
+
+
+@pytest.mark.parametrize(("word", "number"), WORDS)
+def test_a_word_is_met_in_the_lesson_that_is_named(word: str, number: str) -> None:
+    if number not in {each.number for each in LESSONS}:
+        pytest.skip(f"lesson {number} is not there yet")
+    stem = word.casefold().removesuffix("ing")
+    assert stem in told_in(number), f"lesson {number} never says {word!r}"

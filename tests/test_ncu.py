@@ -1,0 +1,247 @@
+"""Nsight Compute beside the emulator, as far as it can be tried without a GPU."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+from numba import cuda, float32
+
+import course_lib
+from course_lib import runtime
+from course_lib.curriculum import TASKS
+from course_lib.emulator import emulate, load_program
+from course_lib.errors import PlainError
+from course_lib.helping import ours
+from course_lib.intrinsics import load4, store4, unroll, unrolled
+from course_lib.measurements.ncu import busy, names, stored
+from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
+from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
+from course_lib.ncu.metrics import EVERY_METRIC, parse_ncu
+from course_lib.ncu.report import _same
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FACTOR, LOW, SIZES = np.float32(3), -float("inf"), (4, 2.5)
+HEADER = '"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+SECTORS = METRICS["global_store_sectors"]
+
+
+@pytest.fixture(autouse=True)
+def lesson():
+    course_lib.start()
+
+
+@cuda.jit(device=True)
+def scaled(x):
+    return x * FACTOR
+
+
+again = scaled
+
+
+@cuda.jit
+def uses_much(a, out, plus):
+    i = cuda.grid(1)
+    if i < a.shape[0] and a[i] > LOW:
+        out[i] = again(a[i]) + plus + SIZES[1]
+
+
+@cuda.jit
+@unrolled
+def wide(a, out):
+    four = load4(a, 4 * cuda.threadIdx.x)
+    for k in unroll(2):
+        store4(out, 4 * cuda.threadIdx.x + 64 * k, four)
+
+
+def made_in_a_function(width):
+    @cuda.jit
+    def in_a_closure(a, out):
+        tile = cuda.shared.array(width, float32)
+        tile[cuda.threadIdx.x] = a[cuda.threadIdx.x]
+        out[cuda.threadIdx.x] = tile[cuda.threadIdx.x]
+
+    return in_a_closure
+
+
+def by_the_child(folder, kernel, launch, arguments):
+    """What a launch in the child process would leave in the arrays; here on the emulator."""
+    name = getattr(kernel, "py_func", kernel).__name__
+    child.write(folder, kernel_file(kernel), name, launch, arguments)
+    child.launch_from(folder)
+    return reading._results(folder)
+
+
+X = np.arange(64, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "launch", "arguments"),
+    [
+        (uses_much, (2, 32), (X, X * 0, 5)),
+        (wide, (1, 16), (X, np.zeros(128, np.float32))),
+        (made_in_a_function(64), ((1, 1), (64,)), (X, X * 0)),
+        (ours("turn_directly"), ((2, 1), (32, 32)), (X.reshape(1, 64), X.reshape(64, 1) * 0)),
+        (ours("one_tile_product"), (1, (16, 16)), (np.eye(16, dtype=np.float32),) * 3),
+    ],
+    ids=lambda each: getattr(getattr(each, "py_func", None), "__name__", None),
+)
+def test_a_kernel_computes_the_same_from_its_file(kernel, launch, arguments, tmp_path) -> None:
+    found = by_the_child(tmp_path, kernel, launch, [np.copy(each) for each in arguments])
+    expected = [np.copy(each) if isinstance(each, np.ndarray) else each for each in arguments]
+    emulate(kernel)[launch](*expected)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_what_cannot_be_written_is_named() -> None:
+    table = {1: 2}
+
+    @cuda.jit
+    def looks_up(out):
+        out[0] = table[1]
+
+    with pytest.raises(NotToBeWritten, match="looks_up uses table, which is of type dict"):
+        kernel_file(looks_up)
+    made = {"cuda": cuda}
+    exec("@cuda.jit\ndef from_nowhere(out):\n    out[0] = 1\n", made)
+    with pytest.raises(NotToBeWritten, match="from_nowhere cannot be found"):
+        kernel_file(made["from_nowhere"])
+
+
+def test_without_a_gpu_one_sentence_says_so_and_a_stored_report_is_shown() -> None:
+    kernel = ours("turn_directly")
+    A, B = np.ones((2, 64, 64), np.float32)
+    report = course_lib.ncu_report(kernel, stored="transpose, no tile")[(2, 2), (32, 32)](A, B * 0)
+    assert report.note.startswith("There is no GPU here. So the GPU's column is a stored report")
+    assert "NVIDIA H200, November 2026" in report.text()
+    assert report.counted["global_store_sectors"] == 1_048_576
+    alone = course_lib.ncu_report(kernel)[(2, 2), (32, 32)](A, B)
+    assert alone.note.endswith("So the emulator's counters stand alone.") and not alone.counted
+    assert "not read" in alone.text()
+
+
+def test_what_is_no_kernel_is_refused() -> None:
+    with pytest.raises(PlainError, match="takes a kernel"):
+        course_lib.ncu_report("no kernel")[1, 32]()
+
+
+@pytest.fixture
+def gpu_with_ncu(monkeypatch, tmp_path):
+    """A machine with a GPU whose `ncu` is a script: it launches, and prints what is given."""
+
+    def make(printed: str, status: int = 0) -> None:
+        script = tmp_path / "ncu"
+        script.write_text(
+            f"#!{sys.executable}\n"
+            "import pathlib, sys\n"
+            "import course_lib\n"
+            "from course_lib.ncu.child import launch_from\n"
+            "course_lib.start()\n"
+            "launch_from(pathlib.Path(sys.argv[-1]))\n"
+            f"print({printed!r})\n"
+            f"sys.exit({status})\n"
+        )
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+        monkeypatch.setattr(runtime, "on_gpu", lambda: True)
+        monkeypatch.setattr(runtime, "device_name", lambda: "NVIDIA X")
+
+    return make
+
+
+def test_the_gpus_own_counts_stand_beside_the_emulators(gpu_with_ncu) -> None:
+    row = '"0","1","_ZN6turn_directlyE","{}","","{}"\n'
+    metrics = {next(iter(SECTORS)): "4,096", "gpu__time_duration.sum": "1500", "x": "n/a"}
+    gpu_with_ncu(HEADER + "".join(row.format(*each) for each in metrics.items()))
+    A, B = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+    report = course_lib.ncu_report(ours("turn_directly"), stored="softmax")[(2, 2), (32, 32)](A, B)
+    assert (report.note, report.heading) == ("", "NVIDIA X, this launch")
+    assert report.counted == {"global_store_sectors": 4096} and report.seen == {"time": 1500}
+    assert re.search(r"global_store_sectors +4,096 +4,096  equal", report.text(names=True))
+    assert next(iter(SECTORS)) in report.text(names=True)
+    assert np.array_equal(A, B)
+
+
+def test_another_result_on_the_gpu_is_said() -> None:
+    assert _same([np.ones(4)], [np.ones(4)]) == ""
+    assert "not the emulator's" in _same([np.ones(4)], [np.zeros(4)])
+
+
+@pytest.mark.parametrize(
+    ("printed", "status", "why"),
+    [
+        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", 1, "ERR_NVGPUCTRPERM"),
+        ("==ERROR== Failed to find metric x", 1, "could not profile .*Failed to find metric x"),
+        ("==WARNING== No kernels were profiled.", 0, "No kernels were profiled"),
+        ("", 1, "it printed nothing"),
+    ],
+)
+def test_why_there_is_no_report_is_one_sentence(printed, status, why) -> None:
+    with pytest.raises(NoCounters, match=why):
+        reading.judged(printed, status, "turn_directly")
+
+
+def test_a_gpu_without_ncu_is_named(monkeypatch) -> None:
+    monkeypatch.setattr(runtime, "on_gpu", lambda: True)
+    monkeypatch.setattr(reading.shutil, "which", lambda name: None)
+    monkeypatch.setattr(reading, "USUAL_PLACES", ())
+    with pytest.raises(NoCounters, match="no `ncu` here"):
+        reading.find_ncu()
+
+
+def test_the_command_leaves_the_clocks_alone_and_asks_for_everything() -> None:
+    words = reading.command("ncu", ["python", "x.py"])
+    assert words[words.index("--clock-control") + 1] == "none"
+    assert words[words.index("--metrics") + 1].split(",") == list(EVERY_METRIC)
+
+
+def test_counters_are_added_up_from_all_their_metrics() -> None:
+    metrics = dict.fromkeys(METRICS["flops"], 1.0)
+    assert counters_of(metrics) == {"flops": 8, "float64_flops": 4}
+    assert counters_of({}) == {}
+    table = (
+        HEADER
+        + '"0","1","k","a","","1,024"\n"0","1","k","b","","n/a"\n"1","1","other","a","","7"\n'
+    )
+    assert parse_ncu(table, "k") == {"a": 1024}
+
+
+def test_the_emulator_has_every_counter_that_is_compared() -> None:
+    profile = emulate(ours("turn_directly"))[(1, 1), (32, 32)](
+        np.ones((4, 4), np.float32), np.ones((4, 4), np.float32)
+    )
+    assert all(hasattr(profile, name) for name in METRICS)
+
+
+def test_stored_reports_are_those_of_the_pages() -> None:
+    page = (DOCS / "shared_memory_measured.md").read_text(encoding="utf-8")
+    counters = (DOCS / "counters.md").read_text(encoding="utf-8")
+    rows = {"copy": "copy", "transpose, no tile": "no tile", "transpose, tile": "tile",
+            "transpose, padded": "`pad=1`"}  # fmt: skip
+    for name, row in rows.items():
+        counts = " | ".join(f"{value:,}" for value in stored(name).counts.values())
+        assert f"| {row} | {counts} |" in page
+    for name in set(names()) - rows.keys():
+        for counter, value in stored(name).counts.items():
+            assert re.search(rf"\| {name} \| `{counter}` \| [\d,]+ \| {value:,} \|", counters)
+    for rung in ("tiled", "register_1d", "register_2d", "warp_tiled"):
+        shares = " | ".join(f"{share:.0%}".replace("%", " %") for share in busy(rung).values())
+        assert re.search(rf"\| `{rung}` \| .* \| {shares} \|", page)
+
+
+def test_a_report_that_is_not_there_names_those_that_are() -> None:
+    assert "1,048,779" in stored_report("transpose, tile").text()
+    with pytest.raises(KeyError, match="transpose, padded"):
+        stored("transpose")
+
+
+def test_the_points_of_lesson_08b_take_twelve_sectors_for_each_request() -> None:
+    text = f"from numba import cuda, float32\n{TASKS['squared_lengths'].given}"
+    kernel = load_program(text).kernel("squared_lengths")
+    profile = emulate(kernel)[32, 128](np.ones((4096, 3), np.float32), np.ones(4096, np.float32))
+    assert profile.global_load_sectors == 12 * profile.global_load_requests
