@@ -22,6 +22,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,7 +56,8 @@ ODD_SHAPES = (
 )  # fmt: skip
 MOST_ERROR = {"bfloat16": 8e-3, "float32": 2e-6}
 MOST_LSE_ERROR = 2e-3
-CHECK_SECONDS, SAMPLE_MS, ROUNDS = 300, 10.0, 15
+CHECK_SECONDS, CHECKED_AT_ONCE = 90, 6
+SAMPLE_MS, ROUNDS = 10.0, 15
 
 Launch = Callable[[], Any]
 
@@ -239,24 +241,28 @@ def checks(only: str = "") -> Iterator[tuple[str, str]]:
 
 def barred(ablation: bool) -> dict[str, str]:
     """Faults by label, each kernel checked in a process of its own: a hang takes nobody along."""
-    faults = {}
+    labels = []
     for head in (64, 128):
         for causal in (False, True):
             problem = Problem(1, 1, 1, head, causal=causal)
             names = [OURS, *(name for name, _ in variants(problem) if ablation)]
-            for name in names:
-                label = f"{name} | {head} | {causal}"
-                command = [sys.executable, __file__, "--check", "--only", label]
-                try:
-                    done = subprocess.run(
-                        command, capture_output=True, text=True, timeout=CHECK_SECONDS / 6
-                    )
-                    said = (done.stdout + done.stderr).strip().splitlines()
-                    faults[label] = "" if done.returncode == 0 else (said or ["died"])[-1][:120]
-                except subprocess.TimeoutExpired:
-                    faults[label] = f"did not end within {CHECK_SECONDS // 6} s"
-                print(f"{label}: {faults[label] or 'right'}", flush=True)
+            labels += [f"{name} | {head} | {causal}" for name in names]
+    with ThreadPoolExecutor(CHECKED_AT_ONCE) as pool:
+        faults = dict(zip(labels, pool.map(fault, labels), strict=True))
+    for label, why in faults.items():
+        print(f"{label}: {why or 'right'}", flush=True)
     return faults
+
+
+def fault(label: str) -> str:
+    """Why the kernel of this label is wrong, said by a process that may hang; "" if it is not."""
+    command = [sys.executable, __file__, "--check", "--only", label]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=CHECK_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"did not end within {CHECK_SECONDS} s"
+    said = (done.stdout + done.stderr).strip().splitlines()
+    return "" if done.returncode == 0 else (said or ["died"])[-1][:120]
 
 
 # --- time -----------------------------------------------------------------------------------------
@@ -341,16 +347,17 @@ def main() -> int:
     nvml = Nvml(bus_id)
     clock = gpu.EventClock(nvml)
     faults = {} if chosen.float32 else barred(chosen.ablation)
-    rows: list[Row] = []
-    for problem in [FLOAT32] if chosen.float32 else [FLOAT32, *BFLOAT16]:
-        rows += measure(problem, clock, faults, chosen.ablation)
-        torch.cuda.empty_cache()
     about = {**versions(), "driver": nvml.driver_version()}
-    made = Attention(name, datetime.now(UTC).date().isoformat(), about, tuple(rows))
+    short = name.removeprefix("NVIDIA ").split()[0]
+    made = Attention(name, datetime.now(UTC).date().isoformat(), about, ())
+    for problem in [FLOAT32] if chosen.float32 else [FLOAT32, *BFLOAT16]:
+        made = replace(
+            made, rows=made.rows + tuple(measure(problem, clock, faults, chosen.ablation))
+        )
+        torch.cuda.empty_cache()
+        if chosen.store:
+            (FOLDER / f"{short}.json").write_text(made.as_json(), encoding="utf-8")
     print(made)
-    if chosen.store:
-        short = name.removeprefix("NVIDIA ").split()[0]
-        (FOLDER / f"{short}.json").write_text(made.as_json(), encoding="utf-8")
     return 0
 
 
