@@ -54,7 +54,8 @@ ODD_SHAPES = (
     (1, 1, 1, 1, 1), (2, 3, 77, 33, 1), (1, 2, 129, 257, 1), (2, 2, 1000, 1000, 12),
     (1, 2, 517, 2049, 1), (1, 1, 1030, 70, 1), (1, 2, 4096, 4096, 1),
 )  # fmt: skip
-MOST_ERROR = {"bfloat16": 8e-3, "float32": 2e-6}
+# A float32 sum over 8,192 keys is off by 2e-6, with one key left out by more than 1e-4.
+MOST_ERROR = {"bfloat16": 8e-3, "float32": 5e-6}
 MOST_LSE_ERROR = 2e-3
 CHECK_SECONDS, CHECKED_AT_ONCE = 90, 6
 SAMPLE_MS, ROUNDS = 10.0, 15

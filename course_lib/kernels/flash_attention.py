@@ -344,7 +344,8 @@ def make_kernel(plan: Plan) -> Any:
             total0, total1 = weigh(S, scale, shift0, shift1, total0 * factor0, total1 * factor1)
             # Both slots are read by now, that of K for long. But asking for the totals here keeps
             # the compiler from moving the weights behind the wait, where nothing runs beside them.
-            if thread == 0 and total0 + total1 > 0:
+            # No total is below 0, so thread 0 arrives in any case, with 0 and with NaN, too.
+            if thread == 0 and not total0 + total1 < 0:
                 mbarrier_arrive(base + K_EMPTY + 8 * slot)
             wait_output(O)
             if thread == 0:

@@ -136,6 +136,18 @@ class TestInterpreted:
         plan = PLANS[128, True]
         assert fault(plan, compiled(plan), (1, 256, 640, 2), late, seed) == ""
 
+    @pytest.mark.parametrize("plan", (*PLANS.values(), PLAIN), ids=str)
+    def test_right_where_a_thread_weighs_nothing(self, plan: Plan) -> None:
+        """Scores so large that one key of a row gets all the weight, and most threads have none."""
+        assert fault(plan, compiled(plan), (1, 130, 640, 60), late=False) == ""
+
+    def test_not_a_number_ends_as_such(self) -> None:
+        plan = PLANS[64, False]
+        Q, K, V = inputs(plan, 1, 70, 640, 1)
+        Q[:] = 0x7FC0
+        O, lse = attend(plan, compiled(plan), Q, K, V, late=False, seed=0)
+        assert np.isnan(O).all() and np.isnan(lse).all()
+
     @pytest.mark.parametrize(
         ("name", "old", "new", "late"),
         [
