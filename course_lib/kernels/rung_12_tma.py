@@ -66,7 +66,7 @@ CONSUMERS = 256  # two warpgroups, one below the other
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
-BAND = 8  # tiles of C below one another that are computed before the next ones to the right
+BAND = 16  # tiles of C below one another that are computed before the next ones to the right
 
 # From so many tiles on in clusters of two. On an H200 they gained nothing for 512 tiles (4096 on a
 # side) and a hundredth for 2048; where between the two they begin to pay, nobody has measured.
@@ -268,9 +268,10 @@ class TmaRung(RungKernel):
         return (-(-M // BM) * -(-N // BN), 1), self.block
 
     def cluster_for(self, M: int, N: int, K: int) -> int:
-        """Blocks of a cluster: two for large products, where L2 has most to do."""
+        """Blocks of a cluster: two where L2 has most to do, in large products and ragged rows."""
         tiles = self.grid_and_block(M, N, K)[0][0]
-        return 2 if tiles >= TILES_FOR_PAIRS and M >= BAND * BM else 1
+        ragged = N % BK or K % BK  # a box's row of 128 bytes then lies in two lines of L2
+        return 2 if M > BM and (tiles >= TILES_FOR_PAIRS or ragged) else 1
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         return A, B, C, *C.shape, A.shape[1]  # refused at its first line, which says why
