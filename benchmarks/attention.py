@@ -40,6 +40,9 @@ from course_lib.measurements.attention import (  # noqa: E402
     FLASH_2,
     FOLDER,
     OURS,
+    OURS_IN_FLOAT32,
+    SOLUTION,
+    UNFUSED,
     Attention,
     Problem,
     Row,
@@ -123,7 +126,7 @@ def pytorchs(problem: Problem, Q: Any, K: Any, V: Any) -> Iterator[tuple[str, La
 
         return launch
 
-    yield "PyTorch, unfused", unfused
+    yield UNFUSED, unfused
     yield "PyTorch, efficient", through(SDPBackend.EFFICIENT_ATTENTION)
     if bf16:
         yield FLASH_2, through(SDPBackend.FLASH_ATTENTION)
@@ -164,7 +167,7 @@ def float32_kernels(Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch, Any]]
     fused, unfused, solved = (cuda.as_cuda_array(each) for each in results)
     scores = cuda.as_cuda_array(S)
     yield (
-        "attention_float32",
+        OURS_IN_FLOAT32,
         lambda: attention_float32.launch(*on_gpu, fused),
         results[0].reshape(Q.shape),
     )
@@ -176,7 +179,7 @@ def float32_kernels(Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch, Any]]
     if kernel := solution():
         blocks = -(-queries // 16)
         yield (
-            "exercise 11's solution",
+            SOLUTION,
             lambda: kernel[blocks, (32, 16)](*on_gpu, solved),
             results[2].reshape(Q.shape),
         )

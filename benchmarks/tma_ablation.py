@@ -196,7 +196,6 @@ def measure() -> dict[str, Any]:
     return {
         "device": device,
         "timed": datetime.now(UTC).date().isoformat(),
-        "kernel": "rung",
         "timed_with": f"benchmarks/tma_ablation.py; {ROUNDS} rounds of samples of 10 ms, "
         f"{LOADED_ROUNDS} rounds after {WARM_UP_MS:.0f} ms of load; a share's quartiles",
         "versions": {**gpu.versions(), **library.versions(), "driver": nvml.driver_version()},

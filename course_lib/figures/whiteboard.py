@@ -38,7 +38,7 @@ UPPER: Mapping[str, tuple[str, str]] = {
 }
 SIZE = 4096
 
-_ROW, _TOP = 0.5, 0.98
+_ROW, _TOP = 0.48, 0.98
 # Where the columns begin; the first one also ends.
 _NAMES, _WHY, _BINDS = (0.2, 1.86), 2.06, 5.1
 
@@ -69,7 +69,7 @@ def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:
     words = {rung.name: (rung.why, rung.binds) for rung in curriculum.RUNGS} | dict(UPPER)
     found = []
     for name, (why, binds) in words.items():
-        entries = [measured.entry(name), measured.entry(f"{name}_while")]
+        entries = [measured.entry(name + way) for way in ("", "_while", "_bf16")]
         timed = [each for each in entries if each and each.cell(size)]
         if timed:
             best = max(timed, key=lambda each: _gflops(each, size))

@@ -204,6 +204,6 @@ QUESTIONS = (
         "less. The sectors say which kernel wins, and why. They do not say by how much, for a load "
         "has other costs as well. Counts explain; clocks measure.",
         facts=speed_facts,
-        spoilers=(re.compile(r"\b12 times|11\.9"), "12×"),
+        spoilers=(re.compile(r"\b1[12](\.\d)? times"), "12×"),
     ),
 )

@@ -40,9 +40,10 @@ WORKED_OUT = {
     "12-h100": 100 * 32 / 64,
     "12-stride": max([24 * lane % 32 for lane in range(32)].count(bank) for bank in range(32)),
     "12-eight-by-eight": 16 / 64,
-    "12-climb": gflops("wgmma") / gflops("naive"),
+    "12-climb": gflops("tma_bf16") / gflops("naive"),
     "12-funnel": 989.4 * 2 / (132 * 128 * 1980e6 / 1e12),
-    "12-fuse": 100 / (1 + CUBLAS_MS / (2 * 2 * 2 * 4096**2 / 4197e6)),
+    "12-fuse": 100
+    / (1 + CUBLAS_MS / (2 * 2 * 2 * 4096**2 / BENCH["measured_roofs"]["dram_gb_per_s"] / 1e6)),
     "12-fragment": 8 / 2,
     "12-rescale": 0.1353352832,
     "12-unfused": 129,

@@ -1,9 +1,7 @@
 """Read what each ingredient of rung 12 gains: the way from `wgmma` to `tma_bf16`, step by step.
 
-One file per device. benchmarks/tma_ablation.py writes it, run there. Until somebody has run it,
-the file holds what was measured on a prototype of the same kernel, which is thrown away since, and
-says so (`kernel`). A share is a part of cuBLAS's speed for the same product with a bfloat16 result,
-in the same run.
+One file per device. benchmarks/tma_ablation.py writes it, run there. A share is a part of cuBLAS's
+speed for the same product with a bfloat16 result, in the same run.
 """
 
 from __future__ import annotations
@@ -32,9 +30,7 @@ class Step:
             multicast); "cublas_f32" is cuBLAS with a float32 result.
         result: the type of C.
         cluster: blocks of a cluster.
-        share: of the speed of cuBLAS with a bfloat16 result: the lower and the upper end of what
-            was seen (quartiles of the rounds; of a prototype the lowest and highest median of
-            several runs).
+        share: of the speed of cuBLAS with a bfloat16 result: the quartiles of the rounds.
     """
 
     name: str
@@ -53,16 +49,13 @@ class Ablation:
     """All steps at one size.
 
     Attributes:
-        label: device, date and, where it was a prototype, that it was; has to stand beside the
-            numbers.
-        kernel: "rung" or "prototype".
+        label: device and date, which have to stand beside the numbers.
         size: edge of the matrices.
         when: SAMPLES or SUSTAINED.
         steps: in the order of STEPS; "cublas_f32", if it was measured, comes last.
     """
 
     label: str
-    kernel: Literal["rung", "prototype"]
     size: int
     when: str
     steps: tuple[Step, ...]
@@ -105,9 +98,7 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
         Step(row["step"], row["result"], row["cluster"], (row["share"][0], row["share"][1]))
         for row in sorted(rows, key=lambda row: order.index(row["step"]))
     ]
-    of_what = ", a prototype" if plain["kernel"] == "prototype" else ""
-    label = f"{plain['device']}, {plain['timed']}{of_what}"
-    return Ablation(label, plain["kernel"], size, when, tuple(steps))
+    return Ablation(f"{plain['device']}, {plain['timed']}", size, when, tuple(steps))
 
 
 @cache

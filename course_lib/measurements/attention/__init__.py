@@ -1,14 +1,14 @@
 """Read what attention was seen to cost: this course's kernels beside PyTorch's, in one run.
 
-One file per device, from benchmarks/attention.py, run there. There may be none yet: `latest()` is
-None then. A file holds samples; medians and speeds are worked out here.
+One file per device, from benchmarks/attention.py, run there. A file holds samples; medians and
+speeds are worked out here.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,8 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent
 SCHEMA = 1
 CUDNN, FLASH_2, OURS = "PyTorch, cuDNN", "PyTorch, FlashAttention-2", "flash_attention"
+UNFUSED, SOLUTION = "PyTorch, unfused", "exercise 11's solution"
+OURS_IN_FLOAT32 = "attention_float32"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ class Problem:
         """Of both products; with `causal` half of them, as is the custom."""
         pairs = self.batch * self.heads * self.length**2
         return 4.0 * pairs * self.head / (2 if self.causal else 1)
+
+    @property
+    def short(self) -> str:
+        """For a table: heads in all, tokens and columns, and which keys a query sees."""
+        seen = "causal" if self.causal else "all keys"
+        return f"{self.batch * self.heads} heads, {self.length} x {self.head}, {seen}"
 
     def __str__(self) -> str:
         causal = ", causal" if self.causal else ""
@@ -110,6 +118,21 @@ class Attention:
         """How fast a contestant is, as a share of another one's speed."""
         return self.find(of, problem).median_ms / self.find(name, problem).median_ms
 
+    def problems(self, precision: str) -> tuple[Problem, ...]:
+        """What was computed in a precision, in the order of the file."""
+        every = dict.fromkeys(row.problem for row in self.rows)
+        return tuple(each for each in every if each.precision == precision)
+
+    def table(self, precision: str, names: Sequence[str]) -> str:
+        """Speeds in TFLOP/s: a line for each problem, a column for each of these contestants."""
+        problems = self.problems(precision)
+        wide = max(len(each.short) for each in problems)
+        lines = [" " * wide + "".join(f"  {name}" for name in names)]
+        for problem in problems:
+            speeds = (f"{self.find(n, problem).tflops:{len(n)}.0f}" for n in names)
+            lines.append(f"{problem.short:{wide}}" + "".join(f"  {each}" for each in speeds))
+        return "\n".join(lines)
+
     def as_json(self) -> str:
         return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
 
@@ -145,11 +168,6 @@ def load(device: str = "H200") -> Attention:
         there = ", ".join(devices()) or "none"
         raise KeyError(f"attention was not measured on {device!r}; there are: {there}")
     return parse((FOLDER / f"{device}.json").read_text(encoding="utf-8"))
-
-
-def latest() -> Attention | None:
-    """The newest measurements of any device; None while there are none."""
-    return max((load(each) for each in devices()), key=lambda made: made.date, default=None)
 
 
 def parse(text: str) -> Attention:

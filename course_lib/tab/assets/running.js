@@ -145,7 +145,8 @@ export class Running {
       const downloads = state.first && !(state.part >= 1);
       this.say(downloads ? `Loading Python and the judge into this browser (${SIZE}) …` : "Starting Python …");
     } else if (state.is === "failed") this.say(state.said);
-    else if (state.is === "ready" && before?.is === "loading" && !this.asked) this.say("Ready to check.");
+    else if (state.is === "ready" && this.asked) this.sayHowLong();
+    else if (state.is === "ready" && before?.is === "loading") this.say("Ready to check.");
     if (state.is !== "loading") this.isWaking = false;
   }
 }
