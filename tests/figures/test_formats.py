@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from course_lib import figures
 from course_lib.devices import device
@@ -58,6 +61,21 @@ def test_a_hollow_dot_hangs_under_the_highest_roof_and_a_measured_one_stands_alo
     assert dots["measured"].get_ydata()[0] == 433_000
     assert dots["slope"].get_markerfacecolor() != dots["measured"].get_markerfacecolor()
     assert "measured at 64 FLOP per requested byte, 433 TFLOP/s" in picture.alt
+
+
+def test_the_labels_of_equally_fast_kernels_stand_apart():
+    points = [
+        Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in (748, 431, 778, 694)
+    ]
+    picture = figures.roofs_of_formats("H200", points)
+    canvas = FigureCanvasAgg(picture.figure)
+    boxes = [
+        text.get_window_extent(canvas.get_renderer())
+        for text in picture.figure.axes[0].texts
+        if text.get_text().startswith("rung")
+    ]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_errors_are_drawn_as_they_are_and_the_words_say_where_they_are_from():
