@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 WARP_SIZE = 32
-BLOCK_AXES = (0, 1, 2)
 
 # A value during emulation: a NumPy scalar, or an array of lanes.
 Value = np.ndarray | np.generic
