@@ -103,21 +103,6 @@ class CacheTraffic:
         told = ", ".join(f"{amount / 1e6:,.3f} MB {level}" for amount, level in amounts)
         return f"{self.sizes.name or 'a GPU'}, the last two by a model: {told}"
 
-    @property
-    def l1_hit_rate(self) -> float:
-        """Share of the sectors asked of L1 that it held."""
-        return 1 - self.l2_bytes / self.l1_bytes if self.l1_bytes else 0.0
-
-    @property
-    def l2_hit_rate(self) -> float:
-        """Share of the sectors asked of L2 that it held."""
-        return 1 - self.dram_bytes / self.l2_bytes if self.l2_bytes else 0.0
-
-    @property
-    def dram_share(self) -> float:
-        """DRAM bytes as a share of what the threads requested."""
-        return self.dram_bytes / self.requested_bytes if self.requested_bytes else 0.0
-
 
 class _Lru:
     """A cache of lines: each has sector bits; the one used longest ago goes first."""
