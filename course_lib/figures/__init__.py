@@ -1,5 +1,11 @@
 """Draw every picture of the course; each function returns a `Picture`: a figure and its words.
 
+Owns: all pictures, still and to play with, of given numbers or of a run.
+May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
+`findings`, `measurements`, `memory_levels`, `number_formats`, `occupancy`, `own_ladder`,
+`roofline`, `web`.
+Start with: `picture` and `style`, then a small one such as `swizzle`.
+
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
 arguments give the same picture, nothing is measured and nothing is printed here. `my_ladder` alone
