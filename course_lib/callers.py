@@ -50,13 +50,14 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
 
 
 def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
-    """A finding whose line is one of an earlier task's function: it is told where that is called.
+    """A finding with a line of a function that the student has not written, an earlier task's or a
+    given one: it is told where that is called.
 
     Of several calls the last, as the reader of the answer comes to it last.
     """
-    if found.line is None or found.line < Line.FIRST_AROUND:
+    if found.line is None:
         return found
-    for name in task.uses:
+    for name in (*task.uses, *_unchanged(task, launched)):
         tree = getattr(launched.namespace.get(name), "tree", None)
         if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
             continue
@@ -70,6 +71,17 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
         if calls:
             return replace(found, line=max(calls))
     return found
+
+
+def _unchanged(task: Task, answer: Kernel) -> list[str]:
+    """Device functions that are given beside the one to write, and are still as they were."""
+    given = {
+        node.name: ast.dump(node)
+        for node in ast.parse(task.given).body
+        if isinstance(node, ast.FunctionDef) and node.name != task.id
+    }
+    found = {name: getattr(answer.namespace.get(name), "tree", None) for name in given}
+    return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
 
 
 def within_answer(answer: Kernel, found: Finding) -> Finding:

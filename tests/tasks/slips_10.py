@@ -1,5 +1,11 @@
 """The slips that are usual in the tasks of lesson 10: see test_tasks.py."""
 
+NEXT = """\
+        if start + 64 < K:
+            start_copy(sA[1 - here], sB[1 - here], A, B, start + 64)
+"""
+PRODUCT = "        warp_product(sums, sA[here], sB[here])\n"
+
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_in_a_row": [
         ("4 * cuda.threadIdx.x", "cuda.threadIdx.x", "wrong-index", "b = load4"),
@@ -70,5 +76,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
         ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
+        (f"{NEXT}{PRODUCT}", f"{PRODUCT}{NEXT}", "serial-work", "start_copy(sA[1 - here]"),
+        (NEXT, f"{NEXT}        cp_async_wait(0)\n", "serial-work", "start_copy(sA[1 - here]"),
+        (NEXT, NEXT.splitlines()[1][4:] + "\n", "out-of-bounds-read", "start_copy(sA[1 - here]"),
     ],
 }  # fmt: skip
