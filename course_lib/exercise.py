@@ -261,6 +261,9 @@ class Task(Exercise):
             memory together; 0 where that is not judged.
         passes: how many passes of loads from shared memory a multiply-add of a warp may take; 0
             where that is not judged.
+        reads: how many numbers the threads may load from shared memory in the launch that is looked
+            at; 0 where that is not judged.
+        reads_hint: what to look at if they load more: which turns of their loop change nothing.
         wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
         overlaps: whether each tile but the first has to travel while another one is read.
@@ -295,6 +298,8 @@ class Task(Exercise):
     caller: str = ""
     loads: float = 0
     passes: float = 0
+    reads: int = 0
+    reads_hint: str = ""
     wide: tuple[str, ...] = ()
     barriers: int = 0
     overlaps: bool = False

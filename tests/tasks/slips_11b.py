@@ -22,6 +22,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "handed[y, x] ="),
         ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
         ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-formula", "for first"),
+        ("range(0, query + 1, 32)", "range(0, keys, 32)", "wrong-loop-bound", "for first"),
+        ("range(0, query + 1, 32)", "range(0, query + 32, 32)", "wrong-loop-bound", "for first"),
     ],
     "merge_parts": [
         ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
