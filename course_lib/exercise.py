@@ -241,6 +241,7 @@ class Task(Exercise):
         other_sizes: of sizes that are numbers in `shapes`: those that change, by that number, each
             time that a right answer is launched once more, so that none may be written out. The
             first is named. Where a size never changes, the given cell says how large it is.
+        offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -281,6 +282,7 @@ class Task(Exercise):
     asks: tuple[str, ...] = ()
     grid: tuple[Size, ...] = ()
     other_sizes: tuple[Mapping[str, int], ...] = ()
+    offsets: Mapping[str, float] = field(default_factory=dict)
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""

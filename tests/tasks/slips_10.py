@@ -28,8 +28,17 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "b = pair"),
         ("    sums = mma_m16n8k16_bf16(sums, a, b)", "    mma_m16n8k16_bf16(sums, a, b)",
          "wrong-formula", "C[g + 8"),
-        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-result",
-         "C[g + 8"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-formula",
+         "b = pair"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[2 * t + 1, g], B[2 * t, g])",
+         "wrong-formula", "b = pair"),
+        ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),\n",
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n",
+         "wrong-formula", "        pair(A[g, 2 * t], A[g, 2 * t + 1]),"),
         ("(sums, a, b)", "(sums, b, a)", "compile-error", "sums = mma"),
     ],
     "one_ldmatrix": [
