@@ -14,7 +14,7 @@ from dataclasses import replace
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.sentences import Line, say
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 CALLER = "caller"  # the name of a kernel that calls
@@ -73,6 +73,14 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
     return found
 
 
+def _is_used(task: Task) -> bool:
+    """Whether the task's caller does something with what the function returns."""
+    nodes = list(ast.walk(ast.parse(task.caller)))
+    dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    calls = [each for each in nodes if isinstance(each, ast.Call) and each not in dropped]
+    return any(getattr(each.func, "id", "") == task.id for each in calls)
+
+
 def _unchanged(task: Task, answer: Kernel) -> list[str]:
     """Device functions that are given beside the one to write, and are still as they were."""
     given = {
@@ -84,11 +92,19 @@ def _unchanged(task: Task, answer: Kernel) -> list[str]:
     return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
 
 
-def within_answer(answer: Kernel, found: Finding) -> Finding:
+def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     """A finding with a line of the device function: it stored or returned what its caller met."""
     if found.line is not None and found.line < Line.FIRST_AROUND:
         return found
     nodes = list(ast.walk(answer.tree))
+    gives = any(isinstance(node, ast.Return) and node.value for node in nodes)
+    if found.code == "compile-error" and not gives and _is_used(task):
+        message = say(
+            "{name} returns nothing, and the line that calls it needs what it returns.",
+            name=task.id,
+        )
+        hint = "Which line hands the result back to the caller?"
+        return replace(found, message=message, hint=hint, line=answer.tree.lineno)
     stores = [
         node.lineno
         for node in nodes

@@ -12,7 +12,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
          "        c3 += a * b[0]", "wrong-formula", "store4"),
-        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-result", "store4"),
+        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-formula", "store4"),
+        ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-formula", "store4"),
+        ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-formula", "b = load4"),
         ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
         ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
          "not-used", "b = B"),
@@ -69,6 +71,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * k + lane // 16", "k + lane // 16", "wrong-formula", "a = ldmatrix_x4"),
         ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
         ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
