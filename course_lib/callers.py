@@ -105,6 +105,9 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
         )
         hint = "Which line hands the result back to the caller?"
         return replace(found, message=message, hint=hint, line=answer.tree.lineno)
+    if found.code == "race-write-after-write" and gives and _is_used(task):
+        hint = say("For which two calls does {name} return the same place?", name=task.id)
+        found = replace(found, hint=hint)
     stores = [
         node.lineno
         for node in nodes
