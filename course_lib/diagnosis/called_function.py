@@ -21,7 +21,7 @@ from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import in_hexadecimal, is_bit_pattern, say
 
 STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000
@@ -110,7 +110,7 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
         message = say(
             "{call} returns nothing, and should return {wanted}.",
             call=_of(task, shown),
-            wanted=shown.wanted,
+            wanted=_show(shown.wanted),
         )
         hint = "Does every way through it end in a return?"
         printed = _print(function) if all(each.value is None for each in calls) else None
@@ -120,8 +120,8 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
     compared = say(
         "{call} returns {value}, and right is {wanted}",
         call=_of(task, shown),
-        value=_show(shown.value),
-        wanted=shown.wanted,
+        value=_show(shown.value, shown.wanted),
+        wanted=_show(shown.wanted),
     )
     if shown.number is None:
         return finding(
@@ -271,7 +271,9 @@ def _of(task: Task, call: Call) -> str:
     return f"{task.id}({', '.join(map(repr, call.arguments))})"
 
 
-def _show(value: object) -> str:
+def _show(value: object, beside: object = None) -> str:
+    if type(value) is int and (is_bit_pattern(value) or is_bit_pattern(beside)):
+        return in_hexadecimal(value)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return repr(value) if is_number else kind_of(value)
 

@@ -110,11 +110,19 @@ class DescribedProblem(Problem):
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs; one without axes is a number of type float32."""
-        return tuple(
+        fresh = (
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             if size
             else np.float32(rng.uniform(LOWEST, HIGHEST))
             for size in self.operand_shapes(shape)
+        )
+        if not isinstance(self.exercise, Task):
+            return tuple(fresh)
+        offsets = self.exercise.offsets
+        names = self.exercise.parameters
+        return tuple(
+            each + np.float32(offsets.get(name, 0))
+            for name, each in zip(names, fresh, strict=False)
         )
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:

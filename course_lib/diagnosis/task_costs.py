@@ -5,6 +5,7 @@ Counts are those of the launch that is looked at.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
 
@@ -24,6 +25,7 @@ def costs_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         return
     yield from _narrow_accesses(exercise, measured)
     yield from _passes(exercise, measured)
+    yield from _reads(exercise, measured)
     journeys = measured.journeys or Journeys()
     yield from _stores(journeys) if exercise.asynchronous else ()
     yield from _waits_at_once(journeys) if exercise.overlaps else ()
@@ -82,6 +84,29 @@ def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
     else:
         hint = "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?"
     yield finding("bank-conflict", message, busiest, hint, "error")
+
+
+def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
+    """More numbers loaded from shared memory than the task needs: a loop with idle turns."""
+    profile = measured.profile
+    if not task.reads or profile.shared_load_bytes <= task.reads * FLOAT_BYTES:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
+    around = [
+        node.lineno
+        for node in measured.source.walk()
+        if isinstance(node, ast.For | ast.While)
+        and node.lineno <= busiest <= (node.end_lineno or node.lineno)
+    ]
+    message = say(
+        "The loops do more than the result needs: the threads read "
+        "{count} numbers from shared memory, and {enough} would do.",
+        count=f"{profile.shared_load_bytes // FLOAT_BYTES:,}",
+        enough=f"{task.reads:,}",
+    )
+    line = min(around, default=busiest)
+    yield finding("wrong-loop-bound", message, line, task.reads_hint, "error")
 
 
 def _stores(journeys: Journeys) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "float16": (style.GREEN, "^"),
     "bfloat16": (style.BLUE, "D"),
 }
+_CLOSE = 4  # a roof so many times as high leaves no room for a name below it
 _MORE_LOOKS = (style.PURPLE, "v")
 
 
@@ -48,7 +49,8 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
     slope = [_LOW * row.dram_gb_per_s, peak]
     axes.plot([_LOW, top_ridge], slope, color=style.BLUE, linewidth=2.4, zorder=2)
     for name, gflops in roofs.items():
-        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s)
+        is_close = any(gflops < other < _CLOSE * gflops for other in roofs.values())
+        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s, below=is_close)
     heights = {
         each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
     }
@@ -101,13 +103,15 @@ def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
     )
 
 
-def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float) -> None:
+def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) -> None:
+    """A flat roof and its ridge; its name stands on it, or below it where the next one is near."""
     axes.plot([ridge, _HIGH], [gflops, gflops], color=style.INK, linewidth=2.4, zorder=2)
     foot = axes.get_ylim()[0]
     axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
     axes.plot([ridge], [gflops], marker="o", markersize=6, color=style.INK, zorder=3)
+    named, hangs = ((-4, -4), "top") if below else ((-4, 4), "bottom")
     for place, words, offset, looks in (
-        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", (-4, 4), ("right", "bottom")),
+        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", named, ("right", hangs)),
         ((ridge, foot), f"{ridge:.0f}", (4, 5), ("left", "bottom")),
     ):
         axes.annotate(

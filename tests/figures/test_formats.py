@@ -44,6 +44,21 @@ def test_a_format_that_a_gpu_lacks_has_no_roof_and_the_picture_says_so():
     assert any("T4 has no TF32" in each.get_text() for each in picture.figure.texts)
 
 
+@pytest.mark.parametrize("gpu", ["H100", "H200", "B200", "A6000", "T4", "3090"])
+def test_no_name_of_a_roof_touches_a_roof(gpu):
+    figure = figures.roofs_of_formats(gpu).figure
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    roofs = [line for line in axes.lines if len({*line.get_ydata()}) == 1 < len(line.get_ydata())]
+    assert len(roofs) >= 2
+    for text in (each for each in axes.texts if "TFLOP/s" in each.get_text()):
+        box = text.get_window_extent()
+        for line in roofs:
+            height = line.get_transform().transform((1.0, line.get_ydata()[0]))[1]
+            room = (line.get_linewidth() / 2 + 1) * figure.dpi / 72
+            assert not box.y0 - room < height < box.y1 + room, (text.get_text(), line.get_ydata())
+
+
 def test_equal_roofs_share_a_line():
     assert "float32, TF32 35.6 TFLOP/s" in labels_of(figures.roofs_of_formats("3090"))
 
