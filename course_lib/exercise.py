@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from course_lib import entries
 from course_lib.kinds import KERNEL, Kind, properties_of
 
+FEW_BITS = 1 << 32  # a number from here on is read by its bits
 CALLS_SHOWN = 4  # of a task with a plain function, before the student writes it
 LARGEST_DRAWN = 64  # rows and columns: of a larger matrix a picture shows too little to see a rule
 Size = int | str  # a number, or the name of a constant that the answer may define itself
@@ -38,6 +39,12 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "intensity": "the tile reaches the intensity that is asked for",
     }
 )
+
+
+def as_written(value: object) -> str:
+    """A result as a student reads it: one of many bits in base 16, four digits at a time."""
+    is_long = isinstance(value, int) and value >= FEW_BITS
+    return f"0x{value:_x}" if is_long else repr(value)
 
 
 @dataclass(frozen=True)

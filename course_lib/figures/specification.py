@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 
 from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
+from course_lib.exercise import as_written
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.maps_of_a_run import draw_map
@@ -521,4 +522,4 @@ def _drawn_calls(task: Task) -> Picture:
 
 
 def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else as_written(value)

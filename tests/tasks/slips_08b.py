@@ -20,6 +20,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (RATE, "asked - passed_on", "wrong-formula", "return"),
         (RATE, "100 * (asked - passed_on) / asked", "wrong-formula", "return"),
         (RATE, "asked - passed_on / asked", "wrong-formula", "return"),
+        (RATE, "asked / passed_on", "wrong-formula", "return"),
+        (RATE, "asked / (asked - passed_on)", "wrong-formula", "return"),
+        (RATE, "(passed_on - asked) / asked", "wrong-formula", "return"),
         (RATE, "0.75", "hardcoded-answer", "return"),
     ],
     "squared_lengths": [

@@ -17,12 +17,21 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("1 << 62", "62", "wrong-formula", "return"),
         ("across // 16 << 16 | down // 16 << 32", "down // 16 << 16 | across // 16 << 32",
          "wrong-formula", "return"),
+        ("address // 16 |", "address |", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | ", "", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62", "address // 16 + "
+         "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | down // 16 << 32", "address // 16 | across // 16 "
+         ">> 16 | down // 16 >> 32", "wrong-formula", "return"),
     ],
     "ring_end": [
         ("max(empty + copy, before)", "empty + copy", "wrong-formula", "return"),
         ("ends[tile - stages] if tile >= stages", "ends[tile - 1] if tile >= 1",
          "wrong-formula", "return"),
         ("max(empty + copy, before)", "(empty + copy + before)", "wrong-formula", "return"),
+        ("empty + copy, before", "(tile + 1) * copy, before", "wrong-formula", "return"),
+        ("empty + copy, before", "max(empty, tile * copy) + copy, before", "wrong-formula",
+         "max(empty, tile"),
         ("if tile >= stages", "if tile > stages", "wrong-bounds-check", "tile > stages"),
     ],
     "banded": [
