@@ -12,6 +12,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-bounds-check", "if row <"),
         ("if row < A.shape[0] and column < A.shape[1]", "if True", "out-of-bounds-read",
          "B[column, row] ="),
+        ("        B[column, row] = A[row, column]\n", "        tile = cuda.shared.array((32, 32), "
+         "float32)\n        x, y = cuda.threadIdx.x, cuda.threadIdx.y\n        tile[y, x] = A[row, "
+         "column]\n        B[column, row] = tile[y, x]\n", "not-allowed", "tile = cuda"),
         ("row < A.shape[0] and column < A.shape[1]", "row < A.shape[1] and column < A.shape[0]",
          "wrong-bounds-check", "if row <"),
     ],
