@@ -15,7 +15,7 @@ from course_lib.diagnosis.one_change import changes
 from course_lib.emulator import Kernel
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import facts_of, say
 
 MOST_STEPS = 12_000  # of all launches that are tried: a second or so, and ten times that in a tab
 STEPS_OF_A_LAUNCH = 100  # what it costs to begin one, beside the steps it takes
@@ -28,7 +28,8 @@ KINDS = {
     "wrong-loop-bound": ("indices",),
     "accumulator-error": ("number", "indentation"),
     "incomplete-output": ("number", "indentation"),
-    "wrong-bounds-check": ("number", "comparison"),
+    "wrong-bounds-check": ("indices", "number", "comparison"),
+    "wrong-index": ("indices",),
     "race-write-after-read": ("comparison",),
     "race-read-after-write": ("comparison",),
 }
@@ -46,7 +47,10 @@ def explained_by_a_change(
     change = change_that_repairs(task, kernel, found, launch)
     if change is None:
         return None
-    message = say("{seen} Here {says}.", seen=found.message, says=change.says)
+    seen: object = found.message
+    while change.kind == "indices" and "seen" in facts_of(seen):
+        seen = facts_of(seen)["seen"]  # what a test or a size had to do with it is not the cause
+    message = say("{seen} Here {says}.", seen=seen, says=change.says)
     if found.code == "wrong-result":
         output = task.parameters[-1]
         message = say("{array} holds other numbers: {says}.", array=output, says=change.says)
@@ -62,7 +66,11 @@ def change_that_repairs(
         return None
     line = found.line if found.code.startswith("out-of-bounds") else None
     left = MOST_STEPS
-    for change in _changes(task, kernel, kinds):
+    tried = _changes(task, kernel, kinds)
+    if found.code == "accumulator-error" and found.line:  # rather who stores than who adds
+        near = found.line
+        tried = sorted(tried, key=lambda each: abs(each.line - near))
+    for change in tried:
         if line and change.line != line:
             continue
         right, steps = launch(replace(kernel, tree=change.tree), left)

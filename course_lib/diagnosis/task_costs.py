@@ -141,6 +141,8 @@ def _barriers(task: Task, measured: Measured) -> Iterator[Finding]:
         enough=enough,
     )
     hint = "For each barrier: which buffer is written before it, and who reads it after?"
+    if task.barriers_along:
+        hint = "Which buffer can be written while the other one is read?"
     yield finding("excess-barriers", message, last, hint, "error")
 
 

@@ -7,6 +7,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
         ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 and "
          "s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
+        ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
+         "if warp == 0:"),
         ("total += rows", "total = rows", "wrong-formula", "y[lane] ="),
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
