@@ -236,7 +236,8 @@ def _explanations(
     if unread:
         names = " and ".join(unread)
         says = say("it makes no use of {names}", names=names)
-        yield "wrong-formula", says, say("Where does {names} come in?", names=names)
+        verb = "does" if len(unread) == 1 else "do"
+        yield "wrong-formula", says, say("Where {verb} {names} come in?", verb=verb, names=names)
     apart = {None if each.number is None else each.number - each.wanted for each in calls}
     if len(apart) == 1:
         says = "every result is off by the same number"
