@@ -45,6 +45,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "% columns", "wrong-formula", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
          "band", "wrong-index", "return"),
+        ("number // (band * columns), number", "number // band * columns, number",
+         "wrong-formula", "which, inside"),
+        ("number % (band * columns)", "number % band * columns", "wrong-formula",
+         "which, inside"),
         ("which * band", "which", "race-write-after-write", "return"),
     ],
 }  # fmt: skip
