@@ -61,7 +61,7 @@ def test_the_students_own_function_is_called() -> None:
     assert race.line is not None and first < race.line < first + 12
     # The write stands in another cell, so its line is none of this answer's.
     assert race.other_line is None
-    assert "a line of the notebook" in race.message and str(Line.FIRST_AROUND) not in race.message
+    assert "a line outside this answer" in race.message and str(Line.FIRST_AROUND) not in race.message
 
 
 def test_ours_stands_in_where_the_students_is_missing() -> None:

@@ -5,8 +5,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
         ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
         ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
-        ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 and "
-         "s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
+        ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
+         "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
         ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
          "if warp == 0:"),
         ("total += rows", "total = rows", "wrong-formula", "y[lane] ="),
