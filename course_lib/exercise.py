@@ -267,6 +267,8 @@ class Task(Exercise):
         reads_hint: what to look at if they load more: which turns of their loop change nothing.
         wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
+        barriers_along: a letter of `shapes`: one barrier more for each step along it.
+        without_shared: whether the answer has to do without shared memory.
         overlaps: whether each tile but the first has to travel while another one is read.
         asynchronous: whether shared memory has to be filled by asynchronous copies alone.
         picture: what is drawn of a run: which thread wrote which element; how the banks serve the
@@ -304,6 +306,8 @@ class Task(Exercise):
     reads_hint: str = ""
     wide: tuple[str, ...] = ()
     barriers: int = 0
+    barriers_along: str = ""
+    without_shared: bool = False
     overlaps: bool = False
     asynchronous: bool = False
     picture: Literal["elements", "banks", "lanes", "buffers"] = "elements"

@@ -200,9 +200,11 @@ class Line(Told):
     FIRST_AROUND = 1_000_000  # of the notebook around; no answer has so many lines
 
     def told(self, audience: Audience) -> str:
-        """ "line 7", or "a line of the notebook"."""
+        """ "line 7", or "a line outside this answer"."""
         return (
-            "a line of the notebook" if self.number >= self.FIRST_AROUND else f"line {self.number}"
+            "a line outside this answer"
+            if self.number >= self.FIRST_AROUND
+            else f"line {self.number}"
         )
 
 

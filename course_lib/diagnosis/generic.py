@@ -386,11 +386,13 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
         return None
     message = say(
         "Blocks run through {output} the wrong way: one block further in x moves along the "
-        "columns, and one further in y down the rows. Here the launch has x for rows and y for "
-        "columns.",
+        "columns of {output}, and one further in y down its rows. The launch has as many blocks "
+        "in x as cover the rows of {output}, and as many in y as cover its columns.",
         output=task.output,
     )
-    hint = "Which of the two numbers of cuda.grid(2) counts rows here?"
+    hint = say(
+        "Which of the two numbers of cuda.grid(2) counts the rows of {output}?", output=task.output
+    )
     return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
 
 
