@@ -114,7 +114,8 @@ def _history(name: str, found: Sequence[tuple[int, np.ndarray, str, str]]) -> _H
 
 def _of_block(access: Any, block: Block) -> np.ndarray:
     z, y, x = (*block, 0, 0)[:3][::-1]
-    return np.all(np.asarray(access.threads)[:, :3] == (z, y, x), axis=1)
+    result: np.ndarray = np.all(np.asarray(access.threads)[:, :3] == (z, y, x), axis=1)
+    return result
 
 
 def _draw_history(
@@ -362,7 +363,8 @@ def _code(profile: Any, line: int) -> str:
         return ""
     executed = [at - profile.first_line for at in profile.lines]
     margins = [len(lines[at]) - len(lines[at].lstrip()) for at in executed if 0 <= at < len(lines)]
-    return lines[place][min(margins, default=0) :].rstrip()
+    result: str = lines[place][min(margins, default=0) :].rstrip()
+    return result
 
 
 def _draw_activity_key(axes: Axes, y: float) -> None:

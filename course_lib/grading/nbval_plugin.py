@@ -37,7 +37,7 @@ class ClockRanOut(Exception):
     """A cell ran for longer than it may."""
 
 
-class WatchedKernel(RunningKernel):
+class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
     """nbval's kernel, except that a dead one and a slow one are told at once."""
 
     now: WatchedKernel | None = None
@@ -58,7 +58,8 @@ class WatchedKernel(RunningKernel):
         deadline = time.monotonic() + patience * BUSY
         while True:
             try:
-                return super().await_reply(msg_id, timeout=POLL_SECONDS)
+                super().await_reply(msg_id, timeout=POLL_SECONDS)
+                return
             except Empty:
                 if not self.is_alive():
                     raise KernelDied from None
@@ -72,7 +73,7 @@ class WatchedKernel(RunningKernel):
             times = psutil.Process(self.km.provisioner.process.pid).cpu_times()
         except psutil.Error:  # it has ended; that is found out elsewhere
             return 0.0
-        return times.user + times.system
+        return float(times.user + times.system)
 
     def kill(self) -> None:
         """End the kernel at once, whatever it is doing."""
@@ -106,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _from_parent = IPyNbCell.from_parent.__func__
 
 
-def _named(cls: type[IPyNbCell], parent: Any, **given: Any) -> IPyNbCell:
+def _named(cls: type[IPyNbCell], parent: Any, /, **given: Any) -> IPyNbCell:
     """nbval's item, with the name that the cell has: student and exercise."""
     name = _about(given["cell"]).get("name", given["name"])
     return _from_parent(cls, parent, **given | {"name": name})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.emulator import Profile, emulate, load_program
+from course_lib.findings import Finding
 
 # What every listing may use without showing it; one line, so that only one is added.
 _ABOVE = "from numba import cuda, float32, float64, int32; import numpy as np\n"
@@ -31,7 +32,7 @@ def run(
 
 def line_of(profile: Profile, code: str) -> int:
     """The line of the listing that the first finding with this code names."""
-    return next(found.line for found in profile.findings if found.code == code) - 1
+    return _line_of(profile.findings, code)
 
 
 def sectors(addresses: Sequence[int]) -> int:
@@ -49,4 +50,8 @@ def line_examined(exercise: str, text: str, code: str) -> int:
     from course_lib.checking import examine_source  # only the tests ask for proofs
 
     report = examine_source(exercise, _ABOVE + text)
-    return next(found.line for found in report.findings if found.code == code) - 1
+    return _line_of(report.findings, code)
+
+
+def _line_of(findings: Iterable[Finding], code: str) -> int:
+    return next(each.line for each in findings if each.code == code and each.line is not None) - 1
