@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ WARP_SIZE = 32
 BLOCK_AXES = (0, 1, 2)
 
 # A value during emulation: a NumPy scalar, or an array of lanes.
-Value = np.ndarray | np.generic
+# One scalar where all lanes have the same. NumPy types no arithmetic on np.generic: so it is Any.
+Value = np.ndarray | Any
 
 
 def spread(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -57,7 +59,8 @@ class LaneSpace:
         """The numbers start, start + 1, … along one axis; a scalar if the axis has length 1."""
         length = self.shape[axis]
         if length == 1:
-            return dtype(start)
+            result: Value = dtype(start)
+            return result
         shape = [1] * 6
         shape[axis] = length
         return np.arange(start, start + length, dtype=dtype).reshape(shape)
@@ -95,7 +98,7 @@ class LaneSpace:
         """A number for every lane of this space. Shape of the whole space."""
         return np.arange(self.size, dtype=np.int64).reshape(self.shape)
 
-    def warps_of(self, value: Value, fill: object = 0) -> np.ndarray:
+    def warps_of(self, value: Value, fill: Any = 0) -> np.ndarray:
         """`value` as rows of 32 lanes, one row a warp: shape (blocks it varies over, warps, 32).
 
         The lanes that a block's last warp lacks are filled with `fill`. Along block axes on which
@@ -117,7 +120,8 @@ class LaneSpace:
 
     def repeats(self, value: Value) -> int:
         """For how many blocks each block of `warps_of(value)` stands."""
-        return self.block_count // math.prod(np.shape(value)[:3])
+        result: int = self.block_count // math.prod(np.shape(value)[:3])
+        return result
 
     def describe(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Block and thread of a lane number, each as (x, y, z)."""
@@ -159,7 +163,10 @@ class Mask:
     @cached_property
     def lanes_by_block(self) -> np.ndarray:
         """How many lanes of each block are active, in the blocks' order."""
-        return np.count_nonzero(self.full_array.reshape(self.space.block_count, -1), axis=1)
+        result: np.ndarray = np.count_nonzero(
+            self.full_array.reshape(self.space.block_count, -1), axis=1
+        )
+        return result
 
     @property
     def empty(self) -> bool:
