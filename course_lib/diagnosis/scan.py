@@ -290,7 +290,7 @@ def _within_warps(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
     strides = STRIDES[:-1]
     for count in range(1, len(strides)):
-        text = say(
+        text: str = say(
             "Within a warp the last stride is {last}, so a lane sums at most {lanes} elements; 32 "
             "lanes need strides up to 16.",
             last=strides[count - 1],
@@ -449,7 +449,8 @@ class Tree:
             left = tree[:, right - stride]
             tree[:, right - stride] = tree[:, right]
             tree[:, right] += left
-        return (tree + own).reshape(-1)[: len(x)]
+        result: Array = (tree + own).reshape(-1)[: len(x)]
+        return result
 
 
 def _by_tree_with_slip(x: Array) -> Iterator[Candidate]:
