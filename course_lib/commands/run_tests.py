@@ -153,9 +153,10 @@ def fast_steps() -> Iterator[Step]:
 
 
 def lint_steps(paths: list[str]) -> Iterator[Step]:
-    """Ruff's rules and its format."""
+    """Ruff's rules and its format, and the types of the library: `[tool.mypy]` says which."""
     yield Step("lint", [PYTHON, "-m", "ruff", "check", *paths])
     yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
+    yield Step("types", [PYTHON, "-m", "mypy"])
 
 
 def all_steps() -> Iterator[Step]:
