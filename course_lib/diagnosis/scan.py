@@ -29,7 +29,8 @@ STRIDES = (1, 2, 4, 8, 16, 32)
 def by_run(x: Array, run: int = RUN) -> Array:
     """x with one run in each row; the last one is filled up with zeros."""
     rows = -(-len(x) // run)
-    return np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)]).reshape(rows, run)
+    filled: Array = np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)])
+    return filled.reshape(rows, run)
 
 
 def run_sums(x: Array, run: int = RUN) -> Array:

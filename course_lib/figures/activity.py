@@ -352,7 +352,8 @@ def _existing(profile: Any, warps: Sequence[int]) -> np.ndarray:
     """Which lanes of these warps there are; a block's last warp may be short."""
     threads = int(np.prod(profile.block))
     numbers = np.asarray(warps)[:, None] * WARP_SIZE + np.arange(WARP_SIZE)
-    return numbers < threads
+    there: np.ndarray = numbers < threads
+    return there
 
 
 def _code(profile: Any, line: int) -> str:
