@@ -99,7 +99,7 @@ class Notes:
 def pytest_configure(config: pytest.Config) -> None:
     """Take the place of nbval's kernel and items, and watch whether the parent still lives."""
     nbval.plugin.RunningKernel = WatchedKernel
-    IPyNbCell.from_parent = classmethod(_named)
+    IPyNbCell.from_parent = classmethod(_named)  # type: ignore[arg-type]  # given by name, too
     IPyNbCell.reportinfo = lambda item: (item.path, 0, item.name)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 
@@ -107,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
 _from_parent = IPyNbCell.from_parent.__func__
 
 
-def _named(cls: type[IPyNbCell], parent: Any, /, **given: Any) -> IPyNbCell:
+def _named(cls: type[IPyNbCell], parent: Any, **given: Any) -> IPyNbCell:
     """nbval's item, with the name that the cell has: student and exercise."""
     name = _about(given["cell"]).get("name", given["name"])
     return _from_parent(cls, parent, **given | {"name": name})

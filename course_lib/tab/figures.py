@@ -59,7 +59,11 @@ def html_of(draw: Callable[[], Interactive]) -> str:
 
 def of_launch(profile: Profile, wanted: str) -> Interactive:
     """The sectors or the banks of a launch that was traced."""
-    return explore_sectors(profile) if wanted == "sectors" else explore_banks(profile)
+    draw: dict[str, Callable[[Profile], Interactive]] = {
+        "sectors": explore_sectors,
+        "banks": explore_banks,
+    }
+    return draw[wanted](profile)
 
 
 def traced(own: Own, typed: str) -> Profile:
