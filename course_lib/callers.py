@@ -46,7 +46,8 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
         return caller
     found = {name: answer.namespace[name] for name in exercise.uses if name in answer.namespace}
     moved = {name: _elsewhere(kernel_from(each)) for name, each in found.items()}
-    return replace(answer, namespace=ChainMap(moved, answer.namespace)) if moved else answer
+    above = ChainMap(moved, answer.namespace)  # type: ignore[arg-type]
+    return replace(answer, namespace=above) if moved else answer
 
 
 def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:

@@ -176,7 +176,7 @@ def tensor_flops_per_clock(row: Device, peak: str) -> int:
     quite one; the nearest power of two is meant.
     """
     nearly = _tensor_gflops(row, peak) * 1e9 / (row.sms * row.clock_mhz * 1e6)
-    return 2 ** round(math.log2(nearly))
+    return 1 << round(math.log2(nearly))
 
 
 def ceiling(

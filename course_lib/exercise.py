@@ -221,7 +221,7 @@ class Values:
     gives: str
     along: str
     at: tuple[Any, ...]
-    rows: Mapping[str, Callable[[Any], tuple[Any, ...]]]
+    rows: Mapping[str, Callable[..., tuple[Any, ...]]]
     shows: str
     look: Literal["cells", "bars", "curves"] = "cells"
     unit: Literal["", "bytes", "KiB", "share"] = ""

@@ -164,7 +164,8 @@ def _device_array(
 def undefined_like(array: Any) -> np.ndarray:
     """An array of this shape, type and order whose contents mean nothing."""
     like = np.empty_like(_host_part(array))
-    return undefined(like.shape, like.dtype, like.strides)
+    result: np.ndarray = undefined(like.shape, like.dtype, like.strides)
+    return result
 
 
 def _host_part(array: Any) -> np.ndarray:

@@ -223,7 +223,8 @@ def _entry(raw: Raw) -> Entry:
 def _answers() -> dict[str, Raw]:
     if not is_kept():
         return _session.answers
-    return _read(path())[_ANSWERS] | _session.unsaved
+    result: dict[str, Raw] = _read(path())[_ANSWERS] | _session.unsaved
+    return result
 
 
 def _change(name: str, change: Callable[[Raw], None]) -> None:

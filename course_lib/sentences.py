@@ -51,7 +51,9 @@ class Sentence(str, Told):
         self.template, self.others, self.facts = template, others, facts
         return self
 
-    def __getnewargs__(self) -> tuple[str, Mapping[Audience, str], Mapping[str, object]]:
+    def __getnewargs__(  # type: ignore[override]  # a str has one argument, this one three
+        self,
+    ) -> tuple[str, Mapping[Audience, str], Mapping[str, object]]:
         return self.template, self.others, self.facts  # to copy or to send it
 
     def told(self, audience: Audience) -> str:

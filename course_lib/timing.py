@@ -254,7 +254,8 @@ def _cupy() -> Any:
 
 def _benchmark() -> Callable[..., Any]:
     _cupy()
-    return importlib.import_module("cupyx.profiler").benchmark
+    result: Callable[..., Any] = importlib.import_module("cupyx.profiler").benchmark
+    return result
 
 
 def _to_device(argument: Any) -> Any:

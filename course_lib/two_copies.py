@@ -34,7 +34,8 @@ def two_copies() -> None:
     """Print what both kernels ask for and what is moved for that; on a GPU, how long they take."""
     rows = [("", "asked for", "moved", _heading())]
     for name, kernel in (("copy 1", copy_1), ("copy 2", copy_2)):
-        rows.append((name, *map(_kilo, bytes_of(kernel)), _time(kernel)))
+        asked, moved = map(_kilo, bytes_of(kernel))
+        rows.append((name, asked, moved, _time(kernel)))
     for name, asked, moved, time in rows:
         print(f"{name:8}{asked:>12}{moved:>12}{time:>22}".rstrip())
 

@@ -142,8 +142,8 @@ def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "some"),
     [
-        ([], {"lint", "fast tests"}),
-        (["--all"], {"lint", "fast and slow tests", "machine code", "Colab: notebooks"}),
+        ([], {"lint", "types", "fast tests"}),
+        (["--all"], {"lint", "types", "fast and slow tests", "machine code", "Colab: notebooks"}),
     ],
 )
 def test_which_steps_are_run(

@@ -108,7 +108,7 @@ class Contest:
         budget_seconds: float = 5.0,
         seed: int = 0,
         say: Callable[[str, float | None], None] = lambda text, seconds_left: None,
-        after_size: Callable[[], None] = lambda: None,
+        after_size: Callable[[], object] = lambda: None,
     ) -> None:
         self.contestants = list(contestants)
         self.stopped = False

@@ -152,7 +152,8 @@ def format_of_result(rung: Any) -> str:
 def precision_of(rung: Any) -> Precision:
     """What a rung multiplies: its own word for it, or what its inputs are."""
     if getattr(rung, "precision", None):
-        return rung.precision
+        result: Precision = rung.precision
+        return result
     if rung.dtype == "float32":
         return "tf32" if "tf32" in rung.name else "float32"
     return "float16" if rung.dtype == "float16" else "bfloat16"

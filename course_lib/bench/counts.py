@@ -136,8 +136,8 @@ def ceilings(
             found[name] = ceiling(rung, gpu)
         except PlainError as reason:
             without.setdefault(str(reason), []).append(name)
-    for reason, names in without.items():
-        said.append(f"No ceiling for {', '.join(names)} on the {gpu.name}: {reason}")
+    for why, names in without.items():
+        said.append(f"No ceiling for {', '.join(names)} on the {gpu.name}: {why}")
     return found, said
 
 

@@ -57,7 +57,7 @@ def measure(
     table: Mapping[str, Any],
     options: Options,
     say: Say = lambda text, seconds_left: None,
-    keep: Callable[[Measurements], None] = lambda measured: None,
+    keep: Callable[[Measurements], object] = lambda measured: None,
 ) -> tuple[Measurements, list[str]]:
     """Measure the rungs of the table on this machine's GPU.
 

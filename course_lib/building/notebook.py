@@ -44,7 +44,8 @@ def read(path: Path) -> Notebook:
             raise ValueError("it is not a notebook of format 4")
     except (ValueError, KeyError, TypeError) as error:
         raise BuildError(f"{path.name} cannot be read: {error}") from error
-    return notebook
+    result: Notebook = notebook
+    return result
 
 
 def source(cell: Cell) -> str:

@@ -64,7 +64,8 @@ def execute(notebook: Notebook, folder: Path, root: Path) -> Notebook:
         raise BuildError(f"{_failed_cell(copy)} failed: {_last_line(error)}") from error
     for cell in code_cells(copy):
         cell["outputs"] = _merged(cell["outputs"])
-    return json.loads(nbformat.writes(copy))  # long text is a list of lines again
+    result: Notebook = json.loads(nbformat.writes(copy))  # long text is a list of lines again
+    return result
 
 
 def stored_outputs(notebook: Notebook) -> dict[str, dict[str, Any]]:

@@ -43,7 +43,7 @@ def quiz_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
     for name in questions:
         if name not in asked:
             yield f"{name!r} is written, and no cell asks it"
-    placed = [name for cell in notebook["cells"] if (name := prediction_placed(cell))]
+    placed = [each for cell in notebook["cells"] if (each := prediction_placed(cell))]
     for name in to_predict:
         if name not in placed:
             yield f"{name!r} is written, and no `# PREDICT {name}` places it"

@@ -96,8 +96,8 @@ def _of_cell(cell: Cell, questions: Mapping[str, Question]) -> Iterator[tuple[st
         yield _words_of_output(output), ""
     for name in asked_in(cell):
         yield "\n\n".join([questions[name].code, *words_of(questions[name])]), ""
-    if name := prediction_placed(cell):
-        yield "\n\n".join(words_of(questions[name])), name
+    if predicted := prediction_placed(cell):
+        yield "\n\n".join(words_of(questions[predicted])), predicted
     if task := task_of(cell):
         yield said_on_passing(task), ""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ RACES = tuple(code for code in CODES if code.startswith("race-"))
 
 Holds = Mapping[str, object]  # what has to hold for a value: by test, table or call
 Value = tuple[str, Holds]
+Setting = ast.Assign | ast.AnnAssign | ast.For | ast.GeneratorExp | ast.ListComp
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,9 @@ class Followed:
     def pairs(self) -> Iterator[tuple[str, str, bool]]:
         """Each code with each sentence that can stand beside it; and whether that is a hint."""
         for node in ast.walk(self.tree):
-            call = CALLS.get(_name(node.func)) if isinstance(node, ast.Call) else None
+            if not isinstance(node, ast.Call):
+                continue
+            call = CALLS.get(_name(node.func))
             if call is None or getattr(self.function_around(node), "name", "") in CALLS:
                 continue
             here = self._holds(node)
@@ -123,7 +126,7 @@ class Followed:
         values = [each for each in self._values(written, 0) if each[0] in CODES or not each[0]]
         return [(code or call.usual, holds) for code, holds in values] or [(ANY, {})]
 
-    def _values(self, node: ast.AST, depth: int) -> list[Value]:
+    def _values(self, node: ast.AST | None, depth: int) -> list[Value]:
         """The texts that an expression can be, and what holds then."""
         if depth > DEEPEST:
             return []
@@ -171,8 +174,10 @@ class Followed:
                     found += self._set_by(node, use.id, depth) or []
         return found
 
-    def _set_by(self, node: ast.AST, name: str, depth: int) -> list[Value] | None:
+    def _set_by(self, node: Setting, name: str, depth: int) -> list[Value] | None:
         """What a statement makes of a variable; None where it does not touch it."""
+        targets: Sequence[ast.expr]
+        give: Callable[[ast.expr], list[Value]]
         if isinstance(node, ast.For):
             targets, give = [node.target], lambda _: self._of_rows(name, node, depth)
         elif isinstance(node, (ast.GeneratorExp, ast.ListComp)):
@@ -191,7 +196,7 @@ class Followed:
         here = self._holds(node)
         return [(text, {**here, **holds}) for each in touched for text, holds in give(each)]
 
-    def _before(self, node: ast.AST, use: ast.AST) -> bool:
+    def _before(self, node: Setting, use: ast.Name) -> bool:
         if isinstance(node, (ast.GeneratorExp, ast.ListComp)):
             return node in self._above(use)
         return node.lineno < use.lineno
@@ -212,7 +217,9 @@ class Followed:
             found.append(self.parents[found[-1]])
         return found
 
-    def _assigned(self, name: str, target: ast.expr, value: ast.AST, depth: int) -> list[Value]:
+    def _assigned(
+        self, name: str, target: ast.expr, value: ast.AST | None, depth: int
+    ) -> list[Value]:
         if isinstance(target, ast.Name) and target.id == name:
             return self._values(value, depth)
         if not isinstance(target, ast.Tuple):
@@ -222,7 +229,7 @@ class Followed:
                 return self._element(value, place, depth)
         return []
 
-    def _element(self, value: ast.AST, place: int, depth: int) -> list[Value]:
+    def _element(self, value: ast.AST | None, place: int, depth: int) -> list[Value]:
         """What stands at one place of a tuple."""
         match value:
             case ast.Tuple(elts=elements):
@@ -244,20 +251,21 @@ class Followed:
                 ]
         return []
 
-    def _rows(self, owner: ast.AST) -> list[ast.AST]:
+    def _rows(self, owner: ast.AST) -> Sequence[ast.AST]:
         """The values of a table of the module."""
         if not isinstance(owner, ast.Name):
             return []
         for node in self.tree.body:
-            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", 0)
+            if not isinstance(node, ast.Assign | ast.AnnAssign):
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name) and target.id == owner.id:
-                value = node.value  # type: ignore[union-attr]
-                return value.values if isinstance(value, ast.Dict) else []
+                return node.value.values if isinstance(node.value, ast.Dict) else []
         return []
 
     def _returned(self, function: ast.FunctionDef, place: int | None, depth: int) -> list[Value]:
         """What a function gives; at one place of its tuple, or as a whole."""
-        found = []
+        found: list[Value] = []
         for node in ast.walk(function):
             if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
                 if place is None:

@@ -90,7 +90,7 @@ def counts(root: Path) -> list[Count]:
 
 def table(of_lessons: list[Count]) -> str:
     """The numbers as a table in Markdown, with their sum."""
-    heads = ("lesson", "cells", "questions", "said by tasks", "all words")
+    heads: tuple[str, ...] = ("lesson", "cells", "questions", "said by tasks", "all words")
     heads += ("code lines", "tasks", "typed lines", "cells before typing")
     rows = [heads, ("---",) * len(heads), *map(_row, of_lessons)]
     columns = list(zip(*map(_row, of_lessons), strict=True))[1:-1]

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Check every rung of the ladder against float64 and time it on this GPU, "
         "beside cuBLAS. Ctrl-C keeps what has been measured.",
     )
-    names = {"type": _names, "metavar": "A,B"}
+    names: dict[str, Any] = {"type": _names, "metavar": "A,B"}
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="edges of the matrices")
     parser.add_argument("--rungs", **names, help="only these")
     parser.add_argument("--rounds", type=_rounds, default=20, help="samples of each (20)")
@@ -213,8 +213,8 @@ def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
                 "file holds C++ twins, or delete it first."
             )
     before = measurements.load(name, folder).label if name in measurements.devices(folder) else ""
-    stored = f"Stored in {_shown(measurements.store(measured, folder))}."
-    return f"{stored} {_run_anew(before)}" if before else stored
+    said = f"Stored in {_shown(measurements.store(measured, folder))}."
+    return f"{said} {_run_anew(before)}" if before else said
 
 
 def _run_anew(label: str, notebooks: Path = NOTEBOOKS) -> str:

@@ -112,8 +112,8 @@ def emulator() -> Check:
 
 def driver(front_door: ModuleType | None) -> Check:
     """NVIDIA's driver and the GPUs that it sees."""
-    library = front_door and front_door.load_driver()
-    if not library:
+    library = front_door.load_driver() if front_door else None
+    if front_door is None or not library:
         return Check("GPU", False, "no NVIDIA driver here; the course works without one")
     import ctypes
 
@@ -179,8 +179,10 @@ def browser() -> Check:
 def _front_door() -> ModuleType | None:
     """course.py as a module: it knows the driver. None where the library stands alone."""
     spec = importlib.util.spec_from_file_location("course", REPOSITORY / "course.py")
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
     try:
-        module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except (OSError, AttributeError):
         return None

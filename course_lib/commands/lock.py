@@ -94,7 +94,7 @@ def _install_uv(folder: Path) -> Path:
     """Put uv into an environment that is gone when the command ends."""
     venv.create(folder / "uv", with_pip=True)
     binaries = folder / "uv" / ("Scripts" if os.name == "nt" else "bin")
-    pip = [binaries / "python", "-m", "pip", "install", "--quiet", "uv"]
+    pip: list[str | Path] = [binaries / "python", "-m", "pip", "install", "--quiet", "uv"]
     finished = subprocess.run(pip, capture_output=True, text=True)
     if finished.returncode:
         lines = (finished.stderr or finished.stdout).strip().splitlines()
@@ -110,7 +110,8 @@ def _compile(uv: Path, lock: Lock, folder: Path, upgrade: bool) -> None:
         made.write_bytes(target.read_bytes())  # uv keeps the versions that it finds in its output
     bounds = folder / f"{lock.group}.in"
     bounds.write_text("\n".join(lock.bounds) + "\n", encoding="utf-8")
-    command = [uv, "pip", "compile", *lock.sources, bounds, "--output-file", made, "--universal"]
+    command: list[str | Path] = [uv, "pip", "compile", *lock.sources, bounds]
+    command += ["--output-file", made, "--universal"]
     command += ["--python-version", OLDEST_PYTHON, "--generate-hashes", "--only-binary", ":all:"]
     command += ["--no-emit-index-url", "--no-emit-find-links", "--no-annotate", "--no-header"]
     command += ["--no-emit-package", "matmul-ladder", "--quiet"]

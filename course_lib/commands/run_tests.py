@@ -153,9 +153,10 @@ def fast_steps() -> Iterator[Step]:
 
 
 def lint_steps(paths: list[str]) -> Iterator[Step]:
-    """Ruff's rules and its format."""
+    """Ruff's rules and its format, and the types of the library: `[tool.mypy]` says which."""
     yield Step("lint", [PYTHON, "-m", "ruff", "check", *paths])
     yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
+    yield Step("types", [PYTHON, "-m", "mypy"])
 
 
 def all_steps() -> Iterator[Step]:
@@ -257,7 +258,7 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
     yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
 
-_BEGUN: list[Future[object]] = []  # the environments that are being made
+_BEGUN: list[Future[str]] = []  # the environments that are being made
 # Of two steps that need one environment, the second waits until the first has made it.
 _MAKING = {each: threading.Lock() for each in ("book", "browser", "colab", "compiler", "fuzz")}
 
@@ -332,10 +333,14 @@ def _run(command: Command, said: IO[str] | None = None) -> int:
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    words = {"stdout": said, "stderr": subprocess.STDOUT} if said else {}
     try:
         done = subprocess.run(
-            command, cwd=REPOSITORY, env=environment, timeout=STEP_SECONDS, **words
+            command,
+            cwd=REPOSITORY,
+            env=environment,
+            timeout=STEP_SECONDS,
+            stdout=said,
+            stderr=subprocess.STDOUT if said else None,
         )
     except subprocess.TimeoutExpired:
         print(f"It was stopped after {STEP_SECONDS} s.", file=said, flush=True)

@@ -31,13 +31,15 @@ LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range befor
 
 def scores_of(Q: Array, K: Array) -> Array:
     """How well each query fits each key, in float64."""
-    return Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+    return result
 
 
 def softmax(scores: Array, axis: int = 1) -> Array:
     """Weights that sum to 1 along an axis."""
     weights = np.exp(scores - scores.max(axis, keepdims=True))
-    return weights / weights.sum(axis, keepdims=True)
+    result: Array = weights / weights.sum(axis, keepdims=True)
+    return result
 
 
 def diagnose_attention(outcome: Outcome) -> Slip | None:
@@ -457,7 +459,8 @@ def _partly_reduced(Q: Array, K: Array, V: Array, distances: Sequence[int]) -> A
     lane = np.arange(WIDTH)
     for distance in distances:
         scores = scores + scores[:, :, lane ^ distance]
-    return (softmax(scores) * V[None]).sum(1)
+    result: Array = (softmax(scores) * V[None]).sum(1)
+    return result
 
 
 def _of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
@@ -932,4 +935,4 @@ def _whole_numbers(Q: Array, K: Array, V: Array) -> Iterator[Candidate]:
             (lambda cut=cut: cut(softmax(scores) @ V), "the result"),
         ):
             text = say("The fractions of {what} are lost.", what=what)
-            yield Candidate(values, "integer-arithmetic", text, hint, ("integer",))  # type: ignore[arg-type]
+            yield Candidate(values, "integer-arithmetic", text, hint, ("integer",))

@@ -63,7 +63,7 @@ class Call:
 def examine(task: Task, function: Kernel) -> Report:
     """The verdict on a function."""
     if len(function.parameters) != len(task.parameters):
-        message = say(
+        message: str = say(
             "It takes ({own_parameters}); the task asks for {signature}.",
             own_parameters=", ".join(function.parameters),
             signature=task.signature,

@@ -265,11 +265,17 @@ def _grown_before(
     return None
 
 
+def _line_of(each: Finding) -> Line:
+    """The line of what was seen in a launch: that always has one."""
+    assert each.line is not None
+    return Line(each.line)
+
+
 def _too_early(each: Finding, counter: str, line: int) -> Finding:
     message = say(
         "{counter} has already grown when {line} uses it: {seen}",
         counter=counter,
-        line=Line(each.line),
+        line=_line_of(each),
         seen=each.message,
     )
     hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
@@ -290,11 +296,11 @@ def _in_strides(loop: ast.For | ast.While) -> bool:
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
         step = loop.iter.args[2] if len(loop.iter.args) == 3 else None
         return step is not None and not (isinstance(step, ast.Constant) and step.value == 1)
-    return any(
+    return isinstance(loop, ast.While) and any(
         isinstance(part, ast.AugAssign)
         and names_in(part.target) & names_in(loop.test)
         and not (isinstance(part.value, ast.Constant) and part.value.value == 1)
-        for part in (ast.walk(loop) if isinstance(loop, ast.While) else ())
+        for part in ast.walk(loop)
     )
 
 
@@ -326,7 +332,7 @@ def _check_to_blame(
         if each.line != line
         else "The test here says nothing of {index}: {seen}",
         index=ast.unparse(slot),
-        line=Line(each.line),
+        line=_line_of(each),
         seen=each.message,
     )
     hint = "Which test should stop this thread, where the element does not exist?"
@@ -339,8 +345,9 @@ def _other_test(
     """A test that compares the index with something else than a size: with a number, say."""
     for test, line in source.conditions(access):
         for part in ast.walk(test):
-            orders = isinstance(part, ast.Compare) and isinstance(part.ops[0], _ORDERS)
-            if orders and isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
+            if not isinstance(part, ast.Compare) or not isinstance(part.ops[0], _ORDERS):
+                continue
+            if isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
                 return _wrong_check(each, line)
     return None
 
@@ -348,7 +355,7 @@ def _other_test(
 def _wrong_check(each: Finding, line: int) -> Finding:
     message = say(
         "A test is there, but the wrong threads pass it. At {line}, {seen}",
-        line=Line(each.line),
+        line=_line_of(each),
         seen=each.message,
     )
     hint = "Take the thread named here: which of its indices should have stopped it?"
@@ -580,7 +587,7 @@ def explain_float64(each: Finding, source: Source) -> Finding:
     if origin is None:
         return replace(each, severity="error")
     message = say(
-        "This makes {line} compute in float64; the exercise asks for float32.", line=Line(each.line)
+        "This makes {line} compute in float64; the exercise asks for float32.", line=_line_of(each)
     )
     hint = each.hint
     if source.makes_array(source.at_line(origin)):

@@ -6,12 +6,15 @@ import ast
 import copy
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from course_lib.sentences import Sentence, say
 
 Path = tuple[tuple[str, int | None], ...]
 Edit = Callable[[ast.FunctionDef], None]
 LOOPS = (ast.For, ast.While)
+Node = TypeVar("Node", bound=ast.AST)
+Other = TypeVar("Other", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,14 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Generic[Node]):
     """A node, and the way to it from the function."""
 
-    node: ast.AST
+    node: Node
     path: Path
+
+
+AnyPlace = Place[Any]
 
 
 class Original:
@@ -79,13 +85,13 @@ class Original:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
 
-    def all(self, *kinds: type) -> Iterator[Place]:
-        """The places with nodes of some kinds, in the order of the text."""
-        return (each for each in self.places if isinstance(each.node, kinds))
+    def all(self, kind: type[Other]) -> Iterator[Place[Other]]:
+        """The places with nodes of a kind, in the order of the text."""
+        return (Place(each.node, each.path) for each in self.places if isinstance(each.node, kind))
 
     def with_node(
         self,
-        place: Place,
+        place: AnyPlace,
         new: ast.expr,
         code: str,
         says: Sentence | str,
@@ -102,7 +108,7 @@ class Original:
 
     def with_edit(
         self,
-        place: Place,
+        place: AnyPlace,
         edit: Edit,
         code: str,
         says: Sentence | str,
@@ -114,12 +120,12 @@ class Original:
         in_loop = any(isinstance(each, (*LOOPS, ast.comprehension)) for each in self.above(place))
         return Change(self.tree, edit, line, code, says, hint, kind, in_loop)
 
-    def above(self, place: Place) -> Iterator[ast.AST]:
+    def above(self, place: AnyPlace) -> Iterator[ast.AST]:
         """The nodes that a place lies in, from the inside to the outside."""
         for length in range(len(place.path) - 1, 0, -1):
             yield node_at(self.tree, place.path[:length])
 
-    def about(self, place: Place) -> tuple[Sentence, Sentence]:
+    def about(self, place: AnyPlace) -> tuple[Sentence, Sentence]:
         """Words for a name or number that should be another one."""
         parts: tuple[type[ast.AST], ...] = (ast.BinOp, ast.Subscript, ast.Compare, ast.Call)
         parts += (ast.Assign, ast.AugAssign, ast.Return)
@@ -131,7 +137,7 @@ class Original:
         hint = say("What should stand where {leaf} stands?", leaf=leaf)
         return say(says, leaf=leaf, around=quoted(around)), hint
 
-    def is_called(self, place: Place) -> bool:
+    def is_called(self, place: AnyPlace) -> bool:
         """Is it the name of a function that is called, or of a module?"""
         last, _ = place.path[-1]
         return last == "func" or (last == "value" and not self.is_kernel)
@@ -140,7 +146,7 @@ class Original:
         return getattr(node, "lineno", 0) in self.given
 
 
-def lies_in(place: Place, other: Place) -> bool:
+def lies_in(place: AnyPlace, other: AnyPlace) -> bool:
     """Does a node lie within another one?"""
     return len(other.path) < len(place.path) and place.path[: len(other.path)] == other.path
 
@@ -153,7 +159,7 @@ def quoted(node: ast.AST) -> str:
     return f"`{ast.unparse(node)}`"
 
 
-def node_at(tree: ast.AST, path: Path):  # type: ignore[no-untyped-def]  # any kind of node
+def node_at(tree: ast.AST, path: Path) -> Any:
     """The node at the end of a path."""
     for name, number in path:
         value = getattr(tree, name)
@@ -175,7 +181,7 @@ def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
         getattr(owner, name)[number] = new
 
 
-def _places(node: ast.AST, path: Path = ()) -> Iterator[Place]:
+def _places(node: ast.AST, path: Path = ()) -> Iterator[AnyPlace]:
     """All nodes of a function with the ways to them, in the order of the text."""
     yield Place(node, path)
     for name, value in ast.iter_fields(node):

@@ -131,7 +131,9 @@ def comparisons(function: Original) -> Iterator[Change]:
             continue
 
         def all_turned(
-            tree: ast.FunctionDef, alike: list[Place] = alike, new: type[ast.cmpop] = new
+            tree: ast.FunctionDef,
+            alike: list[Place[ast.Compare]] = alike,
+            new: type[ast.cmpop] = new,
         ) -> None:
             for each in alike:
                 node_at(tree, each.path).ops = [new()]
@@ -184,10 +186,10 @@ def operators(function: Original) -> Iterator[Change]:
                 yield function.with_node(each, other, "wrong-formula", says, hint, "operator")
         if isinstance(node.op, ast.FloorDiv):
             up = ast.UnaryOp(ast.USub(), node.left)
-            other = ast.UnaryOp(ast.USub(), ast.BinOp(up, ast.FloorDiv(), node.right))
+            upwards = ast.UnaryOp(ast.USub(), ast.BinOp(up, ast.FloorDiv(), node.right))
             says = say("{text} rounds down", text=quoted(node))
             hint = "In which direction should it be rounded?"
-            yield function.with_node(each, other, "wrong-formula", says, hint, "rounding")
+            yield function.with_node(each, upwards, "wrong-formula", says, hint, "rounding")
 
 
 def _about_operator(node: ast.BinOp, wanted: type[ast.operator]) -> tuple[Sentence, Sentence | str]:
@@ -205,7 +207,7 @@ def _about_operator(node: ast.BinOp, wanted: type[ast.operator]) -> tuple[Senten
 
 def surplus(function: Original) -> Iterator[Change]:
     """`a` for `a + b`; and all that look alike, as `2 * x` and `2 * y`."""
-    alike: dict[str, list[tuple[Place, ast.expr]]] = {}
+    alike: dict[str, list[tuple[Place[ast.BinOp], ast.expr]]] = {}
     for each in function.all(ast.BinOp):
         node = each.node
         sign = symbol(node.op)
@@ -215,7 +217,7 @@ def surplus(function: Original) -> Iterator[Change]:
         for kept, gone in pairs:
             alike.setdefault(gone, []).append((each, kept))
             says = say("{gone} in {text} is too much", gone=gone, text=quoted(node))
-            hint = say("What is {gone} there for?", gone=gone)
+            hint: str = say("What is {gone} there for?", gone=gone)
             other = node.right if kept is node.left else node.left
             if isinstance(node.op, PRODUCTS) and isinstance(other, ast.Constant):
                 hint = UNITS if not function.is_kernel else hint
@@ -224,7 +226,8 @@ def surplus(function: Original) -> Iterator[Change]:
         if len(several) > 1:
 
             def all_gone(
-                tree: ast.FunctionDef, several: list[tuple[Place, ast.expr]] = several
+                tree: ast.FunctionDef,
+                several: list[tuple[Place[ast.BinOp], ast.expr]] = several,
             ) -> None:
                 for each, kept in reversed(several):
                     replace_node(tree, each.path, kept)
@@ -238,7 +241,8 @@ def surplus(function: Original) -> Iterator[Change]:
 def factors(function: Original) -> Iterator[Change]:
     """`4 * a` for `a`; in a kernel, `a + 4`."""
     names = (each for each in function.all(ast.Name) if _is_number(function, each))
-    for each in (*function.all(ast.BinOp), *names):
+    places: list[Place[ast.BinOp] | Place[ast.Name]] = [*function.all(ast.BinOp), *names]
+    for each in places:
         for number in function.numbers:
             operator = ast.Add() if function.is_kernel else ast.Mult()
             more = ast.BinOp(each.node, operator, ast.Constant(number))
@@ -263,6 +267,6 @@ def divisions(function: Original) -> Iterator[Change]:
             yield function.with_node(each, less, "wrong-formula", says, hint, "factor")
 
 
-def _is_number(function: Original, place: Place) -> bool:
+def _is_number(function: Original, place: Place[ast.Name]) -> bool:
     is_read = isinstance(place.node.ctx, ast.Load)
     return is_read and place.node.id in function.own_names and not function.is_called(place)

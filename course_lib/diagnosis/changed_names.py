@@ -40,7 +40,9 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
             turned = {one: two, two: one}
 
             def exchange(
-                tree: ast.FunctionDef, each: Place = each, turned: dict[str, str] = turned
+                tree: ast.FunctionDef,
+                each: Place[ast.For] = each,
+                turned: dict[str, str] = turned,
             ) -> None:
                 for node in ast.walk(node_at(tree, each.path)):
                     if isinstance(node, ast.Name):
@@ -100,7 +102,8 @@ def other_numbers(function: Original) -> Iterator[Change]:
     """A number for the one beside it; then for one that the task knows, or for a variable."""
     names = () if function.is_kernel else sorted(function.own_names)
     places = [each for each in function.all(ast.Constant) if is_whole(each.node)]
-    neighbours = [(each, (each.node.value + 1, each.node.value - 1)) for each in places]
+    whole = [(each, each.node.value) for each in places if isinstance(each.node.value, int)]
+    neighbours = [(each, (value + 1, value - 1)) for each, value in whole]
     known = [(each, (*function.numbers, *names)) for each in places]
     for each, others in (*neighbours, *known):
         says, hint = function.about(each)
@@ -113,14 +116,15 @@ def other_numbers(function: Original) -> Iterator[Change]:
                 yield function.with_node(each, ast.Constant(other), code, says, hint, kind)
 
 
-def _begins_or_steps(function: Original, place: Place) -> bool:
+def _begins_or_steps(function: Original, place: Place[ast.Constant]) -> bool:
     """Is it where a loop over a range begins, or its step? Sums in two halves choose these."""
     call = next(function.above(place), None)
-    is_range = isinstance(call, ast.Call) and getattr(call.func, "id", "") == "range"
-    return is_range and len(call.args) > 1 and place.path[-1] != ("args", 1)
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range":
+        return False
+    return len(call.args) > 1 and place.path[-1] != ("args", 1)
 
 
-def _code_of_number(function: Original, place: Place) -> str:
+def _code_of_number(function: Original, place: Place[ast.Constant]) -> str:
     """What it is called that a number is wrong: of a test, of a loop's bound, of a formula."""
     above = [*function.above(place)]
     for level, (node, (field, _)) in enumerate(zip(above, place.path[:0:-1], strict=True)):
@@ -136,19 +140,20 @@ def _code_of_number(function: Original, place: Place) -> str:
 def same_number_twice(function: Original) -> Iterator[Change]:
     """One number that stands several times in a branch, all of them changed."""
     for each in function.all(ast.If):
-        values = [node.value for node in ast.walk(each.node) if is_whole(node)]
+        nodes = (node for node in ast.walk(each.node) if is_whole(node))
+        values = [node.value for node in nodes if isinstance(node.value, int)]
         for value in dict.fromkeys(each for each in values if values.count(each) > 1):
             for other in (value - 1, value + 1):
 
                 def change_all(
                     tree: ast.FunctionDef,
-                    each: Place = each,
-                    value: object = value,
-                    other: object = other,
+                    each: Place[ast.If] = each,
+                    value: int = value,
+                    other: int = other,
                 ) -> None:
                     for node in ast.walk(node_at(tree, each.path)):
                         if is_whole(node) and node.value == value:
-                            node.value = other  # type: ignore[assignment]
+                            node.value = other
 
                 test = quoted(each.node.test)
                 says = say("{n} is the wrong number in {test} and below", n=value, test=test)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from course_lib.diagnosis.change import LOOPS, Change, Original, Place, node_at, quoted
+from course_lib.diagnosis.change import LOOPS, AnyPlace, Change, Original, Place, node_at, quoted
 from course_lib.sentences import say
 
 
@@ -18,7 +18,9 @@ def moved_into_a_loop(function: Original) -> Iterator[Change]:
                 continue
             if isinstance(loop, LOOPS):
 
-                def move(tree: ast.FunctionDef, each: Place = each, number: int = number) -> None:
+                def move(
+                    tree: ast.FunctionDef, each: AnyPlace = each, number: int = number
+                ) -> None:
                     block = node_at(tree, each.path).body
                     block[number].body.append(block.pop(number + 1))
 
@@ -37,7 +39,9 @@ def moved_out_of_a_loop(function: Original) -> Iterator[Change]:
             last = loop.body[-1]
             if isinstance(last, ast.Return) and not function.is_given(last):
 
-                def move(tree: ast.FunctionDef, each: Place = each, number: int = number) -> None:
+                def move(
+                    tree: ast.FunctionDef, each: AnyPlace = each, number: int = number
+                ) -> None:
                     block = node_at(tree, each.path).body
                     block.insert(number + 1, block[number].body.pop())
 
@@ -55,7 +59,7 @@ def set_otherwise(function: Original) -> Iterator[Change]:
         if each.node.orelse or not isinstance(target, ast.Name):
             continue
 
-        def add_else(tree: ast.FunctionDef, each: Place = each) -> None:
+        def add_else(tree: ast.FunctionDef, each: Place[ast.If] = each) -> None:
             branch = node_at(tree, each.path)
             branch.orelse = [ast.Assign(branch.body[0].targets, ast.Constant(0))]
             ast.copy_location(branch.orelse[0], branch.body[0])
@@ -67,7 +71,7 @@ def set_otherwise(function: Original) -> Iterator[Change]:
         yield function.with_edit(each, add_else, "wrong-formula", says, hint, "branch")
 
 
-def _blocks(function: Original) -> Iterator[tuple[Place, list[ast.stmt]]]:
+def _blocks(function: Original) -> Iterator[tuple[AnyPlace, list[ast.stmt]]]:
     """The places with a block of statements, and the block."""
     for each in function.places:
         body = getattr(each.node, "body", None)

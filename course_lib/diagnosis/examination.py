@@ -37,6 +37,7 @@ from course_lib.diagnosis.launch_choice import (
 from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.made_of import wrongly_made_of
+from course_lib.diagnosis.measured import Measured
 from course_lib.diagnosis.numbering import explain_meeting
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.place import Place
@@ -129,11 +130,15 @@ def _is_empty(kernel: Kernel) -> bool:
     return not any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.tree))
 
 
+def _is_a_result(value: ast.expr | None) -> bool:
+    """Is it anything but None, that a `return` returns?"""
+    return value is not None and getattr(value, "value", ...) is not None
+
+
 def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]:
     """Message, line and hint for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
-        returns = node.value if isinstance(node, ast.Return) else None
-        if returns is not None and getattr(returns, "value", ...) is not None:
+        if isinstance(node, ast.Return) and _is_a_result(node.value):
             message = say(
                 "A kernel returns nothing: its result has to be written into {output}.",
                 output=output,
@@ -266,7 +271,8 @@ class Examination:
         name = next((name for name in STEP_NAMES if name in self.exercise.constants), "")
         if not name or not self.problem.has_steps:
             return None
-        return int({**self.exercise.constants, **self.constants}[name])  # type: ignore[call-overload]
+        result: int | None = int({**self.exercise.constants, **self.constants}[name])  # type: ignore[call-overload]
+        return result
 
     @cached_property
     def thread_tile(self) -> tuple[int, int]:
@@ -653,7 +659,7 @@ class Examination:
             part = where(~trial.outcome.right, trial.outcome.sizes)
             found = size_finding(self.answer.kernel, self.source, size, part, is_right)
             if found.line is not None:  # what else is seen there follows from that number
-                trial = replace(trial, profile=replace(trial.profile, findings=()))
+                trial = replace(trial, profile=replace(trial.profile, findings=[]))
             trials.append(trial)
             return found
         return None
@@ -1007,9 +1013,9 @@ class Examination:
         hint = say("Which array should hold the result of {formula}?", formula=self.problem.formula)
         return [finding("wrong-index", message, line, hint)]
 
-    def measured(self, trial: Trial) -> requirements.Measured:
+    def measured(self, trial: Trial) -> Measured:
         shape = trial.case.shape
-        return requirements.Measured(
+        return Measured(
             profile=trial.profile,
             shape=shape,
             tile=self.tile[::-1],

@@ -40,4 +40,5 @@ def _size_like(size: int, unit: int, rng: np.random.Generator) -> int:
 def _order(shape: Shape) -> np.ndarray:
     """Of every two sizes, whether the first is larger, equal or smaller."""
     sizes = np.array(shape)
-    return np.sign(sizes[:, None] - sizes)
+    result: np.ndarray = np.sign(sizes[:, None] - sizes)
+    return result

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil, lcm, prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from course_lib.diagnosis.cases import (
     Array,
     Case,
     Problem,
-    Shape,
     exact_side,
     more_tiles,
 )
+from course_lib.diagnosis.fresh_shapes import Shape
 from course_lib.diagnosis.narrow import NarrowProduct
 from course_lib.diagnosis.numbers import (
     added_to_old,
@@ -113,7 +113,7 @@ class DescribedProblem(Problem):
         fresh = (
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             if size
-            else np.float32(rng.uniform(LOWEST, HIGHEST))
+            else np.float32(rng.uniform(LOWEST, HIGHEST))  # type: ignore[misc]  # a number
             for size in self.operand_shapes(shape)
         )
         if not isinstance(self.exercise, Task):
@@ -126,7 +126,8 @@ class DescribedProblem(Problem):
         )
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
-        return tuple(map(np.float32, super().telling_operands(shape, rng)))
+        to_float32: Callable[[Any], Any] = np.float32
+        return tuple(map(to_float32, super().telling_operands(shape, rng)))
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         expected = _reference(self.exercise, inputs)

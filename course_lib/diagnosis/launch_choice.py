@@ -103,7 +103,8 @@ def names_used(source: Source) -> set[str]:
     """The names from outside that a kernel and its device functions look at."""
     used: set[str] = set()
     for function in source.functions:
-        loaded, own = set(), set()
+        loaded: set[str] = set()
+        own: set[str] = set()
         for node in ast.walk(function):
             if isinstance(node, ast.Name):
                 (loaded if isinstance(node.ctx, ast.Load) else own).add(node.id)

@@ -65,7 +65,8 @@ class Limits:
             site
             for site in self.notes.sites
             if site.kind == "loop" and site.number == turns and len(site.seen) > 1
-            if not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(site.node))
+            if site.node is not None
+            and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(site.node))
         ]
 
     def suspicions(self) -> Iterator[Suspicion]:
@@ -124,9 +125,9 @@ class Limits:
             size, case, nearest = min(waiting, key=lambda each: each[0])
             tries[nearest.site] += 1
             farther = nearest.launch(size + tile, problem, spent[nearest.long])
-            for each in filter(None, (case, farther)):
-                tried.add(each)
-                if not is_right(each):
+            for tried_now in filter(None, (case, farther)):
+                tried.add(tried_now)
+                if not is_right(tried_now):
                     return nearest.site, []
         return None, [each for site, each in far.items() if site.is_open]
 

@@ -333,7 +333,7 @@ def missing_offset_line(
             return assigned[0].lineno
     if not isinstance(index, ast.Name) or len(source.assignments(index.id)) != 1:
         return store.lineno
-    assigned = source.assignments(index.id)[0]
+    made = source.assignments(index.id)[0]
     loads = [load for name in names[:-1] for load in source.accesses(name, store=False)]
     direct = any(
         isinstance(slot, ast.Name) and slot.id == index.id
@@ -341,9 +341,9 @@ def missing_offset_line(
         for slot in indices_of(load)
     )
     known = any(depends_on(source, load.slice, BLOCK) for load in loads)
-    value = part_of(assigned, index.id)
+    value = part_of(made, index.id)
     if direct or not known or value is None or not is_number(value):
-        return assigned.lineno
+        return made.lineno
     return store.lineno
 
 

@@ -197,8 +197,8 @@ def _rescaling(source: Source, names: Sequence[str]) -> tuple[int, int] | None:
                 waiting += source.assignments(name)
                 stores = source.accesses(name, store=True)
                 waiting += [each for store in stores if (each := source.statement(store))]
-            for each in waiting:
-                parts = list(ast.walk(each))
+            for node in waiting:
+                parts = list(ast.walk(node))
                 found = [call.lineno for call in exponentials if call in parts]
                 if found:
                     return statement.lineno, found[0]
@@ -265,8 +265,9 @@ def old_maximum_line(source: Source, names: Sequence[str]) -> int | None:
     }
     for call in _exponentials(source):
         for part in ast.walk(call):
-            subtracts = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)
-            if subtracts and root_name(part.right) in before:
+            if not isinstance(part, ast.BinOp) or not isinstance(part.op, ast.Sub):
+                continue
+            if root_name(part.right) in before:
                 return call.lineno
     return exponential_line(source, names)
 
@@ -307,7 +308,8 @@ def first_maximum_line(source: Source, names: Sequence[str]) -> int | None:
         and not names_in(statement.value) & MAXIMA
     ]
     before = [line for line in starts if line < loop]
-    return (before or starts or [maximum_line(source, names)])[0]
+    lines = before or starts
+    return lines[0] if lines else maximum_line(source, names)
 
 
 def _kept_by_a_test(source: Source) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from course_lib.diagnosis.scan import RUN, STRIDES
 from course_lib.diagnosis.source import (
@@ -18,7 +19,7 @@ from course_lib.diagnosis.trail import Trail
 
 def stride_line(source: Source) -> int | None:
     """The loop over the strides, which is the one around the adding; or what changes the stride."""
-    steps = tile_additions(source)
+    steps: Sequence[ast.stmt] = tile_additions(source)
     if steps and not source.loops_around(steps[0]):
         shuffled = other_additions(source)[:1]  # the tile only hands on what the warps have
         steps = shuffled if shuffled and source.loops_around(shuffled[0]) else steps
@@ -142,8 +143,9 @@ def combining_line(source: Source) -> int | None:
         if not isinstance(target, ast.Name):
             return statement.lineno
         for later in source.walk():
-            uses = isinstance(later, (ast.Assign, ast.AugAssign)) and later is not statement
-            if uses and later.lineno > statement.lineno and target.id in names_in(later.value):
+            if not isinstance(later, (ast.Assign, ast.AugAssign)) or later is statement:
+                continue
+            if later.lineno > statement.lineno and target.id in names_in(later.value):
                 return later.lineno
     others = other_additions(source)
     return others[0].lineno if others else None

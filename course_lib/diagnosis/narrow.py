@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from course_lib import entries
-from course_lib.diagnosis.cases import Case, Problem, Product, Shape
+from course_lib.diagnosis.cases import Case, Problem, Product
+from course_lib.diagnosis.fresh_shapes import Shape
 from course_lib.diagnosis.numbers import diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Slip

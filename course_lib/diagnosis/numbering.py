@@ -26,7 +26,9 @@ def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Find
         return each
     stores = source.accesses(each.cell.split("[", 1)[0], store=True)
     store = next((access for access in stores if access.lineno == each.line), None)
-    for name in sorted(source.everything_behind(store)) if store is not None else ():
+    if store is None:
+        return each
+    for name in sorted(source.everything_behind(store)):
         made = source.assignments(name)
         value = _value_of(source, name)
         if value is None or len(_axes_in(source, value)) < 2:
@@ -94,7 +96,8 @@ def _worked_out(
             if one is None or other is None:
                 return None
             try:
-                return BINARY[type(sign)](one, other)
+                result: int | None = BINARY[type(sign)](one, other)
+                return result
             except ZeroDivisionError:
                 return None
     return None

@@ -17,7 +17,7 @@ from course_lib.diagnosis.outcome import Outcome, Part, by_how_much, where, zero
 from course_lib.diagnosis.pitch import pitch_slip
 from course_lib.diagnosis.slips import Slip, index_slip, moved_slip
 from course_lib.diagnosis.steps import steps_wrong
-from course_lib.sentences import say
+from course_lib.sentences import Sentence, say
 
 Array = np.ndarray
 MOST_TIMES = 1025  # that a term may be added by mistake, once by each thread of a block
@@ -245,7 +245,7 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
     factor = float(np.median((outcome.values / outcome.expected)[known]))
     start = _start_value(outcome)
     if start:
-        message = say(
+        message: str = say(
             "Every sum is too large by {start}: it starts there instead of at zero.", start=start
         )
         return Slip(
@@ -277,12 +277,12 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
             message = say("Every number is {times} times too large.", times=times)
             hint = "How often does each term reach the sum, and with which factor?"
             return Slip("accumulator-error", message, hint, ("sum",))
-        message = "Every number is the right one times a constant."
+        said: Sentence | str = "Every number is the right one times a constant."
         values = f"The constant is {factor:.4g}."
         if abs(factor + 1) < 1e-4:
-            message, values = "Every number has the wrong sign.", ""
+            said, values = "Every number has the wrong sign.", ""
         hint = say("Compare the line that stores {array} with the formula.", array=outcome.output)
-        return Slip("wrong-formula", message, hint, ("scale",), values=values)
+        return Slip("wrong-formula", said, hint, ("scale",), values=values)
     return None
 
 
@@ -342,10 +342,11 @@ def other_formula(outcome: Outcome) -> Slip | None:
 
 def _square_formula(outcome: Outcome, A: Array, B: Array) -> Slip | None:
     """Another way to combine two matrices of the same size."""
-    for text, values in (
+    others: tuple[tuple[str, Callable[[], Array]], ...] = (
         ("B @ A instead of A @ B", lambda: B @ A),
         ("A.T @ B.T, which is (B @ A).T", lambda: A.T @ B.T),
-    ):
+    )
+    for text, values in others:
         if outcome.matches(values()):
             message = say("C equals {text}.", text=text)
             return Slip("wrong-index", message, "Which index do A and B share?", ("load", "A"))

@@ -57,19 +57,23 @@ class Outcome:
     def right(self) -> Array:
         """Which elements are right; not-a-number never is."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.abs(self.got.astype(np.float64) - self.expected) <= self.tolerance
+            result: Array = np.abs(self.got.astype(np.float64) - self.expected) <= self.tolerance
+            return result
 
     @cached_property
     def untouched(self) -> Array:
         """Which elements still hold the poison, to the last bit."""
         if np.isnan(self.poison):
-            return np.isnan(self.got)
-        return self.got == np.float32(self.poison)
+            result: Array = np.isnan(self.got)
+            return result
+        result = self.got == np.float32(self.poison)
+        return result
 
     @cached_property
     def known(self) -> Array:
         """Which elements can be explained at all: written, and numbers."""
-        return np.isfinite(self.got) & ~self.untouched
+        result: Array = np.isfinite(self.got) & ~self.untouched
+        return result
 
     @cached_property
     def values(self) -> Array:

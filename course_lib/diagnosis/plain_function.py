@@ -11,9 +11,10 @@ import ast
 import dataclasses
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from course_lib.curriculum import Exercise
 from course_lib.devices import DEVICES, device, occupancy
@@ -196,7 +197,7 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
 def _missing(exercise: Exercise, function: Kernel) -> Finding | None:
     wanted, names = exercise.parameters, function.parameters
     if len(names) != len(wanted):
-        message = say(
+        message: str = say(
             "It takes ({names}); the exercise asks for {signature}.",
             names=", ".join(names),
             signature=exercise.signature,
@@ -309,7 +310,7 @@ def _always_the_same(shown: Tried, source: _Source) -> Finding:
 def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _Source) -> Finding:
     if len(nothing) < len(plain):
         shown = nothing[0]
-        message = _about(
+        message: str = _about(
             shown,
             "On {launch} it returns nothing, and it is {right}.",
             "it returns nothing",
@@ -358,7 +359,7 @@ def _accepted(
 
     That the function stops there too is nothing new where a line was told already.
     """
-    too_many = {
+    too_many: dict[str, Callable[[Occupancy], bool]] = {
         "threads": lambda launch: launch.threads > launch.sm.threads_per_block,
         "registers": lambda launch: launch.registers > launch.sm.registers_per_thread,
     }
@@ -383,7 +384,7 @@ def _unexplained(shown: Tried, source: _Source) -> Finding:
     number = shown.number
     if number is not None and number < launch.blocks:
         limits = ", ".join(f"{name} {limit}" for name, limit in launch.limits.items())
-        worked = say("No limit is so low: {limits}", limits=limits)
+        worked: str = say("No limit is so low: {limits}", limits=limits)
     else:
         worked = _binding(launch)
     hint = _pencil(shown, "Work this launch out with a pencil, one limit after another.")
@@ -418,7 +419,7 @@ def _compared(shown: Tried, slip: str, worked: str) -> Sentence:
     )
 
 
-def _about(shown: Tried, template: str, drawn: str, **facts: object) -> Sentence:
+def _about(shown: Tried, template: str, drawn: str, **facts: Any) -> Sentence:
     """What is said of a launch; of one that the seed drew, a graded student reads no number.
 
     Whatever the answer made of it may carry the launch out: the value that it returns, or what it

@@ -7,7 +7,7 @@ a band that changed shows a store outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def guarded(array: np.ndarray) -> tuple[Any, Any]:
     from numba import cuda
 
     whole = np.full(array.size + 2 * GUARD, PATTERN, array.dtype)
-    order = "C" if array.flags.c_contiguous else "F"
+    order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
     whole[GUARD : GUARD + array.size] = array.reshape(-1, order=order)
     device = cuda.to_device(whole)
     return device, device[GUARD : GUARD + array.size].reshape(array.shape, order=order)

@@ -113,7 +113,7 @@ def part_of_each_thread(outcome: Outcome) -> Slip | None:
 
 def _within_threads(outcome: Outcome) -> Iterator[tuple[str, Array, int]]:
     """For rows and for columns: the number of each element within a thread's part, and its size."""
-    rows, columns = np.indices(outcome.got.shape)
+    rows, columns = np.asarray(np.indices(outcome.got.shape))
     sizes = outcome.sizes
     for noun, places, part in (
         ("row", rows, sizes.thread_rows),
@@ -253,7 +253,7 @@ def same_tile_twice(outcome: Outcome) -> Slip | None:
     if high != wide or rows % high or rows != columns:
         return None
     A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
-    i, j = np.indices(outcome.got.shape)
+    i, j = np.asarray(np.indices(outcome.got.shape))
     for tile, other, values in (("A", "B", A @ A.T), ("B", "A", B.T @ B)):
         hint = say(
             "Which of the two numbers that a thread multiplies should come from {other}?",
@@ -280,8 +280,10 @@ def same_tile_twice(outcome: Outcome) -> Slip | None:
 def _with_own(values: Array, i: Array, j: Array, size: int, tile: str) -> Array:
     """Products of rows of A (or columns of B) with rows of the same tile, of this size."""
     if tile == "A":
-        return values[i, i - i % size + j % size]
-    return values[j - j % size + i % size, j]
+        result: Array = values[i, i - i % size + j % size]
+        return result
+    result = values[j - j % size + i % size, j]
+    return result
 
 
 def _parts(outcome: Outcome) -> tuple[int, int]:
@@ -294,7 +296,8 @@ def _parts(outcome: Outcome) -> tuple[int, int]:
 def _pool(values: Array, down: int, across: int) -> Array:
     """Sums of parts of so many rows and columns."""
     rows, columns = values.shape
-    return values.reshape(rows // down, down, columns // across, across).sum(axis=(1, 3))
+    result: Array = values.reshape(rows // down, down, columns // across, across).sum(axis=(1, 3))
+    return result
 
 
 def _repeat(values: Array, down: int, across: int) -> Array:

@@ -83,7 +83,8 @@ def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
 
 def _reads_per_product(measured: Measured) -> float:
     """How many numbers are read from shared memory for each multiply-add."""
-    return measured.profile.shared_load_bytes / FLOAT_BYTES / math.prod(measured.shape)
+    result: float = measured.profile.shared_load_bytes / FLOAT_BYTES / math.prod(measured.shape)
+    return result
 
 
 def _loads_per_fma(measured: Measured) -> Iterator[Finding]:

@@ -203,7 +203,8 @@ def _passes_shared_memory_by(measured: Measured) -> bool:
     if not tiny and any(count <= ROOM_FOR_REUSE * once for count, once in again):
         return False
     read = measured.profile.shared_load_bytes / FLOAT_BYTES
-    return read < min(sum(fetched), measured.profile.flops) / 2
+    result: bool = read < min(sum(fetched), measured.profile.flops) / 2
+    return result
 
 
 def shares(measured: Measured) -> bool:

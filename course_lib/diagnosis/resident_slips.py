@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from course_lib.devices import CAPABILITIES, DEVICES
 from course_lib.occupancy import Occupancy, SmLimits
@@ -117,7 +118,8 @@ class Rules:
         return self._need(self._sm(right), right) == 0
 
     def _sm(self, right: Occupancy) -> SmLimits:
-        return replace(right.sm, **dict(self.fixed)) if self.fixed else right.sm
+        changed: dict[str, Any] = dict(self.fixed)
+        return replace(right.sm, **changed) if self.fixed else right.sm
 
     def _by_shared(self, sm: SmLimits, right: Occupancy) -> float:
         need = self._need(sm, right)
@@ -323,7 +325,7 @@ def all_slips() -> tuple[ResidentSlip, ...]:
 @cache
 def whole_gpus() -> tuple[tuple[str, Rules], ...]:
     """The rules of those who work with the numbers of one GPU throughout."""
-    found = {}
+    found: dict[tuple[tuple[str, int], ...], tuple[str, Rules]] = {}
     for row in DEVICES.values():
         numbers = tuple((name, getattr(row.sm, name)) for name in OF_ONE_GPU)
         found.setdefault(numbers, (row.name, Rules(fixed=numbers)))

@@ -29,7 +29,8 @@ STRIDES = (1, 2, 4, 8, 16, 32)
 def by_run(x: Array, run: int = RUN) -> Array:
     """x with one run in each row; the last one is filled up with zeros."""
     rows = -(-len(x) // run)
-    return np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)]).reshape(rows, run)
+    filled: Array = np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)])
+    return filled.reshape(rows, run)
 
 
 def run_sums(x: Array, run: int = RUN) -> Array:
@@ -290,7 +291,7 @@ def _within_warps(x: Array) -> Iterator[Candidate]:
     hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
     strides = STRIDES[:-1]
     for count in range(1, len(strides)):
-        text = say(
+        text: str = say(
             "Within a warp the last stride is {last}, so a lane sums at most {lanes} elements; 32 "
             "lanes need strides up to 16.",
             last=strides[count - 1],
@@ -449,7 +450,8 @@ class Tree:
             left = tree[:, right - stride]
             tree[:, right - stride] = tree[:, right]
             tree[:, right] += left
-        return (tree + own).reshape(-1)[: len(x)]
+        result: Array = (tree + own).reshape(-1)[: len(x)]
+        return result
 
 
 def _by_tree_with_slip(x: Array) -> Iterator[Candidate]:

@@ -356,7 +356,7 @@ def moved_slip(
     point = Point(i, j, flat)
     wrong = known & _differs(expected, got, tolerance)
     few = tuple(np.array(pick_samples(known, sizes, FEW), int).reshape(-1, 2).T)
-    sample = Point(*few, flat)
+    sample = Point(few[0], few[1], flat)
     names = [name for name, symbol in OUTER.items() if not symbol.tiled and name != "k"]
     for rows, columns in _by_cost(names):
         values = take(expected, OUTER[rows].value(sample), OUTER[columns].value(sample))[..., 0]
@@ -380,7 +380,8 @@ def _by_cost(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _differs(expected: Array, got: Array, tolerance: Array) -> Array:
     with np.errstate(invalid="ignore"):
-        return ~(np.abs(expected - got) <= 2 * tolerance)
+        result: Array = ~(np.abs(expected - got) <= 2 * tolerance)
+        return result
 
 
 def _same(values: Array, got: Array, tolerance: Array, known: Array, share: float = 0.9) -> bool:

@@ -138,7 +138,7 @@ class Source:
 
     def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
         """The function that a node stands in."""
-        return next((each for each in self.ancestors(node) if each in self.functions), None)  # type: ignore[return-value]
+        return next((each for each in self.ancestors(node) if each in self.functions), None)
 
     def calls_by_name(self, function: str) -> list[ast.Call]:
         """The calls of a device function, in the order of their lines."""
@@ -463,7 +463,7 @@ class Source:
 
     def index_behind_a_right_test(
         self, output: str, letters: Mapping[str, Sequence[str]]
-    ) -> ast.AST | None:
+    ) -> ast.expr | ast.stmt | None:
         """Where the output's index is worked out, if the test before its store is as it should be.
 
         The store itself if it changes what stands there instead of writing it anew.

@@ -114,7 +114,7 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
             message = say(
                 "{names} cannot be read off here as a number.", names=" and ".join(unclear)
             )
-        hint = say(
+        hint: str = say(
             "The exercise asks for five numbers: {parameters}.",
             parameters=", ".join(exercise.parameters),
         )

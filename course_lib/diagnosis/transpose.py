@@ -37,11 +37,13 @@ class Spot:
 
     @property
     def top(self) -> Array:
-        return self.row - self.down
+        result: Array = self.row - self.down
+        return result
 
     @property
     def left(self) -> Array:
-        return self.column - self.along
+        result: Array = self.column - self.along
+        return result
 
 
 # What a kernel may take for a row or a column of A: the text, and the value for each element of B.
@@ -132,7 +134,7 @@ def scaled(outcome: Outcome) -> Slip | None:
 
 
 def spots(outcome: Outcome) -> Spot:
-    row, column = np.indices(outcome.got.shape)
+    row, column = np.asarray(np.indices(outcome.got.shape))
     sizes = outcome.sizes
     return Spot(row, column, row % sizes.tile_rows, column % sizes.tile_columns)
 

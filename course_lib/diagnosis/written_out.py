@@ -41,6 +41,7 @@ def size_finding(
         is_right: whether an edited kernel is right on the longer arrays.
     """
     for node in _in_tests(source):
+        assert isinstance(node.value, int)
         new, rest = divmod(node.value * size.other, size.usual)
         if rest or not is_right(_with_number(kernel, node, new)):
             continue

@@ -76,7 +76,7 @@ class AsyncCopies:
         """Start to copy so many elements for each active lane; zeros where `valid` is false."""
         view, index = target
         read = active.where(valid)
-        values = self._unit.load_wide(*source, elements, read, line)
+        values: Sequence[Value] = list(self._unit.load_wide(*source, elements, read, line))
         if read is not active:
             values = tuple(np.where(valid, each, each.dtype.type(0)) for each in values)
         cell, mask = self._unit.flat_cells(view, index, elements, active, line)

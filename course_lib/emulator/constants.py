@@ -51,7 +51,7 @@ _VALUES: dict[str, Any] = {
 }
 
 
-class ConstantList(tuple):
+class ConstantList(tuple[Any, ...]):
     """A list of constants; to a kernel it is a tuple, to a plain function it is none."""
 
 
@@ -61,7 +61,8 @@ class NotConstant(Exception):
     @property
     def said(self) -> str:
         """Why, as a sentence without its beginning and its end."""
-        return self.args[0]
+        result: str = self.args[0]
+        return result
 
 
 def constant_of_reference(reference: Reference) -> Any:
@@ -169,7 +170,8 @@ def _array(
     made = _apply(np.array, rows, dtype)
     if made.dtype.kind not in "biuf":
         raise NotConstant("an array of numbers is needed here")
-    return made
+    result: np.ndarray = made
+    return result
 
 
 def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:

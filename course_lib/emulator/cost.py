@@ -46,7 +46,8 @@ def distinct_per_row(numbers: np.ndarray, active: np.ndarray) -> np.ndarray:
     fresh = np.empty(ordered.shape, bool)
     fresh[:, 0] = True
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=fresh[:, 1:])
-    return np.count_nonzero(fresh & (ordered >= 0), axis=1)
+    result: np.ndarray = np.count_nonzero(fresh & (ordered >= 0), axis=1)
+    return result
 
 
 def global_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> GlobalCost:
@@ -76,7 +77,8 @@ def wavefronts_per_row(words: np.ndarray, active: np.ndarray) -> np.ndarray:
     fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     bank_of_row = np.arange(rows)[:, None] * BANKS + ordered % BANKS
     asked = np.bincount(bank_of_row[fresh], minlength=rows * BANKS)
-    return asked.reshape(rows, BANKS).max(axis=1, initial=0)
+    result: np.ndarray = asked.reshape(rows, BANKS).max(axis=1, initial=0)
+    return result
 
 
 def shared_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> SharedCost:

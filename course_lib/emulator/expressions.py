@@ -219,7 +219,7 @@ class ExpressionTyper:
             "compile-error", say("Numba has no type for {value}.", value=_shown(value)), node
         )
 
-    def known_tuple(self, node: ast.expr, value: tuple) -> Typed:
+    def known_tuple(self, node: ast.expr, value: tuple[Any, ...]) -> Typed:
         kinds = [T.type_of_scalar(item) for item in value]
         if any(kind is None for kind in kinds):
             message = "Only tuples of numbers can come from outside."
@@ -374,7 +374,7 @@ class ExpressionTyper:
         self, node: ast.BinOp | ast.AugAssign, op: ast.operator, left: T.Type, right: T.Type
     ) -> np.dtype:
         if not (isinstance(left, np.dtype) and isinstance(right, np.dtype)):
-            message = say(
+            message: str = say(
                 "Numba cannot compute {operator} of {left} and {right}.",
                 operator=_symbol(op),
                 left=left,
@@ -429,7 +429,7 @@ class ExpressionTyper:
                 node,
             )
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            return self.known(node, -node.operand.value)
+            return self.known(node, -node.operand.value)  # type: ignore[operator]  # a number
         if isinstance(node.op, ast.Invert) and operand.type == T.BOOL:
             result = T.BOOL
         else:
@@ -905,7 +905,7 @@ class ExpressionTyper:
         kinds = [self.typing.types.get(each) for each in node.args]
         if function.path.startswith("course_lib."):  # these take arrays, and tuples
             kinds = [each for each in kinds if not isinstance(each, T.ArrayType | T.TupleType)]
-        missing = (each for each in map(lacking, filter(None, kinds)) if each)
+        missing = (said for kind in kinds if kind if (said := lacking(kind)))
         hint = error.look_at or next(missing, "")
         refusal = rejection(
             "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint

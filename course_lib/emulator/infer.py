@@ -230,7 +230,8 @@ class _Inference(ExpressionTyper):
         if isinstance(node.target, ast.Subscript):
             self.store(node.target, result, env)
             return env
-        assert isinstance(node.target, ast.Name)
+        if not isinstance(node.target, ast.Name):
+            raise rejection("compile-error", "Numba cannot assign to this.", node.target)
         return {**env, node.target.id: Variable(result)}
 
     def if_statement(self, node: ast.If, env: Environment) -> Environment | None:
@@ -266,7 +267,7 @@ class _Inference(ExpressionTyper):
             return Typed(iterated.type.dtype)
         if isinstance(iterated.type, T.TupleType) and iterated.type.items:
             if not iterated.type.is_uniform or iterated.type.fields:
-                message = say(
+                message: str = say(
                     "Numba cannot loop over {type}: its items are of several types.",
                     type=iterated.type,
                 )

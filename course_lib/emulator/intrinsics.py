@@ -29,7 +29,7 @@ class Typed:
     """A type, and the value if it is a literal that Numba treats as a constant."""
 
     type: T.Type
-    literal: int | tuple | None = None
+    literal: int | tuple[Any, ...] | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Typed):
@@ -134,13 +134,23 @@ def _register(path: str, read: Callable[[Machine], Value]) -> None:
     ATTRIBUTES[f"numba.cuda.{path}"] = Attribute(T.INT32, read)
 
 
+def _register_axis(name: str, axis: int) -> None:
+    _register(f"threadIdx.{name}", lambda machine: machine.space.thread_index[axis])
+    _register(f"blockIdx.{name}", lambda machine: machine.space.block_index[axis])
+    _register(f"blockDim.{name}", lambda machine: np.int32(machine.space.threads[axis]))
+    _register(f"gridDim.{name}", lambda machine: np.int32(machine.space.grid[axis]))
+
+
 for _name, _axis in _AXES.items():
-    _register(f"threadIdx.{_name}", lambda m, a=_axis: m.space.thread_index[a])
-    _register(f"blockIdx.{_name}", lambda m, a=_axis: m.space.block_index[a])
-    _register(f"blockDim.{_name}", lambda m, a=_axis: np.int32(m.space.threads[a]))
-    _register(f"gridDim.{_name}", lambda m, a=_axis: np.int32(m.space.grid[a]))
-_register("laneid", lambda m: (m.space.thread_in_block % WARP_SIZE).astype(np.int32))
-_register("warpsize", lambda m: np.int32(WARP_SIZE))
+    _register_axis(_name, _axis)
+
+
+def _lane(machine: Machine) -> Value:
+    return (machine.space.thread_in_block % WARP_SIZE).astype(np.int32)
+
+
+_register("laneid", _lane)
+_register("warpsize", lambda machine: np.int32(WARP_SIZE))
 
 
 def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -152,7 +162,9 @@ def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.INT64,) * int(dimensions)))  # type: ignore[arg-type]
 
 
-def _per_axis(one: Callable[[Machine, int], Value]) -> Callable[[Machine, ast.Call, list], Any]:
+def _per_axis(
+    one: Callable[[Machine, int], Value],
+) -> Callable[[Machine, ast.Call, list[Any]], Any]:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
         axes = [one(machine, axis) for axis in (2, 1, 0)[: int(values[0])]]
         return axes[0] if len(axes) == 1 else tuple(axes)
@@ -294,7 +306,7 @@ def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, 
     whole = [machine.convert(value, dtype) for value in values]
     if len(whole) == 1:
         return dtype.type(0), whole[0], dtype.type(1)
-    return (*whole, dtype.type(1)) if len(whole) == 2 else tuple(whole)  # type: ignore[return-value]
+    return (*whole, dtype.type(1)) if len(whole) == 2 else tuple(whole)
 
 
 INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
@@ -307,7 +319,8 @@ def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
         return Typed(choose(scalars(arguments, 1)[0]))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        return machine.convert(values[0], machine.typing.types[node])
+        result: Value = machine.convert(values[0], machine.typing.types[node])
+        return result
 
     return Intrinsic(typing, run)
 
@@ -334,7 +347,10 @@ def _float_of(text: object) -> np.float64 | None:
 
 def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     number = _float_of(values[0])
-    return machine.convert(values[0] if number is None else number, machine.typing.types[node])
+    result: Value = machine.convert(
+        values[0] if number is None else number, machine.typing.types[node]
+    )
+    return result
 
 
 INTRINSICS["builtins.float"] = Intrinsic(_float_typing, _float)
@@ -407,7 +423,8 @@ def elementwise(
             for argument, value in zip(nodes[1:], values[1:], strict=True):
                 machine.meet_limit("choice", argument, values[0], value)
         computed = function(*(machine.convert(value, common) for value in values))
-        return machine.convert(computed, machine.typing.types[node])
+        given: Value = machine.convert(computed, machine.typing.types[node])
+        return given
 
     return Intrinsic(typing, run)
 
@@ -472,7 +489,8 @@ def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         items = values[0] if len(values) == 1 else values
-        return of_numbers.run(machine, node, list(items))
+        result: Value = of_numbers.run(machine, node, list(items))
+        return result
 
     return Intrinsic(typing, run)
 
@@ -527,7 +545,7 @@ INTRINSICS["numba.cuda.selp"] = elementwise(
     lambda p, a, b: np.where(p != 0, a, b), _selected, low=3
 )
 
-_MATH_ONE = {
+_MATH_ONE: dict[str, Callable[[Any], Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
     "expm1": np.expm1,
@@ -561,14 +579,15 @@ _MATH_ONE = {
 _NO_FLOP = {"fabs", "floor", "ceil", "trunc"}
 for _name, _function in _MATH_ONE.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, flops=0 if _name in _NO_FLOP else 1)
-for _name, _function in {
+_MATH_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "pow": np.power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
     "hypot": np.hypot,
     "copysign": np.copysign,
-}.items():
-    INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, low=2, flops=1)
+}
+for _name, _of_two in _MATH_TWO.items():
+    INTRINSICS[f"math.{_name}"] = elementwise(_of_two, _math, low=2, flops=1)
 for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_function, lambda kinds: T.BOOL, _math)
 
@@ -604,7 +623,8 @@ def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    return np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
+    result: Value = np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
+    return result
 
 
 INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
@@ -621,8 +641,10 @@ def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     if len(values) == 1:
-        return machine.convert(np.round(values[0], 0), kind)
-    return machine.convert(round_to_digits(values[0], values[1]), kind)
+        result: Value = machine.convert(np.round(values[0], 0), kind)
+        return result
+    result = machine.convert(round_to_digits(values[0], values[1]), kind)
+    return result
 
 
 def round_to_digits(number: Value, digits: Value) -> Value:

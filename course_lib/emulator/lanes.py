@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 WARP_SIZE = 32
 
 # A value during emulation: a NumPy scalar, or an array of lanes.
-Value = np.ndarray | np.generic
+# One scalar where all lanes have the same. NumPy types no arithmetic on np.generic: so it is Any.
+Value = np.ndarray | Any
 
 
 def spread(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -94,7 +96,7 @@ class LaneSpace:
         """A number for every lane of this space. Shape of the whole space."""
         return np.arange(self.size, dtype=np.int64).reshape(self.shape)
 
-    def warps_of(self, value: Value, fill: object = 0) -> np.ndarray:
+    def warps_of(self, value: Value, fill: Any = 0) -> np.ndarray:
         """`value` as rows of 32 lanes, one row a warp: shape (blocks it varies over, warps, 32).
 
         The lanes that a block's last warp lacks are filled with `fill`. Along block axes on which
@@ -116,7 +118,8 @@ class LaneSpace:
 
     def repeats(self, value: Value) -> int:
         """For how many blocks each block of `warps_of(value)` stands."""
-        return self.block_count // math.prod(np.shape(value)[:3])
+        result: int = self.block_count // math.prod(np.shape(value)[:3])
+        return result
 
     def describe(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Block and thread of a lane number, each as (x, y, z)."""
@@ -158,7 +161,10 @@ class Mask:
     @cached_property
     def lanes_by_block(self) -> np.ndarray:
         """How many lanes of each block are active, in the blocks' order."""
-        return np.count_nonzero(self.full_array.reshape(self.space.block_count, -1), axis=1)
+        result: np.ndarray = np.count_nonzero(
+            self.full_array.reshape(self.space.block_count, -1), axis=1
+        )
+        return result
 
     @property
     def empty(self) -> bool:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ Path = tuple[int, ...]  # the lines of the calls around a site
 Range = tuple[float, float]  # least and greatest
 
 # When a test came out both ways: from the least and the greatest left - right.
-_BOTH_WAYS = {
+_BOTH_WAYS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: lambda low, high: low < 0 <= high,
     ast.GtE: lambda low, high: low < 0 <= high,
     ast.LtE: lambda low, high: low <= 0 < high,
@@ -150,7 +150,7 @@ class LimitNotes(Observer):
 
     def __init__(self) -> None:
         self.launch = -1
-        self._sites: dict[tuple, Site] = {}
+        self._sites: dict[tuple[Any, ...], Site] = {}
         self._loops: list[_OpenLoop] = []
         # Of each line and array, the shape of which all axes are closed.
         self._closed_axes: dict[tuple[int, str], tuple[Value, ...]] = {}
@@ -170,7 +170,7 @@ class LimitNotes(Observer):
     def limit(
         self,
         kind: Kind,
-        node: ast.expr,
+        node: ast.expr | ast.AugAssign,
         path: Path,
         left: Value,
         right: Value,
@@ -191,7 +191,13 @@ class LimitNotes(Observer):
             self._meet_lanes(node, path, left, right, mask, int(inclusive))
 
     def _meet_lanes(
-        self, node: ast.expr, path: Path, index: Value, size: Value, mask: Mask, more: int
+        self,
+        node: ast.expr | ast.AugAssign,
+        path: Path,
+        index: Value,
+        size: Value,
+        mask: Mask,
+        more: int,
     ) -> None:
         """An index that may differ between lanes meets a size: are there lanes enough for it?
 

@@ -55,7 +55,8 @@ def as_dtype(value: Value, dtype: np.dtype) -> Value:
 def _last_named(item: Any, length: Value) -> Value:
     """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
     if not isinstance(item, slice):
-        return item
+        result: Value = item
+        return result
     return (length if item.stop is None else item.stop) - np.int64(1)
 
 

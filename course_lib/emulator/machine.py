@@ -259,7 +259,8 @@ class Machine:
         else:
             current = self.evaluate(node.target)
             result = self.operate(node, current, self.evaluate(node.value))
-            self.set_variable(node.target.id, result)  # type: ignore[attr-defined]
+            assert isinstance(node.target, ast.Name)  # inference has refused the others
+            self.set_variable(node.target.id, result)
 
     def _old_value(self, target: ast.Subscript, view: ArrayView, indices: list[Value]) -> Value:
         """What `target += …` adds to: read before the right-hand side is worked out."""
@@ -365,7 +366,7 @@ class Machine:
             yield from self._one_round(node.body, loop)
         self.observers.branch(node.lineno, np.False_, self.active)
 
-    def _for_items(self, node: ast.For, loop: Loop, items: tuple) -> Steps:
+    def _for_items(self, node: ast.For, loop: Loop, items: tuple[Any, ...]) -> Steps:
         loop.count = len(items)
         for item in items:
             if self.active.empty:
@@ -604,7 +605,8 @@ class Machine:
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
-        return OPERATORS[type(node.op)](left, right)
+        result: Value = OPERATORS[type(node.op)](left, right)
+        return result
 
     def note_flops(
         self, node: ast.BinOp | ast.AugAssign, dtype: np.dtype, left: Value, right: Value
@@ -640,7 +642,8 @@ class Machine:
         if isinstance(node.op, ast.Not):
             return ~self.truth(operand)
         operand = self.convert(operand, self.typing.operands[node])
-        return UNARY[type(node.op)](operand)
+        result: Value = UNARY[type(node.op)](operand)
+        return result
 
     def compare(self, node: ast.Compare) -> Value:
         left = self.evaluate(node.left)
@@ -659,7 +662,9 @@ class Machine:
             left = right
         return result
 
-    def _compare_tuples(self, op: ast.cmpop, left: tuple, right: tuple) -> Value:
+    def _compare_tuples(
+        self, op: ast.cmpop, left: tuple[Any, ...], right: tuple[Any, ...]
+    ) -> Value:
         """As Python has it: the first items that differ decide, then the lengths."""
         self.steps.spend(len(left) // 8, self.line)
         result: Value = np.bool_(COMPARISONS[type(op)](len(left), len(right)))
@@ -672,7 +677,12 @@ class Machine:
         return result
 
     def _check_bounds_test(
-        self, node: ast.Compare, op: ast.cmpop, left: tuple, right: tuple, truth: Value
+        self,
+        node: ast.Compare,
+        op: ast.cmpop,
+        left: tuple[Any, ...],
+        right: tuple[Any, ...],
+        truth: Value,
     ) -> None:
         """Notice lanes that a comparison of indices with a shape lets through from outside."""
         if isinstance(op, ast.Eq | ast.NotEq):
@@ -700,12 +710,13 @@ class Machine:
         if left.dtype.kind == "f" or right.dtype.kind == "f":
             common = np.promote_types(left.dtype, right.dtype)
             left, right = self.convert(left, common), self.convert(right, common)
-        return COMPARISONS[type(op)](left, right)
+        result: Value = COMPARISONS[type(op)](left, right)
+        return result
 
     def boolean(self, node: ast.BoolOp) -> Value:
         dtype = self.typing.types[node]
         is_and = isinstance(node.op, ast.And)
-        result = self.convert(self.evaluate(node.values[0]), dtype)
+        result: Value = self.convert(self.evaluate(node.values[0]), dtype)
         for operand in node.values[1:]:
             truth = self.truth(result)
             undecided = truth if is_and else ~truth
@@ -744,7 +755,7 @@ class Machine:
         orelse = self.convert(self._where_needed(node.orelse, ~truth), dtype)
         return _chosen(truth, body, orelse, node.lineno)
 
-    def tuple_expression(self, node: ast.Tuple) -> tuple:
+    def tuple_expression(self, node: ast.Tuple) -> tuple[Any, ...]:
         return tuple(self.evaluate(item) for item in node.elts)
 
     def named_expression(self, node: ast.NamedExpr) -> Any:
@@ -764,7 +775,7 @@ class Machine:
             return self.unit.part(owner, items, self.active, self.line)[0]
         return self.load(owner, items)
 
-    def _item_of(self, node: ast.Subscript, items: tuple) -> Any:
+    def _item_of(self, node: ast.Subscript, items: tuple[Any, ...]) -> Any:
         """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
         index = self.evaluate(node.slice)
         count = len(items)
@@ -778,7 +789,7 @@ class Machine:
             self.end(bad)
         return self._tuple_item(items, np.where(index < 0, index + count, index)[()])
 
-    def _tuple_item(self, items: tuple, index: Value) -> Any:
+    def _tuple_item(self, items: tuple[Any, ...], index: Value) -> Any:
         if np.ndim(index) == 0:
             return items[max(0, min(int(index), len(items) - 1))]
         if isinstance(items[0], tuple):
@@ -790,7 +801,7 @@ class Machine:
         return result
 
     def _special_indices(
-        self, node: ast.Subscript, view: ArrayView, items: list, kind: str
+        self, node: ast.Subscript, view: ArrayView, items: list[Any], kind: str
     ) -> list[Any]:
         """The index of `.flat`; or indices, those negative on purpose counted from the end."""
         axes_on_purpose = self.typing.special[node]
@@ -908,7 +919,7 @@ class Machine:
         self,
         node: ast.Call,
         view: ArrayView,
-        index: Value | tuple,
+        index: Value | tuple[Any, ...],
         operands: Sequence[Value],
         combine: Callable[[Any, Any], Any],
     ) -> Value:

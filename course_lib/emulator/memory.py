@@ -29,8 +29,10 @@ _START = np.int64(0)
 def poison(dtype: np.dtype) -> np.generic:
     """What stands in memory that nobody has written: NaN, or an odd integer."""
     if dtype.kind == "f":
-        return dtype.type(np.nan)
-    return dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
+        result: np.generic = dtype.type(np.nan)
+        return result
+    result = dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
+    return result
 
 
 @dataclass(frozen=True)
@@ -292,7 +294,8 @@ class IndexChecker:
         if np.ndim(value) == 0:
             return value  # type: ignore[return-value]
         place = np.unravel_index(lane, self.space.shape)
-        return np.broadcast_to(value, self.space.shape)[place]
+        result: np.generic = np.broadcast_to(value, self.space.shape)[place]
+        return result
 
     def whole(self, index: Value) -> tuple[Value, int, int]:
         """An index as int64, with its lowest value, or 0 if none is negative, and its highest."""
@@ -311,7 +314,7 @@ class IndexChecker:
             low, high = int(whole.min()), int(whole.max())
         if len(self._known) >= 32:
             self._known.clear()
-        self._known[id(index)] = (index, whole, low, high)  # type: ignore[assignment]
+        self._known[id(index)] = (index, whole, low, high)
         return whole, low, high
 
 
@@ -430,7 +433,8 @@ class Memory:
                 return cell
             return cell + self.block_starts(allocation.cells)
         if allocation.space == "local":
-            return cell * np.int64(self.space.size) + self.space.lane_number
+            result: Value = cell * np.int64(self.space.size) + self.space.lane_number
+            return result
         return cell
 
     def block_starts(self, cells: int) -> np.ndarray:

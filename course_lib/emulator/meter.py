@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
-        self._known: dict[tuple, GlobalCost | SharedCost] = {}
+        self._known: dict[tuple[Any, ...], GlobalCost | SharedCost] = {}
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
@@ -180,7 +180,7 @@ def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _pattern(access: Access) -> tuple | None:
+def _pattern(access: Access) -> tuple[Any, ...] | None:
     """A key that is equal for accesses of equal cost; None if it is not worth the effort.
 
     Whole sectors (or, in shared memory, nothing) are subtracted: moving all addresses of an

@@ -113,12 +113,12 @@ def describe(value: object) -> object:
     module = getattr(value, "__module__", None) or ""
     if module == "_operator":  # where Python keeps the functions of operator
         module = "operator"
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    called = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     root = module.split(".")[0]
-    if name and (root in KNOWN_MODULES or root == "builtins") and callable_or_class(value):
+    if called and (root in KNOWN_MODULES or root == "builtins") and callable_or_class(value):
         if root in ("numba", "numba_cuda_mlir") and ".cuda" in module:
-            return Reference(canonical_path(f"numba.cuda.{name}"))
-        return Reference(canonical_path(f"{module}.{name}"))
+            return Reference(canonical_path(f"numba.cuda.{called}"))
+        return Reference(canonical_path(f"{module}.{called}"))
     return value
 
 

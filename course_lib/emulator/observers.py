@@ -64,7 +64,7 @@ class Observer:
     def limit(
         self,
         kind: Kind,
-        node: ast.expr,
+        node: ast.expr | ast.AugAssign,
         path: Path,
         left: Value,
         right: Value,

@@ -198,7 +198,8 @@ def kernel_from(source: object) -> Kernel:
         if _REMEMBERED not in source.__dict__:
             kernel = source.__dict__[_REMEMBERED] = _read(function, source)
             object.__setattr__(kernel, "compiled", {})
-        return source.__dict__[_REMEMBERED]
+        result: Kernel = source.__dict__[_REMEMBERED]
+        return result
     return _read(function, source)
 
 

@@ -577,7 +577,8 @@ class Walk:
     def text(self, part: ast.expr, scope: Scope) -> str:
         """A part of an f-string."""
         if not isinstance(part, ast.FormattedValue):
-            return self.value(part, scope)
+            result: str = self.value(part, scope)
+            return result
         if part.conversion not in (-1, ord("s")):
             raise rejection(
                 "unsupported",
@@ -589,7 +590,8 @@ class Walk:
                 part,
             )
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
-        return self.guarded(part, values.formatted, self.value(part.value, scope), form)
+        result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
+        return result
 
     def call(self, node: ast.Call, scope: Scope) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):

@@ -129,7 +129,7 @@ def checked(value: Any) -> Any:
     return value
 
 
-_INSIDE = {list: "A list inside another sequence", set: "A set inside a sequence"}
+_INSIDE: dict[type, str] = {list: "A list inside another sequence", set: "A set inside a sequence"}
 
 
 # --- operators ------------------------------------------------------------------------------
@@ -257,7 +257,8 @@ def formatted(value: Any, specification: str) -> str:
             "unsupported",
             say("The format {specification} is not known here.", specification=repr(specification)),
         )
-    return checked(format(value, specification))
+    result: str = checked(format(value, specification))
+    return result
 
 
 def _has_text(value: Any) -> bool:

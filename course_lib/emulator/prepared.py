@@ -136,7 +136,8 @@ def element_parts(
     """What evaluates the array and each index of an element; None where it takes more than that."""
     if node not in typing.elements:
         typing.elements[node] = _parts(typing, node)
-    return typing.elements[node]
+    result: tuple[Prepared, tuple[Prepared, ...]] | None = typing.elements[node]
+    return result
 
 
 def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepared, ...]] | None:

@@ -195,7 +195,8 @@ class TracedStatement:
         if any(not 0 <= at < size for at, size in zip(place, space.blocks, strict=True)):
             return None
         number = int(np.ravel_multi_index(place, space.blocks))
-        return space.warps_of(self.active.full_array, False)[number]
+        result: np.ndarray | None = space.warps_of(self.active.full_array, False)[number]
+        return result
 
 
 @dataclass

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -86,10 +87,10 @@ class RaceDetector(Observer):
         self.space = space
         self._by_lines: dict[tuple[str, str, int, int], Race] = {}
         self._entries: list[_Entry] = []
-        self._known: set[tuple] = set()
+        self._known: set[tuple[Any, ...]] = set()
         self._lanes = 0
-        self._clean: set[tuple] = set()
-        self._guilty: set[tuple] = set()
+        self._clean: set[tuple[Any, ...]] = set()
+        self._guilty: set[tuple[Any, ...]] = set()
         self._warp_syncs: np.ndarray | None = None
         self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
 
@@ -169,8 +170,8 @@ class RaceDetector(Observer):
     def syncwarp(self, mask: Mask) -> None:
         """All active lanes passed a `syncwarp`."""
         warps = self.space.warps_of(mask.full_array, False).any(axis=2)
-        before = 0 if self._warp_syncs is None else self._warp_syncs
-        self._warp_syncs = before + warps.astype(np.int64)
+        passed = np.asarray(warps, np.int64)
+        self._warp_syncs = passed if self._warp_syncs is None else self._warp_syncs + passed
 
     def end(self) -> None:
         self._judge_before_a_barrier(None)
@@ -379,7 +380,8 @@ def _conflicts(
         cell_of, compact = _numbered(keys)
     compact = compact.reshape(-1)
     if np.bincount(compact).max(initial=0) < 2:
-        return cell_of[:0]  # nobody touched what another touched
+        result: np.ndarray = cell_of[:0]  # nobody touched what another touched
+        return result
     kinds = np.concatenate(
         [
             np.full(len(of.key), KINDS[entry.access.kind])
@@ -413,7 +415,8 @@ def _conflicting(cells: np.ndarray, who: np.ndarray, kinds: np.ndarray, count: i
     mixed = (highest[atomic] >= 0) & (highest[load] >= 0)
     low = np.minimum(lowest[atomic], lowest[load])
     high = np.maximum(highest[atomic], highest[load])
-    return by_store | (mixed & (low != high))
+    result: np.ndarray = by_store | (mixed & (low != high))
+    return result
 
 
 def _two_threads(
@@ -469,7 +472,7 @@ def _line(entry: _Entry) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
 
-def _pattern(access: Access) -> tuple:
+def _pattern(access: Access) -> tuple[Any, ...]:
     """Equal for accesses in which the same lanes touch the same cells in the same way."""
     cell = np.ascontiguousarray(access.cell)
     where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
@@ -477,7 +480,7 @@ def _pattern(access: Access) -> tuple:
     return (access.kind, access.line, id(access.allocation), access.elements, where, lanes)
 
 
-def _fingerprint(group: list[_Entry]) -> tuple:
+def _fingerprint(group: list[_Entry]) -> tuple[Any, ...]:
     """Equal for groups that touch the same cells in the same way."""
     return tuple(
         (_pattern(each.access), None if each.warp_syncs is None else each.warp_syncs.tobytes())

@@ -53,7 +53,8 @@ def _normal(machine: Machine, values: list[Any], dtype: np.dtype) -> Value:
     """
     first, second = (_uniform(machine, values, T.FLOAT32) for _ in range(2))
     radius = np.sqrt(dtype.type(-2.0) * np.log(first))
-    return (radius * np.cos(dtype.type(2 * np.pi) * second)).astype(dtype)
+    result: Value = (radius * np.cos(dtype.type(2 * np.pi) * second)).astype(dtype)
+    return result
 
 
 def _generator(draw: Callable[[Any, list[Any], np.dtype], Value], dtype: np.dtype) -> Intrinsic:

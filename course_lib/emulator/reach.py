@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,16 +42,20 @@ class Instead:
     def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None:
         """What stands for the unwritten values of `name` in this line; None for what always does"""
         if (line, name) in self.ones:
-            return dtype.type(1)
+            result: np.generic | None = dtype.type(1)
+            return result
         if (line, name) not in self.places:
             return None
         if self.kind in ("0", "1"):
-            return dtype.type(int(self.kind))
+            result = dtype.type(int(self.kind))
+            return result
         if dtype.kind == "b":
-            return dtype.type(self.kind == "high")
+            result = dtype.type(self.kind == "high")
+            return result
         limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
         extreme = limits.max if self.kind == "high" else limits.min
-        return dtype.type(extreme / 4 if dtype.kind == "f" else extreme // 2)
+        result = dtype.type(extreme / 4 if dtype.kind == "f" else extreme // 2)
+        return result
 
 
 Memories = list[tuple[np.ndarray, np.ndarray | None]]
@@ -142,7 +146,7 @@ def _faults(run: Run) -> set[tuple[str, int | None]]:
     }
 
 
-def _written(run: Run) -> list:
+def _written(run: Run) -> list[Any]:
     allocations = {id(each): each for each in run.memory.arguments.values()}
     return [each for key, each in allocations.items() if key in run.may_be_written]
 
@@ -155,7 +159,7 @@ def _restore(run: Run, saved: Memories) -> None:
             each.written_in[...] = written_in
 
 
-def _same(allocations: Sequence, saved: Memories) -> bool:
+def _same(allocations: Sequence[Any], saved: Memories) -> bool:
     """Whether memory holds the same bytes, so that one NaN is like another."""
     return all(
         np.array_equal(each.storage.view(np.uint8), storage.view(np.uint8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.lanes import LaneSpace
@@ -185,7 +186,7 @@ class Reporter:
         who, thread = self.who(space, here)
         if absent < 0:
             why = "but its warp has fewer: the block's size is no multiple of 32"
-            threads = (thread,)
+            threads: tuple[Place, ...] = (thread,)
         else:
             other, other_thread = self.who(space, absent)
             why = f"but {other} does not take part"
@@ -455,7 +456,7 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
 
 
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
-    facts: dict[str, object] = {
+    facts: dict[str, Any] = {
         "first": first,
         "second": second,
         "cell": race.cell,
@@ -515,7 +516,7 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
     return message, hint
 
 
-def _copy_race_sentence(race: Race, facts: Mapping[str, object]) -> tuple[str, str]:
+def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     """The same where an asynchronous copy is the store."""
     hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
     if race.code == "race-read-after-write":

@@ -21,7 +21,7 @@ from course_lib.emulator.lanes import LaneSpace, Mask
 from course_lib.emulator.machine import Machine
 from course_lib.emulator.memory import ArrayView, GlobalMemory, Memory
 from course_lib.emulator.meter import Meter
-from course_lib.emulator.observers import Observers
+from course_lib.emulator.observers import Observer, Observers
 from course_lib.emulator.profile import (
     Counters,
     Profile,
@@ -95,7 +95,7 @@ class Run:
         self._check_shared_memory()
         self.values = [self._value(name, value) for name, value in pairs]
         self.reporter = Reporter(launch.grid, launch.block)
-        self.findings: dict[tuple, Finding] = {}
+        self.findings: dict[tuple[Any, ...], Finding] = {}
         self.may_be_written = self._written_allocations()
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
@@ -119,7 +119,13 @@ class Run:
         self.tracer = Tracer(wanted) if options.trace else None
         written = self.may_be_written
         self.block_races = BlockRaces(grid[::-1], written, _fence_lines(self.typing))
-        chosen = [self.faults, self.output, self.meter, self.stream, self.tracer]
+        chosen: list[Observer | None] = [
+            self.faults,
+            self.output,
+            self.meter,
+            self.stream,
+            self.tracer,
+        ]
         if options.races:
             chosen.append(RaceDetector(written, lambda race: self.note(self.reporter.race(race))))
             chosen.append(CopyFaults(self.reporter, self.note))
@@ -446,7 +452,7 @@ def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
         message = say(
             "Argument {name} is an array without axes, and the emulator takes none.", name=name
         )
-        hint = say(
+        hint: str = say(
             "{name}[()] is its number, {name}.reshape(1) an array with one element.", name=name
         )
         return rejection("unsupported", message, None, hint)

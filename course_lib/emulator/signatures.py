@@ -75,7 +75,8 @@ def declared_signatures(
 
 def _is_cuda_jit(decorator: ast.Call, names: Mapping[str, Any]) -> bool:
     try:
-        return evaluate_constant(decorator.func, names) == Reference("numba.cuda.jit")
+        result: bool = evaluate_constant(decorator.func, names) == Reference("numba.cuda.jit")
+        return result
     except NotConstant:
         return False
 

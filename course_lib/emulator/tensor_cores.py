@@ -126,7 +126,7 @@ def _whole_warps(machine: Machine, node: ast.Call) -> np.ndarray:
     if active.array is None and space.block_size % WARP_SIZE == 0:
         return np.ones(space.warp_count, bool)
     rows = space.warps_of(active.full_array, False).reshape(-1, WARP_SIZE)
-    whole = rows.all(axis=1)
+    whole = np.asarray(rows.all(axis=1))
     if (rows.any(axis=1) & ~whole).any():
         name = ast.unparse(node.func).rpartition(".")[2]
         machine.observers.broken_warp(name, active, machine.line)

@@ -6,6 +6,7 @@ A table keeps the lowest and the highest number only: if they differ, two touche
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Touched:
         np.minimum.at(self.lowest, cells, who)
         np.maximum.at(self.highest, cells, who)
 
-    def place_in_program(self) -> tuple:
+    def place_in_program(self) -> tuple[Any, ...]:
         """To sort by; a statement loads before it stores, whatever the schedule."""
         *where, _ = self.order
         return (*where, -1, KINDS[self.kind])
@@ -101,8 +102,8 @@ class Touched:
                     both[cell] = False
         if not both.any():
             return None
-        cell = int(np.argmax(both))
-        one, another = int(self.lowest[cell]), int(other.highest[cell])
+        found = int(np.argmax(both))
+        one, another = int(self.lowest[found]), int(other.highest[found])
         if one == another:
-            one, another = int(self.highest[cell]), int(other.lowest[cell])
-        return cell, one, another
+            one, another = int(self.highest[found]), int(other.lowest[found])
+        return found, one, another

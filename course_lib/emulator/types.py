@@ -146,7 +146,8 @@ class TypingError(Exception):
     @property
     def said(self) -> str:
         """Why, as a sentence without its beginning and its end."""
-        return self.args[0]
+        result: str = self.args[0]
+        return result
 
     @property
     def look_at(self) -> str:

@@ -43,7 +43,7 @@ def check_unrolled(kernel: Kernel, node: ast.For, own_names: Collection[str]) ->
         _refuse(node, "unroll needs a number, or the name of a constant outside the kernel")
     if not isinstance(node.target, ast.Name) or node.orelse:
         _refuse(node, "a loop over unroll has one variable and no else")
-    name = node.target.id  # type: ignore[attr-defined]
+    name = node.target.id
     for inner in (each for statement in node.body for each in ast.walk(statement)):
         if isinstance(inner, ast.Break | ast.Continue | ast.Return):
             _refuse(inner, "a loop over unroll can't be left early: use range")

@@ -109,7 +109,7 @@ INTRINSICS["numba.cuda.shfl_xor_sync"] = _shuffle(lambda lane, argument: lane ^ 
 # -- votes and matches --------------------------------------------------------------------------
 
 
-def _vote(decide: Callable[[np.ndarray, np.ndarray], np.ndarray], result: np.dtype) -> Intrinsic:
+def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> Intrinsic:
     """A vote; `decide` gets which lanes take part and which of them say yes, row by row."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -127,7 +127,8 @@ def _vote(decide: Callable[[np.ndarray, np.ndarray], np.ndarray], result: np.dty
 
 def _bits(lanes: np.ndarray) -> np.ndarray:
     """The lanes (last axis) as the bits of an integer; as int32, like the hardware register."""
-    return (lanes @ _LANE_BITS).astype(np.uint32).astype(np.int32)
+    result: np.ndarray = (lanes @ _LANE_BITS).astype(np.uint32).astype(np.int32)
+    return result
 
 
 INTRINSICS["numba.cuda.all_sync"] = _vote(lambda a, yes: (yes == a).all(axis=2), T.BOOL)
@@ -196,7 +197,7 @@ INTRINSICS["numba.cuda.match_all_sync"] = Intrinsic(
 # -- barriers that vote -------------------------------------------------------------------------
 
 
-def _block_vote(decide: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsic:
+def _block_vote(decide: Callable[[np.ndarray, np.ndarray], Any]) -> Intrinsic:
     """A barrier that tells every thread how the threads of its block voted."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:

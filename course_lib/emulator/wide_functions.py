@@ -94,7 +94,8 @@ def _load4_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _load4(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
-    return tuple(machine.unit.load_wide(*values, LANES, machine.active, machine.line))
+    view, index = values
+    return tuple(machine.unit.load_wide(view, index, LANES, machine.active, machine.line))
 
 
 def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
@@ -121,7 +122,8 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
 
 
 def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    machine.unit.store_wide(*values, machine.active, machine.line)
+    view, index, items = values
+    machine.unit.store_wide(view, index, items, machine.active, machine.line)
 
 
 INTRINSICS[f"{HOME}.load4"] = Intrinsic(_load4_typing, _load4)
@@ -144,7 +146,8 @@ def _load_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     elements = LANES * _PER_WORD
-    halves = machine.unit.load_wide(*values, elements, machine.active, machine.line)
+    view, index = values
+    halves = machine.unit.load_wide(view, index, elements, machine.active, machine.line)
     bits = halves.view(T.UINT16).astype(T.UINT32)
     return tuple(bits[0::2] | bits[1::2] << np.uint32(16))
 

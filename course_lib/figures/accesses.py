@@ -37,7 +37,8 @@ def addresses_of(
     row, column = np.broadcast_arrays(np.asarray(rows), np.asarray(columns))
     if row.ndim == 0:
         row, column = np.full(WARP_SIZE, row), np.full(WARP_SIZE, column)
-    return (row.astype(np.int64) * width + column) * itemsize
+    result: np.ndarray = (row.astype(np.int64) * width + column) * itemsize
+    return result
 
 
 def request_of(
@@ -85,7 +86,8 @@ def traced(profile: Any) -> Sequence[Any]:
         raise ValueError(
             "This profile has no trace: launch with course_lib.emulate(kernel, trace=True)."
         )
-    return trace
+    result: Sequence[Any] = trace
+    return result
 
 
 def _touches_memory(profile: Any) -> bool:

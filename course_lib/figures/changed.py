@@ -86,7 +86,7 @@ def changed_kernel(rung: Rung, since: Rung) -> Listing:
         since: the one to compare it with.
     """
     new, old = lines_of(rung), lines_of(since)
-    matcher = difflib.SequenceMatcher(None, *map(_bare, (old, new)), autojunk=False)
+    matcher = difflib.SequenceMatcher(None, _bare(old), _bare(new), autojunk=False)
     same = {
         line
         for match in matcher.get_matching_blocks()

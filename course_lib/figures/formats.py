@@ -230,7 +230,7 @@ def errors_of_formats(
     axes.minorticks_off()
     axes.set_xlabel("K, the steps of each sum")
     axes.grid(which="major", color=style.FAINT, linewidth=0.6)
-    for name in counted | measured:
+    for name in {**counted, **measured}:
         _draw_errors(axes, name, counted.get(name, {}), measured.get(name, {}))
     _name_decades(axes)
     note = "Hollow: the emulator."

@@ -43,7 +43,7 @@ class Picture:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        canvas = FigureCanvasAgg(self.figure)
+        canvas: Any = FigureCanvasAgg(self.figure)  # its methods have no types
         canvas.draw()
         full = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
         few = full.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

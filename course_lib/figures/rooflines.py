@@ -223,7 +223,8 @@ class _Labels:
             for alike in _same_kernels(points)
             for each in alike[:1]
             if len(alike) > 1 and each.gflops is not None
-            for x in np.geomspace(*(float(end) for end in _reach(alike)), 60)
+            for low, high in [_reach(alike)]
+            for x in np.geomspace(float(low), float(high), 60)
         ]
         ridge = [(roofs.ridge, y) for y in np.geomspace(*axes.get_ylim(), 90)]
         # A dot counts most; what is written already, and the line below the ridge, count several

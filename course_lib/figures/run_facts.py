@@ -48,11 +48,13 @@ class OwnRun:
 
     @cached_property
     def grid(self) -> tuple[int, int, int]:
-        return (*self.ran.launch.grid, 1, 1)[:3]
+        x, y, z = (*self.ran.launch.grid, 1, 1)[:3]
+        return x, y, z
 
     @cached_property
     def block(self) -> tuple[int, int, int]:
-        return (*self.ran.launch.block, 1, 1)[:3]
+        x, y, z = (*self.ran.launch.block, 1, 1)[:3]
+        return x, y, z
 
     def all_threads(self) -> Iterator[Thread]:
         """Every thread as (block z, y, x, thread z, y, x), x running fastest."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -52,7 +53,7 @@ class _Board:
         if self.cell < 0.08:
             return
         x, y = self.corner
-        looks = {"color": style.PAPER, "linewidth": 0.7, "zorder": 2.2}
+        looks: dict[str, Any] = {"color": style.PAPER, "linewidth": 0.7, "zorder": 2.2}
         for column in range(1, self.shape[1]):
             axes.plot([x + column * self.cell] * 2, [y, y + self.height], **looks)
         for row in range(1, self.shape[0]):

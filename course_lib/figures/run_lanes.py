@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -27,11 +29,13 @@ class Lanes:
 
     @property
     def width(self) -> float:
-        return _NUMBERED + self.columns * _CELL_WIDTH
+        result: float = _NUMBERED + self.columns * _CELL_WIDTH
+        return result
 
     @property
     def height(self) -> float:
-        return 0.42 + self.rows * _CELL_HEIGHT
+        result: float = 0.42 + self.rows * _CELL_HEIGHT
+        return result
 
     @property
     def words(self) -> str:
@@ -55,7 +59,8 @@ class Lanes:
     def _draw_cell(self, axes: Axes, row: int, column: int, lane: int, is_picked: bool) -> None:
         x, y = self._middle(row, column)
         corner = x - _CELL_WIDTH / 2, y - _CELL_HEIGHT / 2
-        looks = {"facecolor": style.tint(colour_of(lane % _GROUP), 0.35), "edgecolor": style.PAPER}
+        pale = style.tint(colour_of(lane % _GROUP), 0.35)
+        looks: dict[str, Any] = {"facecolor": pale, "edgecolor": style.PAPER}
         if is_picked:
             looks = {"facecolor": style.YELLOW, "edgecolor": style.INK, "linewidth": 1.4}
         style.rectangle(

@@ -169,9 +169,10 @@ def _threads_of_few(task: Task, of_output: tuple[str, ...]) -> int:
     threads = [task.constants[size] if isinstance(size, str) else size for size in task.block]
     if task.tile is not None and len(of_output) == 1:
         return int(np.prod(threads))
-    if not task.grid or any(isinstance(k, str) for k in task.grid):
+    blocks = [size for size in task.grid if not isinstance(size, str)]
+    if not blocks or len(blocks) < len(task.grid):
         return 0
-    return int(np.prod(threads)) * int(np.prod(task.grid))
+    return int(np.prod(threads)) * int(np.prod(blocks))
 
 
 def _ragged(threads: int, axes: int) -> int:
@@ -185,7 +186,6 @@ def _filled(
     task: Task, letters: Mapping[str, tuple[str, ...]], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, np.ndarray]:
     """Inputs of simple whole numbers, and the output as it is before the launch."""
-    order = getattr(task, "order", "C")
     of_output = letters[task.output]
     terms = max(
         (
@@ -205,7 +205,7 @@ def _filled(
         else:
             numbers = _simple(int(np.prod(shape)), place, terms).reshape(shape)
             place += 1
-        arrays[name] = np.asarray(numbers, np.float32, order=order)
+        arrays[name] = np.asarray(numbers, np.float32, order=task.order)
     return arrays
 
 
@@ -219,5 +219,6 @@ def _simple(count: int, place: int, terms: int) -> np.ndarray:
         few = np.resize(_FEW[5 * place :] + _FEW[: 5 * place], count)
         return 1 + few % 2 if terms > _MOST_TERMS else few
     if place:
-        return 10**place * (1 + np.arange(count) % 9)
+        result: np.ndarray = 10**place * (1 + np.arange(count) % 9)
+        return result
     return np.resize(_DIGITS, count)

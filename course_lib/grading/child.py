@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.grading import kernel
 from course_lib.grading.version import LIBRARY
@@ -164,7 +165,7 @@ def _kill_group(pid: object) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _notes(folder: Path) -> list[dict]:
+def _notes(folder: Path) -> list[dict[str, Any]]:
     """The plugin's notes, as far as they can be read."""
     notes = []
     if (folder / NOTES).exists():

@@ -150,7 +150,8 @@ def _of_client(
         )
 
     def start() -> Executor:
-        return client.get_executor(pure=False)
+        result: Executor = client.get_executor(pure=False)
+        return result
 
     return Workplace(start, stop, threads, (killed,), problem)
 

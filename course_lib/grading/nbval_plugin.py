@@ -37,7 +37,7 @@ class ClockRanOut(Exception):
     """A cell ran for longer than it may."""
 
 
-class WatchedKernel(RunningKernel):
+class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
     """nbval's kernel, except that a dead one and a slow one are told at once."""
 
     now: WatchedKernel | None = None
@@ -58,7 +58,8 @@ class WatchedKernel(RunningKernel):
         deadline = time.monotonic() + patience * BUSY
         while True:
             try:
-                return super().await_reply(msg_id, timeout=POLL_SECONDS)
+                super().await_reply(msg_id, timeout=POLL_SECONDS)
+                return
             except Empty:
                 if not self.is_alive():
                     raise KernelDied from None
@@ -72,7 +73,7 @@ class WatchedKernel(RunningKernel):
             times = psutil.Process(self.km.provisioner.process.pid).cpu_times()
         except psutil.Error:  # it has ended; that is found out elsewhere
             return 0.0
-        return times.user + times.system
+        return float(times.user + times.system)
 
     def kill(self) -> None:
         """End the kernel at once, whatever it is doing."""
@@ -98,7 +99,7 @@ class Notes:
 def pytest_configure(config: pytest.Config) -> None:
     """Take the place of nbval's kernel and items, and watch whether the parent still lives."""
     nbval.plugin.RunningKernel = WatchedKernel
-    IPyNbCell.from_parent = classmethod(_named)
+    IPyNbCell.from_parent = classmethod(_named)  # type: ignore[arg-type]  # given by name, too
     IPyNbCell.reportinfo = lambda item: (item.path, 0, item.name)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
 

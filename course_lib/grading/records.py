@@ -189,7 +189,7 @@ def _finding(
         raise BadRecord(f"there is no finding {code!r} of severity {severity!r}")
     if line is not None and type(line) is not int:
         raise BadRecord(f"a line is a whole number, not {line!r}")
-    return Finding(_text(code), severity, _in_words(message), line, _in_words(hint))  # type: ignore[arg-type]
+    return Finding(_text(code), severity, _in_words(message), line, _in_words(hint))
 
 
 def _wordings(said: str) -> list[str]:

@@ -66,7 +66,8 @@ def statements_of(tree: ast.Module) -> Iterator[Statement]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(each.lineno for each in decorators)])
+    result: int = min([node.lineno, *(each.lineno for each in decorators)])
+    return result
 
 
 def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:

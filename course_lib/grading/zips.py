@@ -75,7 +75,7 @@ def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES
     """
     bounded = _Bounded(file, max_entries * _BYTES_PER_ENTRY)
     try:
-        archive = zipfile.ZipFile(bounded)  # type: ignore[arg-type]
+        archive = zipfile.ZipFile(bounded)
         bounded.is_open = True
         infos = archive.infolist()
     except Unreadable:

@@ -25,8 +25,25 @@ try:
     if not hasattr(types, "Array"):
         from numba.core import types
 except ImportError:  # no numba.cuda at all
-    ir = types = intrinsic = None  # type: ignore[assignment]
+    ir = types = intrinsic = None
     TypingError = TypeError
+
+# The names that the modules of the instructions take from here, Numba's own among them.
+__all__ = [
+    "HOME",
+    "Refused",
+    "device_function",
+    "element_pointer",
+    "global_address",
+    "instruction",
+    "ir",
+    "literal_integer",
+    "need_array",
+    "need_integer",
+    "ptx",
+    "shared_address",
+    "types",
+]
 
 HOME = "course_lib.intrinsics"
 SHARED_SPACE = 3  # LLVM's number for shared memory; a generic pointer has none (0)
@@ -79,7 +96,8 @@ def literal_integer(name: str, number: Any) -> int:
     """
     if not isinstance(number, types.IntegerLiteral):
         raise Refused(f"{name} needs a constant: a number, or the name of one")
-    return number.literal_value
+    value: int = number.literal_value
+    return value
 
 
 # --- what a code generator is made of ---------------------------------------------------------

@@ -22,8 +22,9 @@ import ast
 import copy
 import inspect
 import textwrap
+from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from course_lib.intrinsics.lowering import HOME
 
@@ -35,7 +36,7 @@ def unroll(count: int) -> range:
     return range(count)
 
 
-def unrolled(function: FunctionType) -> FunctionType:
+def unrolled(function: Callable[..., Any]) -> FunctionType:
     """The same function with its `unroll` loops written out; stands below `@cuda.jit`.
 
     Raises:
@@ -93,9 +94,9 @@ class _Writer(ast.NodeTransformer):
             value = self.names.get(trips.id)
         if type(value) is not int or not 0 < value <= MOST:
             self._refuse(call, f"unroll needs a literal or a constant from 1 to {MOST}")
-        return value  # type: ignore[return-value]
+        return value
 
-    def _refuse(self, node: Any, why: str) -> None:
+    def _refuse(self, node: Any, why: str) -> NoReturn:
         raise SyntaxError(why, (self.file, node.lineno, node.col_offset + 1, None))
 
 

@@ -283,7 +283,7 @@ class TmaRung(RungKernel):
             each if hasattr(each, "__cuda_array_interface__") else cuda.to_device(each)
             for each in (A, B, C)
         )
-        self.start(a, b, c, self.cluster_for(*C.shape, A.shape[1]), stream)
+        self.start(a, b, c, self.cluster_for(*C.shape, A.shape[1]), stream)  # type: ignore[call-arg]
         if c is not C:
             c.copy_to_host(C)
 

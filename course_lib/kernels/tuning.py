@@ -67,7 +67,10 @@ class Tuned:
         shapes = [tuple(getattr(each, "shape", ())) for each in (A, C)]
         matrices = all(len(shape) == 2 and 0 not in shape for shape in shapes)
         # What is no matrix, the usual rung refuses, and says why.
-        rung = self.for_size(*shapes[1], shapes[0][1]) if matrices else self.usual
+        rung = self.usual
+        if matrices:
+            (_, K), (M, N) = shapes
+            rung = self.for_size(M, N, K)
         rung.launch(A, B, C, stream)
 
 

@@ -233,13 +233,13 @@ def _to_ptx(
             if alone and cc >= HOPPER:
                 with contextlib.suppress(TypeError, ValueError):  # before numba-cuda 0.30
                     ptx, _ = cuda.compile_ptx(function, arguments, cc=(*cc, "a"), **given)
-                    return ptx
+                    return str(ptx)
             ptx, _ = cuda.compile_ptx(function, arguments, cc=cc, **given)
     except Exception as problem:
         raise CompileFailed(
             f"Numba's compiler refuses {function.__name__}: {_gist(problem)}"
         ) from problem
-    return ptx
+    return str(ptx)
 
 
 @contextlib.contextmanager
@@ -266,7 +266,7 @@ def _entry(ptx: str) -> str:
     names = re.findall(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$]+)", ptx, re.MULTILINE)
     if not names:
         raise CompileFailed("The compiled text holds no kernel.")
-    return names[-1]
+    return str(names[-1])
 
 
 def _versions(cuda: ModuleType) -> str:

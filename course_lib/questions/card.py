@@ -95,10 +95,11 @@ def answers_of(question: Question, label: str = "Your answer") -> str:
             words = f"<span>{letter}) {inline(choice.words)}</span>"
             shown += f"<div><label>{_RADIO.format(letter)} {words}</label></div>\n"
         return shown
-    unit = f" <span>{escape(question.unit)}</span>" if getattr(question, "unit", "") else ""
+    unit = question.unit if isinstance(question, Number) else ""
+    beside = f" <span>{escape(unit)}</span>" if unit else ""
     size = 12 if isinstance(question, Number) else 28
     entry = f'<input type="text" size="{size}" autocomplete="off" spellcheck="false">'
-    return f"{shown}<div><label>{label}: {entry}{unit}</label></div>\n"
+    return f"{shown}<div><label>{label}: {entry}{beside}</label></div>\n"
 
 
 def _listing(question: WhichLine) -> list[tuple[str, str]]:

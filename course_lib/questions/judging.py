@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib.questions.kinds import Choose, FillIn, Number, Question, WhichLine, plain
 
@@ -67,8 +68,8 @@ def read(question: Question, given: object) -> str | float:
         letter = text.casefold().strip("().\"' ")
         return _one_of(letter, list(question.lettered()), "choice", given)
     if isinstance(question, WhichLine):
-        number = text.casefold().removeprefix("line").strip()
-        return _one_of(number, list(question.lines()), "line", given)
+        line = text.casefold().removeprefix("line").strip()
+        return _one_of(line, list(question.lines()), "line", given)
     if isinstance(question, Number):
         number = None if isinstance(given, bool) else number_from(text, question.unit)
         if number is None:
@@ -90,8 +91,8 @@ def _one_of(found: str, known: list[str], what: str, given: object) -> str:
     raise CannotRead(f"There is no {what} {str(given)!r} here. There are: {shown}{blank}.")
 
 
-def _fits(answer: str | float, match: object) -> bool:
+def _fits(answer: str | float, match: Any) -> bool:
     if isinstance(answer, float):
-        low, high = match  # type: ignore[misc]
-        return low <= answer <= high
+        low, high = match
+        return bool(low <= answer <= high)
     return answer in match if isinstance(match, list) else answer == match

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from course_lib.devices import device
-from course_lib.questions.kinds import Number, Slip, Suspect, WhichLine
+from course_lib.questions.kinds import Drawn, Number, Slip, Suspect, WhichLine
 from course_lib.questions.runs import line_of, ones, run
 from course_lib.sentences import whole
 
@@ -65,7 +65,7 @@ def idle_threads(rows: int, columns: int, side: int) -> int:
     return blocks * side * side - rows * columns
 
 
-def idle_picture() -> object:
+def idle_picture() -> Drawn:
     from course_lib.figures import grid_of_threads  # only this needs matplotlib
 
     return grid_of_threads((2, 2), (4, 4), (5, 7), first_warp=False)

@@ -6,7 +6,7 @@ import re
 
 from course_lib.devices import device
 from course_lib.measurements.memory import in_flight
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
 
 FEW = 1024  # threads
 H200 = in_flight("H200")
@@ -20,7 +20,7 @@ def share_of_few() -> str:
     return f"{100 * H200.gb_per_s[FEW] / H200.dram_gb_per_s:.1f} %"
 
 
-def picture_of_threads() -> object:
+def picture_of_threads() -> Drawn:
     from course_lib.figures import threads_in_flight  # only this needs matplotlib
 
     return threads_in_flight(H200)

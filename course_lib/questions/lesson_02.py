@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Profile
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
 from course_lib.questions.runs import ones, run
 
 KERNEL = TASKS["naive_by_rows"].answer
@@ -32,7 +32,7 @@ def numbers_loaded() -> float:
     return product(64, 96, 32).global_load_bytes / 4
 
 
-def sharing_picture() -> object:
+def sharing_picture() -> Drawn:
     from course_lib.figures import sharing  # only this needs matplotlib
 
     return sharing((4, 4, 4))

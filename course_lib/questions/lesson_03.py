@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
 from course_lib.questions.runs import ones, run
 
 WHO_AM_I = """\
@@ -96,7 +96,7 @@ def speed_facts() -> dict[str, object]:
     }
 
 
-def first_loads() -> object:
+def first_loads() -> Drawn:
     from course_lib import figures  # only this needs matplotlib
 
     requests = []

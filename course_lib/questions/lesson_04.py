@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import device
 from course_lib.emulator import ArrayTraffic
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
 from course_lib.questions.runs import ones, run
 
 A = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
@@ -37,7 +37,7 @@ def room_facts() -> dict[str, object]:
     return {name: device(name).capability.shared_per_block_kib for name in ("T4", "H100")}
 
 
-def room_picture() -> object:
+def room_picture() -> Drawn:
     from course_lib.figures import strips_fit  # only this needs matplotlib
 
     return strips_fit()

@@ -59,7 +59,7 @@ def wrong(text: str, schedule: str) -> dict[str, int]:
     turns = 1 if text is REVERSE else 4
     x, y = np.arange(64 * turns, dtype=np.float32), ones(64)
     kernel = next(iter(load_program(HEAD + text).functions.values()))
-    emulate(kernel, schedule=schedule)[1, 64](x, y)  # type: ignore[arg-type]
+    emulate(kernel, schedule=schedule)[1, 64](x, y)
     right = x.reshape(turns, 64)[:, ::-1].sum(axis=0)
     return {"wrong": int((y != right).sum()), "nan": int(np.isnan(y).sum())}
 
@@ -72,7 +72,7 @@ def luck_facts() -> dict[str, object]:
 
 
 def next_turn_facts() -> dict[str, object]:
-    return wrong(ONE_BARRIER, "warps")
+    return {**wrong(ONE_BARRIER, "warps")}
 
 
 def gone_home_facts() -> dict[str, object]:

@@ -31,7 +31,8 @@ def run(
 
 def line_of(profile: Profile, code: str) -> int:
     """The line of the listing that the first finding with this code names."""
-    return next(found.line for found in profile.findings if found.code == code) - 1
+    found = (each.line for each in profile.findings if each.code == code and each.line is not None)
+    return next(found) - 1
 
 
 def sectors(addresses: Sequence[int]) -> int:

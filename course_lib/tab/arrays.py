@@ -57,7 +57,8 @@ def made(line: str, names: Mapping[str, Any] | None = None) -> np.ndarray | np.g
         raise Refused(f"NumPy makes nothing of {line.strip()!r}: {error}.") from None
     is_known = isinstance(value, (np.ndarray, np.generic, bool, int, float))
     if is_known and np.asarray(value).dtype.kind in "biuf":
-        return value
+        result: np.ndarray | np.generic | float = value
+        return result
     raise Refused(f"{line.strip()!r} is neither an array nor a number.")
 
 
@@ -210,9 +211,10 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> np.ndarray:
 
 def _arange(*limits: Any, dtype: Any = None) -> np.ndarray:
     _numbers(*limits)
+    of_type: Any = _type(dtype)
     start, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
     _check_size(max(0, math.ceil((stop - start) / step)))
-    return np.arange(start, stop, step, _type(dtype))
+    return np.arange(start, stop, step, dtype=of_type)
 
 
 def _linspace(start: Any, stop: Any, num: Any = 50, dtype: Any = None) -> np.ndarray:
@@ -237,7 +239,8 @@ def _default_rng(seed: Any = None) -> np.random.Generator:
 
 
 def _random(rng: np.random.Generator, size: Any, dtype: Any = None) -> np.ndarray:
-    return rng.random(_check_size(size), dtype=_type(dtype) or np.dtype("float64"))
+    result: np.ndarray = rng.random(_check_size(size), dtype=_type(dtype) or np.dtype("float64"))
+    return result
 
 
 def _integers(
@@ -250,7 +253,10 @@ def _integers(
 
 
 def _normal(rng: np.random.Generator, size: Any, dtype: Any = None) -> np.ndarray:
-    return rng.standard_normal(_check_size(size), dtype=_type(dtype) or np.dtype("float64"))
+    result: np.ndarray = rng.standard_normal(
+        _check_size(size), dtype=_type(dtype) or np.dtype("float64")
+    )
+    return result
 
 
 def _uniform(rng: np.random.Generator, low: Any, high: Any, size: Any) -> np.ndarray:

@@ -59,7 +59,11 @@ def html_of(draw: Callable[[], Interactive]) -> str:
 
 def of_launch(profile: Profile, wanted: str) -> Interactive:
     """The sectors or the banks of a launch that was traced."""
-    return {"sectors": explore_sectors, "banks": explore_banks}[wanted](profile)
+    draw: dict[str, Callable[[Profile], Interactive]] = {
+        "sectors": explore_sectors,
+        "banks": explore_banks,
+    }
+    return draw[wanted](profile)
 
 
 def traced(own: Own, typed: str) -> Profile:
@@ -97,7 +101,8 @@ def _owners(own: Own, typed: str) -> Interactive:
     launch = exercise.launch((side, side), constants)
     of_a = entries.axes(exercise.shapes[0]) if exercise.shapes else ()
     depth = [int(size) for size in of_a if not entries.is_free(size)]
-    return who_owns_what((side, side, *depth), launch.block, kernel=own.launched, grid=launch.grid)
+    shape = (side, side, depth[0]) if depth else (side, side)
+    return who_owns_what(shape, launch.block, kernel=own.launched, grid=launch.grid)
 
 
 def _race(own: Own, typed: str) -> Interactive:

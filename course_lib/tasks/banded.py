@@ -5,7 +5,7 @@ from course_lib.exercise import Task, WrongIdea
 ROWS, COLUMNS, BAND = 8, 6, 4
 
 
-def order_of(place, rows=ROWS, columns=COLUMNS):  # type: ignore[no-untyped-def]
+def order_of(place, rows=ROWS, columns=COLUMNS):
     """The numbers of the tiles where a function from number to (row, column) puts them."""
     found = [[-1] * columns for _ in range(rows)]
     for number in range(rows * columns):

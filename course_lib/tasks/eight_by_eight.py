@@ -42,14 +42,14 @@ LOOP = """\
 """
 
 
-def _squares(rows, columns):  # type: ignore[no-untyped-def]
+def _squares(rows, columns):
     """Each thread's square, of the columns of A and of B that it takes in all steps of k."""
     import numpy as np
 
     return np.einsum("kyxi,kyxj->yixj", rows, columns).reshape(128, 128)
 
 
-def _taken(X, first):  # type: ignore[no-untyped-def]
+def _taken(X, first):
     """Eight columns of X for each thread (y, x), from first(y, x) on."""
     import numpy as np
 
@@ -57,11 +57,11 @@ def _taken(X, first):  # type: ignore[no-untyped-def]
     return X[:, first(y, x) + i]
 
 
-def _sides(A, B, rows=lambda y, x: 8 * y + 0 * x, columns=lambda y, x: 8 * x + 0 * y):  # type: ignore[no-untyped-def]
+def _sides(A, B, rows=lambda y, x: 8 * y + 0 * x, columns=lambda y, x: 8 * x + 0 * y):
     return _squares(_taken(A, rows), _taken(B, columns))
 
 
-def _apart(X, axis):  # type: ignore[no-untyped-def]
+def _apart(X, axis):
     """For each thread (y, x), eight columns of X that lie 16 apart, from its place on an axis."""
     import numpy as np
 
@@ -69,7 +69,7 @@ def _apart(X, axis):  # type: ignore[no-untyped-def]
     return X[:, first[..., None] + 16 * np.arange(8)]
 
 
-def _own_products(A, B):  # type: ignore[no-untyped-def]
+def _own_products(A, B):
     import numpy as np
 
     products = (A.T @ B).reshape(16, 8, 16, 8)

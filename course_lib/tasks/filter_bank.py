@@ -3,11 +3,11 @@
 from course_lib.exercise import Task, WrongIdea
 
 
-def _filtered(x, w, taps=5):  # type: ignore[no-untyped-def]
+def _filtered(x, w, taps=5):
     return [[row @ x[i : i + 8 * taps : 8] for i in range(128)] for row in w]
 
 
-def _replaced_far(x, w):  # type: ignore[no-untyped-def]
+def _replaced_far(x, w):
     import numpy as np
 
     right = np.array(_filtered(x, w))

@@ -3,7 +3,7 @@
 from course_lib.exercise import Task, WrongIdea
 
 
-def _map(row, column):  # type: ignore[no-untyped-def]
+def _map(row, column):
     """The lanes by their place, where the lane's place is given by two functions."""
     places = [[-1] * 4 for _ in range(8)]
     for lane in range(32):

@@ -33,20 +33,20 @@ ANSWER = GIVEN.replace("(sA, ...)", "(sA, lane % 16 * 16 + lane // 16 * 8)").rep
 )
 
 
-def pieces_in_a_row(m):  # type: ignore[no-untyped-def]
+def pieces_in_a_row(m):
     """The 16 x 16 matrix that the lanes get if lane l points at piece l of the memory."""
     upper_left, lower_left, upper_right, lower_right = m.reshape(4, 8, 8)
     return _joined(upper_left, upper_right, lower_left, lower_right)
 
 
-def rows_of_eight(m):  # type: ignore[no-untyped-def]
+def rows_of_eight(m):
     """The same if lane l points at row l % 8, and l // 8 pieces further."""
     pieces = m.reshape(32, 8)
     four = [pieces[[min(2 * row + part, 31) for row in range(8)]] for part in range(4)]
     return _joined(four[0], four[2], four[1], four[3])
 
 
-def _joined(upper_left, upper_right, lower_left, lower_right):  # type: ignore[no-untyped-def]
+def _joined(upper_left, upper_right, lower_left, lower_right):
     import numpy as np  # the registry is read without it, too
 
     return np.block([[upper_left, upper_right], [lower_left, lower_right]])

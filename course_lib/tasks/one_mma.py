@@ -47,33 +47,33 @@ WITH_LOOP = """\
 """
 
 
-def quarters_exchanged(m):  # type: ignore[no-untyped-def]
+def quarters_exchanged(m):
     """A 16 x 16 matrix whose upper right and lower left quarters have changed places."""
     return m.reshape(2, 8, 2, 8).transpose(2, 1, 0, 3).reshape(16, 16)
 
 
-def halves_turned(m):  # type: ignore[no-untyped-def]
+def halves_turned(m):
     """A 16 x 8 matrix whose upper and lower halves are each transposed."""
     return m.reshape(2, 8, 8).transpose(0, 2, 1).reshape(16, 8)
 
 
-def quarters_turned(m):  # type: ignore[no-untyped-def]
+def quarters_turned(m):
     """A 16 x 16 matrix whose four quarters are each transposed."""
     return m.reshape(2, 8, 2, 8).transpose(0, 3, 2, 1).reshape(16, 16)
 
 
-def pairs_exchanged(m):  # type: ignore[no-untyped-def]
+def pairs_exchanged(m):
     """A matrix in which the two columns of each pair have changed places."""
     return m.reshape(len(m), -1, 2)[:, :, ::-1].reshape(m.shape)
 
 
-def words_overlap(m):  # type: ignore[no-untyped-def]
+def words_overlap(m):
     """A matrix whose words of t begin at column t and not at 2t, in both halves of 8 columns."""
     at = [8 * half + t + c for half in range(m.shape[1] // 8) for t in range(4) for c in range(2)]
     return m[:, at]
 
 
-def first_half_twice(m):  # type: ignore[no-untyped-def]
+def first_half_twice(m):
     """A matrix whose first 8 columns stand in the place of the next 8 as well."""
     return m[:, [*range(8)] * 2]
 

@@ -3,21 +3,21 @@
 from course_lib.exercise import Task, WrongIdea
 
 
-def _first_keys(Q, K):  # type: ignore[no-untyped-def]
+def _first_keys(Q, K):
     """As if every block took the first 32 keys."""
     import numpy as np
 
     return np.tile(Q @ K[:32].T, (1, len(K) // 32))
 
 
-def _first_queries(Q, K):  # type: ignore[no-untyped-def]
+def _first_queries(Q, K):
     """As if every block took the first 16 queries."""
     import numpy as np
 
     return np.tile(Q[:16] @ K.T, (len(Q) // 16, 1))
 
 
-def _half_of_the_keys(Q, K):  # type: ignore[no-untyped-def]
+def _half_of_the_keys(Q, K):
     """As if 16 of 32 rows of the tile of keys had been loaded, for the lanes of both halves."""
     import numpy as np
 

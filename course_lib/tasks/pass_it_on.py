@@ -8,7 +8,7 @@ THREADS = 64
 LEFT = [*range(1, THREADS), 0]  # whose number a thread gets
 
 
-def _passed_on(x):  # type: ignore[no-untyped-def]
+def _passed_on(x):
     return x.reshape(-1, THREADS)[:, LEFT].ravel()
 
 

@@ -18,7 +18,7 @@ def _end(tiles: int, stages: int, copy: int, multiply: int) -> int:
     return ends_of(tiles, stages, copy, multiply)[-1][2]
 
 
-def _with(tiles, stages, copy, multiply, *, empty, begins):  # type: ignore[no-untyped-def]
+def _with(tiles, stages, copy, multiply, *, empty, begins):
     """The same with other rules for when a copy and when a product begins."""
     ends: list[int] = []
     for tile in range(tiles):
@@ -27,7 +27,7 @@ def _with(tiles, stages, copy, multiply, *, empty, begins):  # type: ignore[no-u
     return ends[-1]
 
 
-def _stage_before(ends, tile, stages):  # type: ignore[no-untyped-def]
+def _stage_before(ends, tile, stages):
     return ends[tile - stages] if tile >= stages else 0
 
 

@@ -3,22 +3,22 @@
 from course_lib.exercise import Task, WrongIdea
 
 
-def _sums_of_four(x):  # type: ignore[no-untyped-def]
+def _sums_of_four(x):
     return sum(_moved(x, places) for places in range(4))
 
 
-def _moved(x, places):  # type: ignore[no-untyped-def]
+def _moved(x, places):
     """x, so many places further on."""
     import numpy as np
 
     return np.concatenate([np.zeros(places), x])[: len(x)]
 
 
-def _pairs(x):  # type: ignore[no-untyped-def]
+def _pairs(x):
     return x + _moved(x, 1)
 
 
-def _late(x):  # type: ignore[no-untyped-def]
+def _late(x):
     sums = _pairs(x) + _moved(_pairs(x), 1)
     sums[:2] = _pairs(x)[:2]
     return sums

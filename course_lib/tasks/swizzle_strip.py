@@ -5,7 +5,7 @@ from course_lib.exercise import Task, WrongIdea
 NOT_FOUND = "Where is A[1, 0] stored, and where does its reader look for it?"
 
 
-def _turned(A, column_read):  # type: ignore[no-untyped-def]
+def _turned(A, column_read):
     """A turned over its diagonal, where another column is read than the one that is meant."""
     import numpy as np
 

@@ -74,28 +74,28 @@ AT_THE_TOP = """\
 BOTH = "shared.array(256", "shared.array(512"
 
 
-def only_tile(A, B, number):  # type: ignore[no-untyped-def]
+def only_tile(A, B, number):
     """What one tile contributes."""
     tile = slice(8 * number, 8 * number + 8)
     return A[tile].T @ B[tile]
 
 
-def first_tile_again(A, B):  # type: ignore[no-untyped-def]
+def first_tile_again(A, B):
     """The sum if every tile were the first one."""
     return len(A) // 8 * only_tile(A, B, 0)
 
 
-def without_the_last(A, B):  # type: ignore[no-untyped-def]
+def without_the_last(A, B):
     """The sum without the last tile."""
     return A[:-8].T @ B[:-8]
 
 
-def without_the_first(A, B):  # type: ignore[no-untyped-def]
+def without_the_first(A, B):
     """The sum without the first tile."""
     return A[8:].T @ B[8:]
 
 
-def first_tile_twice(A, B):  # type: ignore[no-untyped-def]
+def first_tile_twice(A, B):
     """The sum if the loop brings the first tile once more, and never comes to the last."""
     return A[:-8].T @ B[:-8] + only_tile(A, B, 0)
 

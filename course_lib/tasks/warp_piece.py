@@ -47,10 +47,10 @@ BITS = """\
     x = (warp << 5) + ((lane & 4) << 2) + ((lane & 1) << 3)  #"""
 
 
-def _stored(place):  # type: ignore[no-untyped-def]
+def _stored(place):
     """C as it comes out if the thread t begins at the row and the column of place(t)."""
 
-    def computes(A, B):  # type: ignore[no-untyped-def]
+    def computes(A, B):
         import numpy as np
 
         C, right = np.zeros((64, 128)), A.T @ B

@@ -47,18 +47,18 @@ A_KEPT = """\
 """
 
 
-def blocks_turned(m):  # type: ignore[no-untyped-def]
+def blocks_turned(m):
     """A 64 x 64 matrix in which each 8 x 8 matrix is transposed."""
     return m.reshape(8, 8, 8, 8).transpose(0, 3, 2, 1).reshape(64, 64)
 
 
-def as_if_in_order(m):  # type: ignore[no-untyped-def]
+def as_if_in_order(m):
     """What a matrix with XORed pieces is if each is taken for the piece of its place."""
     at = [[8 * (c // 8 ^ r % 8) + c % 8 for c in range(64)] for r in range(len(m))]
     return m[[[r] for r in range(len(m))], at]
 
 
-def quarters_exchanged(m):  # type: ignore[no-untyped-def]
+def quarters_exchanged(m):
     """Each 16 x 16 part with its upper right and lower left quarters exchanged."""
     rows, columns = m.shape
     parts = m.reshape(rows // 16, 2, 8, columns // 16, 2, 8)

@@ -83,8 +83,8 @@ def _findings(verdict: Verdict) -> Iterator[str]:
         where = "" if each.line is None or unwritten else f"Line {each.line}: "
         kind = "open" if unwritten else each.severity
         yield f'<div class="note" data-is="{kind}">{note_of(each, where)}</div>'
-    for each in marked:
-        yield _listing(each)
+    for listing in marked:
+        yield _listing(listing)
     if report.left_out:
         yield f'<p class="ml-muted">{escape(report.left_out)}</p>'
 

@@ -62,7 +62,7 @@ def _show_run(exercise: Exercise, answer: object) -> None:
     try:
         from course_lib import figures  # it needs matplotlib, and nothing else of a check does
 
-        picture = figures.own_run(exercise.id, answer)  # type: ignore[attr-defined]
+        picture = figures.own_run(exercise.id, answer)
         figures.show(picture)
     except Exception:
         return

@@ -147,7 +147,7 @@ def _heads_and_docstrings(text: str) -> Iterator[int]:
         if not isinstance(node, ast.FunctionDef):
             continue
         first = node.body[0]
-        begins = min(each.lineno for each in (node, *node.decorator_list))
+        begins = min([node.lineno, *(each.lineno for each in node.decorator_list)])
         yield from range(begins, max(first.lineno, node.lineno + 1))
         if ast.get_docstring(node) is not None:
             yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)

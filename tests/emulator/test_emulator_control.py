@@ -429,6 +429,7 @@ REFUSED = {
         "y = x + 1", "with out:\n    pass", "a = cuda.shared.array((4, 4))", "f(1, 2)",
         "out[0] = math.sqrt('4')", "x = len(3)", "out = 5 < 'a'", "async_ = await_",
         "cuda.syncthreads = 3", "out.shape = 3",
+        "cuda.threadIdx.x += 1", "out.size += 1",
     ],
     "not-allowed": [
         "open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')", "globals()",

@@ -60,7 +60,7 @@ def _wide(width: int) -> float:
 
 
 def _draw_key(scene: Scene, top: float) -> None:
-    x = _LEFT
+    x = float(_LEFT)
     entries = (
         ("a-soft", "lane 7", "7"),
         ("a-soft", "lane 7 and others: the same word", "7+"),

@@ -172,7 +172,8 @@ class _Numbers:
         self._untiled = [untiled_kernel(each) for each in UNTILED_KERNELS]
 
     def _dram(self, size: int, tile: int, gpu: int) -> int | None:
-        side = TILES[tile] if tile < len(TILES) else self._own and self._own.tile
+        own = self._own.tile if self._own else None
+        side = TILES[tile] if tile < len(TILES) else own
         return None if side is None else dram_bytes(self._gpus[gpu], side, SIZES[size])
 
     def _dram_untiled(self, size: int, gpu: int) -> int:

@@ -45,7 +45,8 @@ def worked_out(gpu: str, tile: int, size: int) -> int:
 
 @cache
 def _table() -> dict[str, dict[str, list[int]]]:
-    return json.loads(TABLE.read_text(encoding="utf-8"))["bytes"]
+    result: dict[str, dict[str, list[int]]] = json.loads(TABLE.read_text(encoding="utf-8"))["bytes"]
+    return result
 
 
 def dram_bytes(gpu: str, tile: int, size: int) -> int:

@@ -106,12 +106,15 @@ def held_by_lanes(which: int) -> dict[str, tuple[Held, ...]]:
 def _numbered(name: str, count: int, per_word: int) -> np.ndarray:
     """The matrix in which each element is the number of the place that holds it."""
     if name == "C":
-        return c_matrices(np.arange(count * WARP_SIZE).reshape(count, 1, WARP_SIZE))[0]
+        places = np.arange(count * WARP_SIZE).reshape(count, 1, WARP_SIZE)
+        in_c: np.ndarray = c_matrices(places)[0]
+        return in_c
     kind = np.uint16 if per_word == 2 else np.uint32
     numbers = np.arange(count * WARP_SIZE * per_word, dtype=kind)
     words = numbers.view(np.uint32).reshape(count, 1, WARP_SIZE)
     gather = a_matrices if name == "A" else b_matrices
-    return gather(words, lambda these: these.view(kind))[0]
+    gathered: np.ndarray = gather(words, lambda these: these.view(kind))[0]
+    return gathered
 
 
 def _where(matrix: np.ndarray, count: int, per_word: int) -> tuple[Held, ...]:

@@ -65,8 +65,9 @@ def explore_occupancy(
     controls = (
         Control("gpu", "GPU", [f"{row.name} (cc {row.cc})" for row in gpus], gpus.index(start),
                 "choice"),
-        Control("threads", "threads per block", thread_counts, thread_counts.index(threads)),
-        Control("registers", "registers per thread", register_counts,
+        Control("threads", "threads per block", list(map(str, thread_counts)),
+                thread_counts.index(threads)),
+        Control("registers", "registers per thread", list(map(str, register_counts)),
                 register_counts.index(registers)),
         Control("shared", "shared memory per block", [_bytes(n) for n in byte_counts],
                 byte_counts.index(shared_bytes)),

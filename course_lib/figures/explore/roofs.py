@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import atan, ceil, degrees, floor, hypot, log2, log10
 from typing import Literal
@@ -230,7 +230,7 @@ def _draw_panel(scene: Scene) -> None:
 
 def _roof_state(
     axes: _Axes, row: Device, name: TypeName, points: Sequence[Point]
-) -> dict[str, dict[str, object]]:
+) -> dict[str, Mapping[str, object]]:
     peak, bandwidth = _peak(row, name), row.dram_gb_per_s
     # Where the slope ends: at the ridge, or at the edge of the picture.
     top = min(axes.high, axes.fast / bandwidth) if peak is None else peak / bandwidth
@@ -243,13 +243,13 @@ def _roof_state(
         f"translate({axes.x(middle):.1f} {axes.y(middle * bandwidth) - 13:.1f}) rotate({angle:.1f})"
     )
     right = top > (axes.low * axes.high) ** 0.5 * 4
-    state: dict[str, dict[str, object]] = {
+    state: dict[str, Mapping[str, object]] = {
         "slope": {"d": f"M{axes.x(foot):.1f} {axes.y(foot * bandwidth):.1f} L{x:.1f} {y:.1f}"},
         "slope group": {"transform": at},
         "slope name": {"text": f"DRAM {bandwidth:,.0f} GB/s"},
     }
     if peak is None:
-        hidden = {"hidden": True}
+        hidden: Mapping[str, object] = {"hidden": True}
         state["roof head"] = {"text": "allowed"}
         return state | dict.fromkeys(("flat", "flat name", "ridge line", "ridge name"), hidden)
     return state | {
@@ -277,15 +277,18 @@ def _free_place(
         return min(hypot(x - there, y - height) for there, height in dots)
 
     places = [each for each in _NAME_PLACES if each < top / 2]
-    return next((each for each in places if room(each) > _NAME_ROOM), max(places, key=room))
+    result: float = next(
+        (each for each in places if room(each) > _NAME_ROOM), max(places, key=room)
+    )
+    return result
 
 
 def _point_state(
     axes: _Axes, row: Device, name: TypeName, tile: Tile
-) -> dict[str, dict[str, object]]:
+) -> Mapping[str, Mapping[str, object]]:
     peak = _peak(row, name)
     if peak is None:
-        gone = {"hidden": True}
+        gone: dict[str, object] = {"hidden": True}
         return {
             "drop": gone, "ring": gone, "point": gone,
             "roof value": {"text": "–"},

@@ -45,7 +45,9 @@ class Footprint:
         return -(-self.used_bytes // SECTOR_BYTES)
 
 
-def footprint_of(addresses: Sequence[int], lanes: Sequence[int], width: int) -> Footprint:
+def footprint_of(
+    addresses: Sequence[int] | np.ndarray, lanes: Sequence[int] | np.ndarray, width: int
+) -> Footprint:
     """The lines and sectors that a warp's request touches.
 
     Args:

@@ -177,7 +177,7 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
             return None
         return footprint_of(asked.addresses, asked.lanes, own.places[place].itemsize)
 
-    found = {at: touched(*at) for at in own.positions()}
+    found: dict[tuple[int, ...], Footprint | None] = {at: touched(*at) for at in own.positions()}
     most = max(len(each.lines) for each in found.values() if each)
     chart = SectorMap(steps.bottom + 4, most)
 
@@ -200,7 +200,7 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
         Layer(keys, show),
         Layer(("place",), lambda at: chart.width_patch(own.places[at].itemsize)),
     ]
-    told = Layer(keys, lambda *at: sector_map.verdict(found[at]) if found[at] else "")
+    told = Layer(keys, lambda *at: sector_map.verdict(here) if (here := found[at]) else "")
     words = [Layer(keys, steps.asked), told, *steps.last_words()]
     return Interactive(
         _OWN_TITLE, scene, own_controls(own), layers, words,

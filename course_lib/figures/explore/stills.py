@@ -96,7 +96,7 @@ def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
 
 def _shown_lines(touched: Footprint) -> list[int | None]:
     """The lines that are drawn; None stands for those left out."""
-    lines = list(touched.lines)
+    lines: list[int | None] = list(touched.lines)
     return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 2], None, lines[-1]]
 
 

@@ -30,8 +30,8 @@ _NAIVE_LOADS = 2.0  # per multiply-add, where a thread owns one output
 def explore_register_tile() -> Interactive:
     """Choose TM and TN; see the outer product of one step, its loads and its multiply-adds."""
     controls = (
-        Control("tm", "TM, rows", _SIZES, 3),
-        Control("tn", "TN, columns", _SIZES, 0),
+        Control("tm", "TM, rows", list(map(str, _SIZES)), 3),
+        Control("tn", "TN, columns", list(map(str, _SIZES)), 0),
         Control("step", "one step of k", _STEPS, 3, "steps"),
         Control("gpu", "GPU", _GPUS, 2, "choice"),
     )
@@ -133,9 +133,9 @@ def _grid(x: float, y: float, columns: int, rows: int) -> str:
 
 
 def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
-    a = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, 1, rows)}
-    b = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, columns, 1)}
-    c = {"d": _grid(_CORNER_X, _CORNER_Y, columns, rows)}
+    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, 1, rows)}
+    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, columns, 1)}
+    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, columns, rows)}
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"

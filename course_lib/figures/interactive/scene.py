@@ -76,7 +76,9 @@ class Scene:
         label: str | None = None, rx: float = 0,
     ) -> None:  # fmt: skip
         """A rectangle from its upper left corner; `label` is what a pointer and a reader hear."""
-        numbers = {"x": x, "y": y, "width": w, "height": h} | ({"rx": rx} if rx else {})
+        numbers: dict[str, Value] = {"x": x, "y": y, "width": w, "height": h}
+        if rx:
+            numbers["rx"] = rx
         self._add("rect", numbers, css, name, label)
 
     def circle(

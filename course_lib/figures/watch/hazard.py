@@ -234,4 +234,4 @@ def main_race(findings: list[Finding], block: tuple[int, ...]) -> Finding | None
         return (thread[0] + block[0] * thread[1]) // WARP_SIZE
 
     between = [each for each in races if warp(each.threads[0]) != warp(each.threads[1])]
-    return (between or races or [None])[0]
+    return next(iter(between or races), None)

@@ -148,7 +148,9 @@ def given_launch(launch: object) -> Launch:
 
 
 def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and number >= 1
+    if not isinstance(number, int | np.integer) or isinstance(number, bool):
+        return False
+    return int(number) >= 1
 
 
 def is_shape(shape: object, lengths: Collection[int], longest: int) -> bool:
@@ -174,7 +176,11 @@ def launch_over(rows: int, columns: int, block: tuple[int, ...]) -> Launch:
 
 
 def filmed(
-    kernel: Kernel, launch: Launch, arguments: tuple[Any, ...], schedule: str = "lockstep", seed=0
+    kernel: Kernel,
+    launch: Launch,
+    arguments: tuple[Any, ...],
+    schedule: str = "lockstep",
+    seed: int = 0,
 ) -> Film:
     """The film of a launch.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.interactive.scene import Value
 from course_lib.figures.picture import Picture
 
 _PHASES = ("its scores", "shrink", "add")
@@ -134,7 +135,9 @@ def _moment(row: _Row, at: int) -> Patch:
     now = row.kept[tile]
     shrunk = now.factor if phase else 1.0
     told = now if phase == 2 else _Kept(now.top, before.total * shrunk, before.mixed * shrunk, 0.0)
-    state: Patch = {"tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}}
+    state: dict[str, Mapping[str, Value]] = {
+        "tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}
+    }
     level = _height(row, now.top)
     state["line"] = {"y1": level, "y2": level}
     state["line words"] = {"y": level + 4}

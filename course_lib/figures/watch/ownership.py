@@ -118,7 +118,7 @@ def _checked_shape(shape: Shape, depth: int) -> tuple[int, int, int]:
         raise NothingToDraw(
             f"shape is (M, N) or (M, N, K) with sides of 1 to {LONGEST_SIDE}, not {shape!r}."
         )
-    return (*shape, depth)[:3]  # type: ignore[return-value]
+    return (*shape, depth)[:3]
 
 
 def _pair(sizes: int | tuple[int, ...], what: str) -> tuple[int, int]:

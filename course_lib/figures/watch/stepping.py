@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,13 +125,14 @@ def _plan(
     chosen = Launch((across, down), one_thread_per_output(read, high, wide))
     if launch is not None:
         chosen = given_launch(launch)
-    grid = (*chosen.grid, 1)[:2]
-    known = [(x, y) for x in range(grid[0]) for y in range(grid[1])]
+    x_blocks, y_blocks = (*chosen.grid, 1)[:2]
+    known = [(x, y) for x in range(x_blocks) for y in range(y_blocks)]
     if not isinstance(block, tuple | list) or tuple(block) not in known:
         raise NothingToDraw(
-            f"There is no block {block!r}: the grid (x, y) has {grid[0]} × {grid[1]} blocks."
+            f"There is no block {block!r}: the grid (x, y) has {x_blocks} × {y_blocks} blocks."
         )
-    return Plan(read, chosen, sizes, arguments, tuple(block), kernel is None)
+    x, y = block
+    return Plan(read, chosen, sizes, arguments, (x, y), kernel is None)
 
 
 def _ours(tile: int | tuple[int, int, int] | None) -> tuple[Kernel, tuple[int, int, int]]:
@@ -164,7 +166,7 @@ def _theirs(
 
 
 def _matching(
-    kernel: Kernel, shapes: list[Cell], sizes: tuple[int, int, int]
+    kernel: Kernel, shapes: Sequence[Cell], sizes: tuple[int, int, int]
 ) -> tuple[int, int, int]:
     """The sizes, if the kernel's shared arrays hold such tiles; they may be padded by a column."""
     high, wide, deep = sizes

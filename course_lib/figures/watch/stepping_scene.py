@@ -101,7 +101,8 @@ class StepStory:
     def _global_grids(self) -> dict[str, _Grid]:
         grids, x = {}, float(_LEFT)
         for name, matrix in zip("ABC", self.matrices, strict=True):
-            grids[name] = _Grid(name, x, _STRIP + 24, *matrix.shape, self.cell)
+            high, wide = matrix.shape
+            grids[name] = _Grid(name, x, _STRIP + 24, high, wide, self.cell)
             x = max(grids[name].right + 36, x + 170)
         return grids
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -225,7 +225,7 @@ class _Filming:
         self.stages = [Stage("start", shared=empty, totals=np.full(len(lanes), np.nan))]
         self._lines_of_turn: set[int] = set()
 
-    def add(self, part: Chunk, after: dict) -> None:
+    def add(self, part: Chunk, after: Mapping[str, Any]) -> None:
         kind = part.kind(self.output)
         if kind is None:
             self._take_totals(after)
@@ -276,7 +276,7 @@ class _Filming:
             for cell, value in zip(cells, touch.values, strict=True):
                 stage.shared[touch.array][cell] = value
 
-    def _take_totals(self, variables: dict) -> None:
+    def _take_totals(self, variables: Mapping[str, Any]) -> None:
         value = self.run.value(variables, self.accumulator)
         if value is not None:
             self.stages[-1].totals = value[self.lanes].astype(float)
