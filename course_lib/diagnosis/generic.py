@@ -110,10 +110,10 @@ class DescribedProblem(Problem):
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs; one without axes is a number of type float32."""
-        fresh = (
+        fresh: Iterator[Any] = (
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             if size
-            else np.float32(rng.uniform(LOWEST, HIGHEST))  # type: ignore[misc]  # a number
+            else np.float32(rng.uniform(LOWEST, HIGHEST))  # a number
             for size in self.operand_shapes(shape)
         )
         if not isinstance(self.exercise, Task):

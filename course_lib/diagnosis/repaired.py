@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableMapping
 from dataclasses import replace
+from typing import Any, cast
 
 from course_lib.diagnosis.change import Change, Original
 from course_lib.diagnosis.one_change import changes
@@ -96,7 +97,8 @@ def _changed_kernels(
     if isinstance(called, Kernel) and isinstance(called.tree, ast.FunctionDef):
         for change in _changes(task, called, kinds):
             changed = {task.id: replace(called, tree=change.tree)}
-            yield change, replace(kernel, namespace=ChainMap(changed, kernel.namespace))
+            around = cast(MutableMapping[str, Any], kernel.namespace)  # which is only read
+            yield change, replace(kernel, namespace=ChainMap(changed, around))
 
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:

@@ -176,5 +176,6 @@ def _size(letter: str, task: Task, measured: Measured) -> int:
     for letters, name in zip(task.shapes, measured.names, strict=True):
         traffic = measured.profile.arrays.get(name)
         if traffic and letter in axes(letters):
-            return traffic.shape[axes(letters).index(letter)]
+            size: int = traffic.shape[axes(letters).index(letter)]
+            return size
     return 0

@@ -13,13 +13,13 @@ def four_in_a_row(A, B, C):
 '''
 
 
-def _rows_as_long_as_of(A, B):  # type: ignore[no-untyped-def]
+def _rows_as_long_as_of(A, B):
     """What is read of B if row k is looked for where it would begin if A were meant."""
     k, rest = A.shape[1], B.ravel()
     return rest[[[(k * row + column) % B.size for column in range(32)] for row in range(k)]]
 
 
-def _with_column(C, j, column):  # type: ignore[no-untyped-def]
+def _with_column(C, j, column):
     """C with another column in the place of each thread's output j."""
     C = C.copy()
     C[:, j::4] = column
@@ -33,7 +33,7 @@ def _single_outputs() -> list[WrongIdea]:
         for m in range(4):
             if m != j:
 
-                def other(A, B, j=j, m=m):  # type: ignore[no-untyped-def]
+                def other(A, B, j=j, m=m):
                     return _with_column(A @ B, j, (A @ B)[:, m::4])
 
                 ideas.append(
@@ -44,7 +44,7 @@ def _single_outputs() -> list[WrongIdea]:
                     )
                 )
 
-        def last(A, B, j=j):  # type: ignore[no-untyped-def]
+        def last(A, B, j=j):
             return _with_column(A @ B, j, (A[:, -1:] @ B[-1:])[:, j::4])
 
         ideas.append(

@@ -78,7 +78,7 @@ def first_half_twice(m):
     return m[:, [*range(8)] * 2]
 
 
-def in_one_word(m, word, change):  # type: ignore[no-untyped-def]
+def in_one_word(m, word, change):
     """A copy of A, or of B transposed, in which one word's 8 x 8 numbers are changed."""
     m = m.copy()
     tall = len(m) // 8
@@ -87,7 +87,7 @@ def in_one_word(m, word, change):  # type: ignore[no-untyped-def]
     return m
 
 
-def in_order(m, order):  # type: ignore[no-untyped-def]
+def in_order(m, order):
     """A matrix of 16 x 16 if word w holds the quarter order[w]; 0 to 3 are down first."""
     words = m.reshape(2, 8, 2, 8).transpose(2, 0, 1, 3).reshape(4, 8, 8)
     return words[[*order]].reshape(2, 2, 8, 8).transpose(1, 2, 0, 3).reshape(16, 16)
@@ -99,7 +99,7 @@ def _orders() -> list[WrongIdea]:
     names = ("upper left", "lower left", "upper right", "lower right")
     return [
         WrongIdea(
-            lambda A, B, order=order: in_order(A, order) @ B,  # type: ignore[misc]
+            lambda A, B, order=order: in_order(A, order) @ B,
             f"the words of A are its {', '.join(names[each] for each in order)} quarter, in this "
             "order",
             "Which quarter of A is in word 1, which in 2, which in 3? Look at lane 0 in the figure "
@@ -130,14 +130,14 @@ def _single_words() -> list[WrongIdea]:
     for change, says, hint in slips:
         for word in range(4):
 
-            def of_a(A, B, word=word, change=change):  # type: ignore[no-untyped-def]
+            def of_a(A, B, word=word, change=change):
                 return in_one_word(A, word, change) @ B
 
             says_a = says.format(word=word, name="A")
             ideas.append(WrongIdea(of_a, says_a, hint, place=("load", "A")))
         for word in range(2):
 
-            def of_b(A, B, word=word, change=change):  # type: ignore[no-untyped-def]
+            def of_b(A, B, word=word, change=change):
                 return A @ in_one_word(B.T, word, change).T
 
             says_b = says.format(word=word, name="B")

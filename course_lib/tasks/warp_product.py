@@ -65,7 +65,7 @@ def quarters_exchanged(m):
     return parts.transpose(0, 4, 2, 3, 1, 5).reshape(rows, columns)
 
 
-def _column_of_the_row(A, B):  # type: ignore[no-untyped-def]
+def _column_of_the_row(A, B):
     """What comes out if the 8 columns of B are chosen by i and not by j."""
     import numpy as np  # the registry is read without it, too
 
