@@ -15,17 +15,19 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from course_lib.building.wrong_answers import wrong_answers  # noqa: E402
 from course_lib.checking import examine_source  # noqa: E402
 from course_lib.sentences import AUDIENCES, told  # noqa: E402
 
-FOLDERS = ("tests/mutants/answers", "tests/styles/answers")
+STYLES = ROOT / "tests/styles/answers"
 SEEDS = (0, 5, 11)
-Job = tuple[str, int]
+Job = tuple[str, int]  # "wrong/EXERCISE/NAME" or "right/EXERCISE/NAME", and the seed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,24 +46,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _jobs(one_in: int, seeds: Sequence[int]) -> Iterator[Job]:
-    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*/*.py"))
     for seed in seeds:
-        for path in paths[::one_in]:
-            yield str(path.relative_to(ROOT)), seed
+        for name in list(answers())[::one_in]:
+            yield name, seed
+
+
+@cache
+def answers() -> dict[str, str]:
+    """Every wrong and every right answer of the tests, by the name that a job has."""
+    wrong = {"/".join(("wrong", *key)): text for key, text in wrong_answers(ROOT).items()}
+    paths = sorted(STYLES.glob("*/*.py"))
+    right = {
+        f"right/{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in paths
+    }
+    return wrong | right
 
 
 def keep(out: Path, jobs: Sequence[Job]) -> None:
     """Write one line for each answer and seed."""
     with ProcessPoolExecutor(os.cpu_count()) as pool, out.open("w", encoding="utf-8") as kept:
-        for (path, seed), said in zip(jobs, pool.map(report_of, jobs, chunksize=4), strict=True):
-            kept.write(json.dumps([path, seed, said], ensure_ascii=False) + "\n")
+        for (name, seed), said in zip(jobs, pool.map(report_of, jobs, chunksize=4), strict=True):
+            kept.write(json.dumps([name, seed, said], ensure_ascii=False) + "\n")
 
 
 def report_of(job: Job) -> dict[str, object]:
     """All that is said of an answer."""
-    path, seed = job
-    text = (ROOT / path).read_text(encoding="utf-8")
-    report = examine_source(Path(path).parent.name, text, seed=seed, debug=True)
+    name, seed = job
+    report = examine_source(name.split("/")[1], answers()[name], seed=seed, debug=True)
     return {
         "passed": report.passed,
         "earned": dict(report.earned),

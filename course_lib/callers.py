@@ -14,7 +14,7 @@ from dataclasses import replace
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.sentences import Line, say
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 CALLER = "caller"  # the name of a kernel that calls
@@ -51,13 +51,14 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
 
 
 def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
-    """A finding whose line is one of an earlier task's function: it is told where that is called.
+    """A finding with a line of a function that the student has not written, an earlier task's or a
+    given one: it is told where that is called.
 
     Of several calls the last, as the reader of the answer comes to it last.
     """
-    if found.line is None or found.line < Line.FIRST_AROUND:
+    if found.line is None:
         return found
-    for name in task.uses:
+    for name in (*task.uses, *_unchanged(task, launched)):
         tree = getattr(launched.namespace.get(name), "tree", None)
         if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
             continue
@@ -73,11 +74,41 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
     return found
 
 
-def within_answer(answer: Kernel, found: Finding) -> Finding:
+def _is_used(task: Task) -> bool:
+    """Whether the task's caller does something with what the function returns."""
+    nodes = list(ast.walk(ast.parse(task.caller)))
+    dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    calls = [each for each in nodes if isinstance(each, ast.Call) and each not in dropped]
+    return any(getattr(each.func, "id", "") == task.id for each in calls)
+
+
+def _unchanged(task: Task, answer: Kernel) -> list[str]:
+    """Device functions that are given beside the one to write, and are still as they were."""
+    given = {
+        node.name: ast.dump(node)
+        for node in ast.parse(task.given).body
+        if isinstance(node, ast.FunctionDef) and node.name != task.id
+    }
+    found = {name: getattr(answer.namespace.get(name), "tree", None) for name in given}
+    return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
+
+
+def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     """A finding with a line of the device function: it stored or returned what its caller met."""
     if found.line is not None and found.line < Line.FIRST_AROUND:
         return found
     nodes = list(ast.walk(answer.tree))
+    gives = any(isinstance(node, ast.Return) and node.value for node in nodes)
+    if found.code == "compile-error" and not gives and _is_used(task):
+        message = say(
+            "{name} returns nothing, and the line that calls it needs what it returns.",
+            name=task.id,
+        )
+        hint = "Which line hands the result back to the caller?"
+        return replace(found, message=message, hint=hint, line=answer.tree.lineno)
+    if found.code == "race-write-after-write" and gives and _is_used(task):
+        hint = say("For which two calls does {name} return the same place?", name=task.id)
+        found = replace(found, hint=hint)
     stores = [
         node.lineno
         for node in nodes

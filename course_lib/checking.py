@@ -141,7 +141,7 @@ def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Re
     report = examine_kernel(exercise, judged, block, seed)
     found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in report.findings]
     if exercise.caller:
-        found = [callers.within_answer(answer.kernel, each) for each in found]
+        found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
     return replace(report, findings=tuple(found))
 
 

@@ -155,10 +155,6 @@ class Device:
         return self.fp32_gflops / self.dram_gb_per_s
 
     @property
-    def ridge_tf32(self) -> float | None:
-        return None if self.tf32_tflops is None else self.tf32_tflops * 1000 / self.dram_gb_per_s
-
-    @property
     def ridge_fp16(self) -> float:
         return self.fp16_tflops * 1000 / self.dram_gb_per_s
 

@@ -241,6 +241,7 @@ class Task(Exercise):
         other_sizes: of sizes that are numbers in `shapes`: those that change, by that number, each
             time that a right answer is launched once more, so that none may be written out. The
             first is named. Where a size never changes, the given cell says how large it is.
+        offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -261,8 +262,13 @@ class Task(Exercise):
             memory together; 0 where that is not judged.
         passes: how many passes of loads from shared memory a multiply-add of a warp may take; 0
             where that is not judged.
+        reads: how many numbers the threads may load from shared memory in the launch that is looked
+            at; 0 where that is not judged.
+        reads_hint: what to look at if they load more: which turns of their loop change nothing.
         wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
+        barriers_along: a letter of `shapes`: one barrier more for each step along it.
+        without_shared: whether the answer has to do without shared memory.
         overlaps: whether each tile but the first has to travel while another one is read.
         asynchronous: whether shared memory has to be filled by asynchronous copies alone.
         picture: what is drawn of a run: which thread wrote which element; how the banks serve the
@@ -278,6 +284,7 @@ class Task(Exercise):
     asks: tuple[str, ...] = ()
     grid: tuple[Size, ...] = ()
     other_sizes: tuple[Mapping[str, int], ...] = ()
+    offsets: Mapping[str, float] = field(default_factory=dict)
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""
@@ -295,8 +302,12 @@ class Task(Exercise):
     caller: str = ""
     loads: float = 0
     passes: float = 0
+    reads: int = 0
+    reads_hint: str = ""
     wide: tuple[str, ...] = ()
     barriers: int = 0
+    barriers_along: str = ""
+    without_shared: bool = False
     overlaps: bool = False
     asynchronous: bool = False
     picture: Literal["elements", "banks", "lanes", "buffers"] = "elements"

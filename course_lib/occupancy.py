@@ -140,11 +140,6 @@ class Occupancy:
         return self.warps * self.registers_per_warp
 
     @property
-    def shared_used(self) -> int:
-        """Bytes of the SM's shared memory that resident blocks hold, reserve included."""
-        return self.blocks * self.shared_per_block
-
-    @property
     def arithmetic(self) -> dict[str, str]:
         """Each limit as a line of arithmetic that can be followed with a pencil."""
         return {

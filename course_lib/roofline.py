@@ -33,7 +33,6 @@ __all__ = [
     "matmul_flops",
     "requested_bytes",
     "roof",
-    "square_tile_for",
     "tile_intensity",
 ]
 
@@ -108,11 +107,6 @@ def compulsory_bytes(shape: tuple[int, int, int], itemsize: int = 4) -> int:
     """Bytes that no kernel can avoid: A and B read once, C written once."""
     rows, columns, depth = shape
     return itemsize * (rows * depth + depth * columns + rows * columns)
-
-
-def square_tile_for(intensity: float, itemsize: int = 4) -> float:
-    """Edge of the square tile of C that reaches this intensity in requested bytes."""
-    return intensity * itemsize
 
 
 def _ceil_divide(number: int, divisor: int) -> int:

@@ -202,7 +202,19 @@ class Line(Told):
     FIRST_AROUND = 1_000_000  # of the notebook around; no answer has so many lines
 
     def told(self, audience: Audience) -> str:
-        """ "line 7", or "a line of the notebook"."""
+        """ "line 7", or "a line outside this answer"."""
         return (
-            "a line of the notebook" if self.number >= self.FIRST_AROUND else f"line {self.number}"
+            "a line outside this answer"
+            if self.number >= self.FIRST_AROUND
+            else f"line {self.number}"
         )
+
+
+def is_bit_pattern(value: object) -> bool:
+    """Whether a whole number is so large that its bits are meant, and not how many."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53
+
+
+def in_hexadecimal(value: int) -> str:
+    """Four digits at a time, each group 16 bits: 0x4000_0040_0000_0000."""
+    return f"{value:#_x}"

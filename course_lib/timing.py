@@ -3,9 +3,8 @@
 The clock is CUDA's own, read by `cupyx.profiler.benchmark`: events on the GPU before and after the
 launches. What is added here is what a fair number needs: arrays are moved to the GPU once, before
 the clock runs; the first launches (which compile, and warm up) don't count; short kernels are
-launched many times per sample; on request the L2 cache is emptied before every launch; the median
-and the quartiles are kept rather than the best run; the SM clock is read under load. cuBLAS is run
-through CuPy with TF32 off, and it is checked that TF32 really is off.
+launched many times per sample; the median and the quartiles are kept rather than the best run; the
+SM clock is read under load.
 
 Where kernels run on the emulator, timing is refused with one sentence: an emulator's speed says
 nothing about a GPU's. No number is ever made up.
@@ -20,7 +19,7 @@ import math
 import shutil
 import statistics
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +48,6 @@ class Timing:
         samples_ms: one value per sample: GPU time divided by the launches in it.
         launches: launches per sample.
         device: the GPU.
-        l2_flushed: was the L2 cache emptied before each launch?
         sm_clock_mhz: the SM clock under this load; None where it cannot be read.
         launch_bound: the host took as long to launch as the GPU to run, so this is no kernel time.
     """
@@ -58,7 +56,6 @@ class Timing:
     samples_ms: tuple[float, ...]
     launches: int
     device: str
-    l2_flushed: bool = False
     sm_clock_mhz: int | None = None
     launch_bound: bool = False
 
@@ -72,12 +69,6 @@ class Timing:
         low, high = np.percentile(self.samples_ms, (25, 75))
         return float(low), float(high)
 
-    @property
-    def spread(self) -> float:
-        """The quartiles' distance as a share of the median."""
-        low, high = self.quartiles_ms
-        return (high - low) / self.median_ms
-
     def gflops(self, flops: float) -> float:
         """GFLOP/s of a launch that does this much work."""
         return flops / (self.median_ms * 1e-3) / 1e9
@@ -85,7 +76,6 @@ class Timing:
     def __str__(self) -> str:
         low, high = self.quartiles_ms
         clock = f", SM clock {self.sm_clock_mhz} MHz" if self.sm_clock_mhz else ""
-        cache = ", L2 emptied before each launch" if self.l2_flushed else ""
         note = (
             " This is the host's launch time, not the kernel's: take a larger problem."
             if self.launch_bound
@@ -93,7 +83,7 @@ class Timing:
         )
         return (
             f"{self.name}: {self.median_ms:.4g} ms (median of {len(self.samples_ms)}, half of them "
-            f"between {low:.4g} and {high:.4g}) on {self.device}{clock}{cache}.{note}"
+            f"between {low:.4g} and {high:.4g}) on {self.device}{clock}.{note}"
         )
 
 
@@ -103,8 +93,6 @@ def time_kernel(
     block: Any,
     *args: Any,
     samples: int = 20,
-    warmup: int = 3,
-    flush_l2: bool = False,
     max_seconds: float = 5.0,
 ) -> Timing:
     """Time `kernel[grid, block](*args)` on the GPU.
@@ -121,48 +109,7 @@ def time_kernel(
     _cupy()  # its absence is to be reported before anything is compiled
     launch = kernel[grid, block]
     on_device = tuple(_to_device(argument) for argument in args)
-    return _time(
-        name, lambda: launch(*on_device), samples, warmup, flush_l2=flush_l2,
-        max_seconds=max_seconds,
-    )  # fmt: skip
-
-
-def time_cublas(
-    A: Any,
-    B: Any,
-    *,
-    samples: int = 20,
-    warmup: int = 3,
-    flush_l2: bool = False,
-    max_seconds: float = 5.0,
-) -> Timing:
-    """Time cuBLAS on float32 matrices A and B in full float32 precision.
-
-    Raises:
-        EmulatedTimingRefused: if there is no GPU.
-        TimingUnavailable: if CuPy is missing, or TF32 cannot be switched off.
-    """
-    if not runtime.on_gpu():
-        raise EmulatedTimingRefused("cuBLAS")
-    cupy = _cupy()
-    a, b = (cupy.ascontiguousarray(cupy.asarray(each), dtype=cupy.float32) for each in (A, B))
-    out = cupy.empty((a.shape[0], b.shape[1]), dtype=cupy.float32)
-    with full_float32():
-        return _time(
-            "cuBLAS", lambda: cupy.matmul(a, b, out=out), samples, warmup, flush_l2=flush_l2,
-            max_seconds=max_seconds,
-        )  # fmt: skip
-
-
-def share_of_cublas(ours: Timing, cublas: Timing) -> float:
-    """How much of cuBLAS's speed a kernel reaches on the same problem; 1.0 is all of it.
-
-    Raises:
-        ValueError: if the two were not timed alike.
-    """
-    if (ours.device, ours.l2_flushed) != (cublas.device, cublas.l2_flushed):
-        raise ValueError("These two were not timed alike: another GPU, or another state of the L2.")
-    return cublas.median_ms / ours.median_ms
+    return _time(name, lambda: launch(*on_device), samples, warmup=3, max_seconds=max_seconds)
 
 
 # --- ceilings ---------------------------------------------------------------------------------
@@ -234,56 +181,28 @@ def _time(
     call: Callable[[], Any],
     samples: int,
     warmup: int,
-    *,
-    flush_l2: bool = False,
     max_seconds: float = 5.0,
 ) -> Timing:
     """Warm up, find out how long one launch takes, then take the samples."""
     benchmark = _benchmark()
     pilot = benchmark(call, n_repeat=1, n_warmup=max(warmup, 1), name=name).gpu_times[0][0]
-    if flush_l2:
-        launches = 1
-        gpu, host = _cold_samples(benchmark, call, samples, name, max_seconds)
-    else:
-        launches = min(max(1, math.ceil(_SAMPLE_SECONDS / max(float(pilot), 1e-9))), _MOST_LAUNCHES)
+    launches = min(max(1, math.ceil(_SAMPLE_SECONDS / max(float(pilot), 1e-9))), _MOST_LAUNCHES)
 
-        def burst() -> None:
-            for _ in range(launches):
-                call()
+    def burst() -> None:
+        for _ in range(launches):
+            call()
 
-        result = benchmark(burst, n_repeat=samples, n_warmup=1, name=name, max_duration=max_seconds)
-        gpu, host = list(result.gpu_times[0]), list(result.cpu_times)
+    result = benchmark(burst, n_repeat=samples, n_warmup=1, name=name, max_duration=max_seconds)
+    gpu, host = list(result.gpu_times[0]), list(result.cpu_times)
     per_launch_ms = tuple(float(seconds) / launches * 1e3 for seconds in gpu)
     return Timing(
         name=name,
         samples_ms=per_launch_ms,
         launches=launches,
         device=runtime.device_name(),
-        l2_flushed=flush_l2,
         sm_clock_mhz=_clock_under_load(call, statistics.median(per_launch_ms) / 1e3),
         launch_bound=statistics.median(host) > 0.9 * statistics.median(gpu),
     )
-
-
-def _cold_samples(
-    benchmark: Callable[..., Any], call: Callable[[], Any], samples: int, name: str, seconds: float
-) -> tuple[list[float], list[float]]:
-    """One launch at a time, each after a write that is larger than the L2 cache.
-
-    `benchmark` waits for the GPU before it starts its clock, so the write is not timed.
-    """
-    cupy = _cupy()
-    filler = cupy.zeros(2 * _l2_bytes(), dtype=cupy.uint8)
-    gpu: list[float] = []
-    host: list[float] = []
-    for number in range(samples):
-        filler.fill(number % 256)
-        result = benchmark(call, n_repeat=1, n_warmup=0, name=name)
-        gpu.append(float(result.gpu_times[0][0]))
-        host.append(float(result.cpu_times[0]))
-        if sum(gpu) > seconds:
-            break
-    return gpu, host
 
 
 def _clock_under_load(call: Callable[[], Any], seconds_per_call: float) -> int | None:
@@ -348,37 +267,6 @@ def _to_device(argument: Any) -> Any:
     if hasattr(argument, "__cuda_array_interface__") and not hasattr(argument, "copy_to_host"):
         return cuda.as_cuda_array(argument)
     return argument
-
-
-@contextlib.contextmanager
-def full_float32() -> Iterator[None]:
-    """Switch TF32 off in CuPy's matrix products for a while, and make sure that it is off.
-
-    TF32 would run on tensor cores with 10 bits of mantissa: another problem, not a faster kernel.
-    The settings can come from CUPY_TF32 or from NVIDIA_TF32_OVERRIDE, so the result decides:
-    1 + 2**-12 survives in float32 and is rounded to 1 in TF32.
-
-    Raises:
-        TimingUnavailable: if products are still rounded.
-    """
-    cupy = _cupy()
-    # A private place of CuPy: where it has moved, the probe below still tells whether TF32 is off.
-    with contextlib.suppress(ImportError, AttributeError):
-        linalg = importlib.import_module("cupy._core._routines_linalg")
-        before = linalg.get_compute_type(np.float32)
-        linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_FP32)
-    try:
-        probe = cupy.full((256, 256), 1 + 2**-12, dtype=cupy.float32)
-        ones = cupy.ones((256, 256), dtype=cupy.float32)
-        if float((probe @ ones)[0, 0]) != 256 * (1 + 2**-12):
-            raise TimingUnavailable(
-                "cuBLAS still rounds to TF32, so it would not be a fair comparison: "
-                "unset CUPY_TF32 and NVIDIA_TF32_OVERRIDE and start Python again."
-            )
-        yield
-    finally:
-        with contextlib.suppress(NameError, AttributeError):
-            linalg.set_compute_type(np.float32, before)
 
 
 def _properties() -> dict[str, Any]:

@@ -54,6 +54,22 @@ def test_what_the_caller_meets_is_told_at_a_line_of_the_device_function() -> Non
     )
 
 
+@pytest.mark.parametrize("task", ["quad_sum", "piece_at"])
+def test_a_device_function_that_returns_nothing_is_told_so(task: str) -> None:
+    head, _, last = TASKS[task].answer.rpartition("    return ")
+    report = examine_source(task, f"{HEAD}{head}    {last}", debug=True)
+    (error, *_) = report.errors
+    assert error.message.startswith(f"{task} returns nothing, and the line that calls it needs")
+
+
+def test_two_writes_to_one_place_are_asked_about_as_two_results() -> None:
+    right, wrong = "(piece ^ row % 8) * 8", "(min(piece, 5) ^ row % 8) * 8"
+    report = examine_source("piece_at", HEAD + TASKS["piece_at"].answer.replace(right, wrong))
+    (race, *_) = report.errors
+    assert race.code == "race-write-after-write"
+    assert race.hint == "For which two calls does piece_at return the same place?"
+
+
 def test_the_students_own_function_is_called() -> None:
     (race, *_) = examine("one_tile_product", one_tile_product, debug=True).errors
     assert race.code == "race-read-after-write"
@@ -61,7 +77,8 @@ def test_the_students_own_function_is_called() -> None:
     assert race.line is not None and first < race.line < first + 12
     # The write stands in another cell, so its line is none of this answer's.
     assert race.other_line is None
-    assert "a line of the notebook" in race.message and str(Line.FIRST_AROUND) not in race.message
+    assert "a line outside this answer" in race.message
+    assert str(Line.FIRST_AROUND) not in race.message
 
 
 def test_ours_stands_in_where_the_students_is_missing() -> None:

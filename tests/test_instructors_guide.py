@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import build
+from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 from course_lib.cli import COMMANDS
 from course_lib.commands import grade
@@ -83,18 +84,17 @@ def run(command: str, root: Path, folder: Path) -> str:
 # --- a class of seven -------------------------------------------------------------------------
 
 
-def answer(name: str) -> str:
-    path = ROOT / "tests" / f"{name}.py"
-    return TIDIED.sub("", path.read_text(encoding="utf-8"))
+def wrong(name: str) -> str:
+    return TIDIED.sub("", wrong_answers_to(ROOT, "matmul_tiled")[name])
 
 
-RIGHT = answer("styles/answers/matmul_tiled/if_else_padding")
-MUTANTS = "mutants/answers/matmul_tiled"
+STYLES = ROOT / "tests/styles/answers/matmul_tiled"
+RIGHT = TIDIED.sub("", (STYLES / "if_else_padding.py").read_text(encoding="utf-8"))
 CLASS = {
     "student-01": RIGHT,
-    "student-02": answer(f"{MUTANTS}/second_barrier_missing"),
-    "student-03": answer(f"{MUTANTS}/float64_sum"),
-    "student-04": answer(f"{MUTANTS}/last_partial_tile_left_out"),
+    "student-02": wrong("second_barrier_missing"),
+    "student-03": wrong("float64_sum"),
+    "student-04": wrong("last_partial_tile_left_out"),
     "student-05": None,  # handed in as it was handed out
     "student-06": RIGHT.replace("sA[ty, k]", "sA[ty, ::1][k]"),
 }

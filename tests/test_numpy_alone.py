@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.building.wrong_answers import wrong_answers_to
+
 ROOT = Path(__file__).parents[1]
 STYLES = ROOT / "tests" / "styles" / "answers"
 # Everything that is not Python's own, NumPy or ours is as good as not installed.
@@ -45,12 +47,11 @@ def examined_alone(answers: dict[str, Path]) -> str:
 
 
 @pytest.mark.slow
-def test_a_right_and_a_wrong_answer_are_judged() -> None:
-    wrong = ROOT / "tests/mutants/answers/matmul_tiled"
-    answers = {
-        "mat_add": sorted((STYLES / "mat_add").glob("*.py"))[0],
-        "matmul_tiled": sorted(wrong.glob("*barrier*.py"))[0],
-    }
+def test_a_right_and_a_wrong_answer_are_judged(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    text = wrong_answers_to(ROOT, "matmul_tiled")["second_barrier_missing"]
+    wrong.write_text(text, encoding="utf-8")
+    answers = {"mat_add": sorted((STYLES / "mat_add").glob("*.py"))[0], "matmul_tiled": wrong}
     said = examined_alone(answers)
     assert "mat_add: passed" in said
     assert "matmul_tiled: not yet" in said

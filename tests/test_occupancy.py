@@ -150,7 +150,7 @@ def test_what_is_resident_fits_and_one_block_more_would_not(gpu, threads, regist
     sm = found.sm
     assert 0 <= found.share <= 1
     assert found.registers_used <= sm.registers_per_sm
-    assert found.shared_used <= sm.shared_per_sm_bytes
+    assert found.blocks * found.shared_per_block <= sm.shared_per_sm_bytes
     assert found.blocks <= sm.blocks_per_sm
     assert bool(found.why_not) == (found.blocks == 0) == (not found.launches)
     if not found.launches:

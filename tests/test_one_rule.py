@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
 
+from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
@@ -22,10 +23,19 @@ from course_lib.grading.answers import find_answers
 from course_lib.grading.records import Judgement
 
 ROOT = Path(__file__).parent
-STYLES, MUTANTS = (
-    [path for name in EXERCISES for path in sorted((ROOT / kind / "answers" / name).glob("*.py"))]
-    for kind in ("styles", "mutants")
-)
+STYLES = ROOT / "styles" / "answers"
+ANSWERS = [  # exercise, name, text: right ones, then wrong ones
+    *(
+        (exercise, path.stem, path.read_text(encoding="utf-8"))
+        for exercise in EXERCISES
+        for path in sorted((STYLES / exercise).glob("*.py"))
+    ),
+    *(
+        (exercise, name, text)
+        for exercise in EXERCISES
+        for name, text in wrong_answers_to(ROOT.parent, exercise).items()
+    ),
+]
 ADD = """from numba import cuda
 import numpy as np
 
@@ -226,16 +236,13 @@ def _mark(number: int, exercise: str) -> pytest.MarkDecorator:
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("exercise", "text"),
     [
-        pytest.param(
-            path, marks=_mark(number, path.parent.name), id=f"{path.parent.name}-{path.stem}"
-        )
-        for number, path in enumerate([*STYLES, *MUTANTS])
+        pytest.param(exercise, text, marks=_mark(number, exercise), id=f"{exercise}-{name}")
+        for number, (exercise, name, text) in enumerate(ANSWERS)
     ],
 )
-def test_one_verdict_for_every_answer(path: Path) -> None:
-    exercise, text = path.parent.name, path.read_text(encoding="utf-8")
+def test_one_verdict_for_every_answer(exercise: str, text: str) -> None:
     if EXERCISES[exercise].kind.name == "constants":
         pytest.skip("constants are no object of their own")
     said = as_text(exercise, text)

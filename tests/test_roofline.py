@@ -20,7 +20,6 @@ from course_lib.roofline import (
     matmul_flops,
     requested_bytes,
     roof,
-    square_tile_for,
     tile_intensity,
 )
 
@@ -74,15 +73,6 @@ def test_measured_ceilings_replace_the_data_sheet():
     measured = Ceilings("here", 5000.0, 200.0, "measured here", "measured here")
     assert roof(1, measured) == 200
     assert roof(1000, measured) == 5000
-
-
-@pytest.mark.parametrize(
-    ("name", "edge"),
-    [("A100-80", 38), ("B200", 39), ("A100-40", 50), ("H200", 56), ("V100", 70), ("H100", 80),
-     ("T4", 101), ("H100-PCIe", 102), ("3090", 152), ("5090", 234), ("4090", 328), ("L4", 404)],
-)  # fmt: skip
-def test_square_tile_that_reaches_the_ridge(name, edge):
-    assert round(square_tile_for(DEVICES[name].ridge_fp32)) == edge
 
 
 def test_a_point_has_to_say_which_bytes():

@@ -95,7 +95,7 @@ def table(measured: Measurements) -> Iterator[str]:
     width = max(len(each.name) for each in seen)
     yield "\nWhat holds them back:"
     for each in seen:
-        parts = [_fullest(each), _power(measured, each)]
+        parts = [_fullest(each), _power(each)]
         yield f"  {each.name:{width}}  {'; '.join(part for part in parts if part)}"
 
 
@@ -106,7 +106,7 @@ def _fullest(entry: Entry) -> str:
     return f"{part} {entry.busy[part]:.0%} full"
 
 
-def _power(measured: Measurements, entry: Entry) -> str:
+def _power(entry: Entry) -> str:
     found = entry.sustained
     if not found:
         return ""

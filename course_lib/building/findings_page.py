@@ -16,12 +16,12 @@ from itertools import islice
 from pathlib import Path
 
 from course_lib.building.templates import ANY, templates
+from course_lib.building.wrong_answers import wrong_answers
 from course_lib.findings import CODES
 from course_lib.sentences import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, EXAMPLES = "docs/findings.md", "docs/findings_examples.json"
-ANSWERS = "tests/mutants/answers"
 MOST_TRIED = 3  # of the answers that are marked with a code
 Example = Mapping[str, str]
 
@@ -73,15 +73,14 @@ def example_of(code: str, root: Path) -> Example | None:
     """What is said of the first wrong answer that is marked with a code; None if none is."""
     from course_lib.checking import examine_source
 
-    paths = sorted((root / ANSWERS).glob("*/*.py"))
-    marked = (path for path in paths if code in _marks(path.read_text(encoding="utf-8")))
-    for path in islice(marked, MOST_TRIED):
-        answer = _MARK.sub("", path.read_text(encoding="utf-8"))
-        for found in examine_source(path.parent.name, answer).findings:
+    marked = (each for each in wrong_answers(root).items() if code in _marks(each[1]))
+    for (exercise, name), text in islice(marked, MOST_TRIED):
+        answer = _MARK.sub("", text)
+        for found in examine_source(exercise, answer).findings:
             if found.code == code:
                 line = answer.splitlines()[found.line - 1].strip() if found.line else ""
                 return {
-                    "answer": f"{path.parent.name}/{path.name}",
+                    "answer": f"{exercise}/{name}",
                     "line": line,
                     "message": whole(found.message, "student"),
                     "hint": str(found.hint),

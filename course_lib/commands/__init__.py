@@ -1,1 +1,7 @@
-"""The commands of the front door, one module each; cli.py picks one."""
+"""The commands of the front door, one module each; cli.py picks one.
+
+Owns: what `python3 course.py COMMAND` does, once the environment stands.
+May import: `bench`, `book`, `building`, `curriculum`, `devices`, `errors`, `figures`, `grading`,
+`kernels`, `measurements`, `probe`, `runtime`.
+Start with: the module named as the command; `places` says where things lie.
+"""

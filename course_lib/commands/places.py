@@ -6,6 +6,4 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NOTEBOOKS = REPOSITORY / "notebooks"
-EXERCISES = REPOSITORY / "exercises"
-SOLUTIONS = REPOSITORY / "solutions"
 FIRST_LESSON = NOTEBOOKS / "00_start_here.ipynb"

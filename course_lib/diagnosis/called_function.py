@@ -21,7 +21,7 @@ from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import in_hexadecimal, is_bit_pattern, say
 
 STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000
@@ -55,6 +55,8 @@ class Call:
             return False
         if self.whole and not isinstance(value, int):
             return False
+        if self.whole:  # however large: a bit of 64 is no fraction of the number
+            return bool(value == self.wanted)
         return bool(abs(value - self.wanted) <= CLOSE * abs(self.wanted))
 
 
@@ -110,7 +112,7 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
         message = say(
             "{call} returns nothing, and should return {wanted}.",
             call=_of(task, shown),
-            wanted=shown.wanted,
+            wanted=_show(shown.wanted),
         )
         hint = "Does every way through it end in a return?"
         printed = _print(function) if all(each.value is None for each in calls) else None
@@ -120,8 +122,8 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
     compared = say(
         "{call} returns {value}, and right is {wanted}",
         call=_of(task, shown),
-        value=_show(shown.value),
-        wanted=shown.wanted,
+        value=_show(shown.value, shown.wanted),
+        wanted=_show(shown.wanted),
     )
     if shown.number is None:
         return finding(
@@ -130,7 +132,7 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             line,
             "What kind of value is asked for?",
         )
-    if shown.number == shown.wanted and all(each.number == each.wanted for each in calls):
+    if shown.whole and _same([each.number for each in calls], [each.wanted for each in calls]):
         return finding(
             "wrong-formula",
             say("{compared}, an int.", compared=compared),
@@ -140,10 +142,12 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
     change = change_that_repairs(task, function, calls)
     if change and change.kind != "factor":  # which may stand anywhere in a product
         line = change.line
-    for code, says, hint in _explanations(task, calls, change):
+    for code, says, hint in _explanations(task, calls, change, function):
         place = change.line if change and says == change.says else line
         return finding(code, say("{compared}: {says}.", compared=compared, says=says), place, hint)
     hint = "Work out this one call with a pencil."
+    if is_bit_pattern(shown.wanted):
+        hint = "Each digit after 0x is four bits. Which bits are not yet right?"
     return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
 
 
@@ -190,15 +194,17 @@ def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:
 
 
 def _explanations(
-    task: Task, calls: Sequence[Call], change: Change | None
+    task: Task, calls: Sequence[Call], change: Change | None, function: Kernel
 ) -> Iterator[tuple[str, str, str]]:
     """Code, what it means and hint of all that explains what came out of every call."""
     assert task.reference is not None
     if change and _decides(change):
         yield change.code, change.says, change.hint
     values = [each.number for each in calls]
+    ran = [each for each in calls if not each.stopped]  # a division by 0 ends one and not the idea
     for idea in task.wrong_ideas:
-        if _same(values, [idea.computes(*each.arguments) for each in calls]):
+        computed = [idea.computes(*each.arguments) for each in ran]
+        if _same([each.number for each in ran], computed):
             yield "wrong-formula", idea.says, idea.hint
     if len(set(values)) == 1:
         says = "the same number comes out of every call"
@@ -213,6 +219,7 @@ def _explanations(
         (task.parameters[one], task.parameters[two])
         for one, two in combinations(range(len(task.parameters)), 2)
         if all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
+        and _right_where_equal(task, function, calls, one, two)
     ]
     if len(pairs) == 1 and any(each.right for each in calls):
         (first, second), *_ = pairs
@@ -224,6 +231,13 @@ def _explanations(
             if values == [task.reference(*each) for each in fixed]:
                 says = say("it is right only where {name} is {value}", name=name, value=value)
                 yield "wrong-formula", says, say("Where does {name} come in?", name=name)
+    read = {each.id for each in ast.walk(function.tree) if isinstance(each, ast.Name)}
+    unread = [f"`{each}`" for each in function.parameters if each not in read]
+    if unread:
+        names = " and ".join(unread)
+        says = say("it makes no use of {names}", names=names)
+        verb = "does" if len(unread) == 1 else "do"
+        yield "wrong-formula", says, say("Where {verb} {names} come in?", verb=verb, names=names)
     apart = {None if each.number is None else each.number - each.wanted for each in calls}
     if len(apart) == 1:
         says = "every result is off by the same number"
@@ -232,6 +246,18 @@ def _explanations(
     if all(_is_nearly_right(each) for each in calls):
         says = "a whole number is asked for, and this is a fraction"
         yield "wrong-formula", says, "What does // do, and / not?"
+
+
+def _right_where_equal(
+    task: Task, function: Kernel, calls: Sequence[Call], one: int, two: int
+) -> bool:
+    """Is it right wherever these two are equal, and not by chance in the one call of the table?"""
+    for each in calls:
+        arguments = list(each.arguments)
+        arguments[two] = arguments[one]
+        if not _call(task, function, tuple(arguments)).right:
+            return False
+    return True
 
 
 def _by_a_factor(calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
@@ -243,13 +269,19 @@ def _by_a_factor(calls: Sequence[Call]) -> Iterator[tuple[str, str, str]]:
     if first <= 0 or not _same(quotients, [first] * len(quotients)):
         return
     for factor, size in ((first, "large"), (1 / first, "small")):
-        if factor > 1.5 and math.isclose(factor, round(factor), rel_tol=CLOSE):
+        if factor > 1.5 and all(_is_times(each, round(factor), size) for each in calls):
             says = say("every result is {factor} times too {size}", factor=round(factor), size=size)
             yield (
                 "wrong-formula",
                 says,
                 say("Where does the factor {f} come from?", f=round(factor)),
             )
+
+
+def _is_times(call: Call, factor: int, size: str) -> bool:
+    """Is the result this many times too large, or too small?"""
+    value, wanted = call.number or 0, call.wanted
+    return _alike(value, factor * wanted) if size == "large" else _alike(factor * value, wanted)
 
 
 def _is_nearly_right(call: Call) -> bool:
@@ -261,9 +293,16 @@ def _is_nearly_right(call: Call) -> bool:
 def _same(values: Sequence[float | None], others: Sequence[float]) -> bool:
     """Are these the same numbers, however a fraction was rounded on the way?"""
     return all(
-        value is not None and math.isclose(value, other, rel_tol=CLOSE)
+        value is not None and _alike(value, other)
         for value, other in zip(values, others, strict=True)
     )
+
+
+def _alike(value: float, other: float) -> bool:
+    """Two whole numbers are the same or they are not; a fraction may have been rounded."""
+    if isinstance(value, int) and isinstance(other, int):
+        return value == other
+    return math.isclose(value, other, rel_tol=CLOSE)
 
 
 def _of(task: Task, call: Call) -> str:
@@ -271,7 +310,9 @@ def _of(task: Task, call: Call) -> str:
     return f"{task.id}({', '.join(map(repr, call.arguments))})"
 
 
-def _show(value: object) -> str:
+def _show(value: object, beside: object = None) -> str:
+    if type(value) is int and (is_bit_pattern(value) or is_bit_pattern(beside)):
+        return in_hexadecimal(value)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return repr(value) if is_number else kind_of(value)
 

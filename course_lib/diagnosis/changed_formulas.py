@@ -17,6 +17,7 @@ from course_lib.diagnosis.change import (
 from course_lib.sentences import Sentence, say
 
 ARITHMETIC = (ast.Mult, ast.Add, ast.FloorDiv, ast.Div, ast.Mod, ast.Sub)
+SUMS, SHIFTS = (ast.Add, ast.Sub), (ast.LShift, ast.RShift)
 PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
 SISTERS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 OPPOSITES = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -56,6 +57,62 @@ def _more_on_the_left(node: ast.BinOp) -> Iterator[tuple[ast.expr, ast.expr, str
     if isinstance(inner, ast.BinOp):
         group = ast.BinOp(node.left, node.op, inner.left)
         yield inner, ast.BinOp(group, inner.op, inner.right), "precedence"
+
+
+def shifts(function: Original) -> Iterator[Change]:
+    """`a + (b << 16)` for `a + b << 16`, at every shift of a sum at once."""
+    inner: set[ast.AST] = set()
+    for each in function.all(ast.BinOp):
+        node = each.node
+        if node in inner:
+            continue
+        inner |= set(ast.walk(node))
+        terms, signs = _terms(node)
+        sums = [sign for sign in signs if isinstance(sign, SUMS)]
+        if not sums or len(sums) == len(signs):
+            continue
+        says = say(
+            "in {whole}, Python works out each {sign} before the shifts",
+            whole=quoted(node),
+            sign=f"`{symbol(sums[0])}`",
+        )
+        turned = _shifts_first(terms, signs)
+        yield function.with_node(each, turned, "wrong-formula", says, BRACKETS, "precedence")
+
+
+def _terms(node: ast.expr) -> tuple[list[ast.expr], list[ast.operator]]:
+    """What sums and shifts join, from left to right, and the operators between."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (*SHIFTS, *SUMS)):
+        return [node], []
+    (left, before), (right, after) = _terms(node.left), _terms(node.right)
+    return [*left, *right], [*before, node.op, *after]
+
+
+def _shifts_first(terms: list[ast.expr], signs: list[ast.operator]) -> ast.expr:
+    """The same terms and operators, where shifts bind more closely than sums."""
+    parts, between = [terms[0]], []
+    for sign, term in zip(signs, terms[1:], strict=True):
+        if isinstance(sign, SHIFTS):
+            parts[-1] = ast.BinOp(parts[-1], sign, term)
+        else:
+            parts.append(term)
+            between.append(sign)
+    whole = parts[0]
+    for sign, part in zip(between, parts[1:], strict=True):
+        whole = ast.BinOp(whole, sign, part)
+    return whole
+
+
+def turned_round(function: Original) -> Iterator[Change]:
+    """`b - a` for `a - b`, and `b / a` for `a / b`."""
+    for each in function.all(ast.BinOp):
+        node = each.node
+        if isinstance(node.op, (ast.Sub, ast.Div, ast.FloorDiv)):
+            other = ast.BinOp(node.right, node.op, node.left)
+            says = say("{text} stands the wrong way round", text=quoted(node))
+            verb = "is taken from" if isinstance(node.op, ast.Sub) else "is divided by"
+            hint = say("What {verb} what here?", verb=verb)
+            yield function.with_node(each, other, "wrong-formula", says, hint, "turned")
 
 
 def comparisons(function: Original) -> Iterator[Change]:
@@ -195,6 +252,19 @@ def factors(function: Original) -> Iterator[Change]:
             if function.is_kernel:
                 says, hint = function.about(each)
             yield function.with_node(each, more, "wrong-formula", says, hint, "factor")
+
+
+def divisions(function: Original) -> Iterator[Change]:
+    """`a // 4` for `a`."""
+    for each in function.all(ast.Name):
+        if not _is_number(function, each):
+            continue
+        for number in function.numbers:
+            text = quoted(each.node)
+            less = ast.BinOp(each.node, ast.FloorDiv(), ast.Constant(number))
+            says = say("{text} is {n} times too large", text=text, n=number)
+            hint = say("What does {text} count, and what should it count?", text=text)
+            yield function.with_node(each, less, "wrong-formula", says, hint, "factor")
 
 
 def _is_number(function: Original, place: Place[ast.Name]) -> bool:

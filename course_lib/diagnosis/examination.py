@@ -820,6 +820,11 @@ class Examination:
             "added to that sum.",
             place=where(wrong, trial.outcome.sizes),
         )
+        if wrong.all():
+            message = say(
+                "Every element of {array} is 0: nothing was added to the sum that is stored.",
+                array=C,
+            )
         hint = say("Which line adds to the sum of {array}{place}?", array=C, place=_first(wrong))
         return finding("accumulator-error", message, lines[-1] if lines else None, hint)
 
@@ -989,6 +994,8 @@ class Examination:
             unwritten=unwritten,
         )
         hint = "Work out that one element by hand, step by step."
+        if _right_in_block_0_alone(trial):
+            hint = "Block 0 is right, and no other. Where does cuda.blockIdx come in, and how far?"
         lines = self.trail(trial.case).store_lines[self.names[-1]]
         line = lines[-1] if lines else self.source.kernel.lineno
         return finding("wrong-result", with_values(message, f"{by_how_much(outcome)}."), line, hint)
@@ -1143,6 +1150,15 @@ def _mostly_right(trial: Trial) -> bool:
     """Are the numbers right where any were written?"""
     known = trial.outcome.known
     return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
+
+
+def _right_in_block_0_alone(trial: Trial) -> bool:
+    """Of a list with one element for each thread: are those of the first block right, only?"""
+    right, threads = trial.outcome.right, math.prod(trial.profile.block)
+    blocks = math.prod(trial.profile.grid)
+    if right.ndim != 1 or blocks < 2 or not (blocks - 1) * threads < right.size <= blocks * threads:
+        return False
+    return bool(right[:threads].all() and not right[threads:].any())
 
 
 def _all_have_work(trial: Trial) -> bool:

@@ -110,11 +110,19 @@ class DescribedProblem(Problem):
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs; one without axes is a number of type float32."""
-        return tuple(
+        fresh: Iterator[Any] = (
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             if size
-            else np.float32(rng.uniform(LOWEST, HIGHEST))  # type: ignore[misc]  # a number
+            else np.float32(rng.uniform(LOWEST, HIGHEST))
             for size in self.operand_shapes(shape)
+        )
+        if not isinstance(self.exercise, Task):
+            return tuple(fresh)
+        offsets = self.exercise.offsets
+        names = self.exercise.parameters
+        return tuple(
+            each + np.float32(offsets.get(name, 0))
+            for name, each in zip(names, fresh, strict=False)
         )
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -379,11 +387,13 @@ def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
         return None
     message = say(
         "Blocks run through {output} the wrong way: one block further in x moves along the "
-        "columns, and one further in y down the rows. Here the launch has x for rows and y for "
-        "columns.",
+        "columns of {output}, and one further in y down its rows. The launch has as many blocks "
+        "in x as cover the rows of {output}, and as many in y as cover its columns.",
         output=task.output,
     )
-    hint = "Which of the two numbers of cuda.grid(2) counts rows here?"
+    hint = say(
+        "Which of the two numbers of cuda.grid(2) counts the rows of {output}?", output=task.output
+    )
     return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
 
 

@@ -31,25 +31,27 @@ class Journeys(Observer):
         self.at_once: tuple[int, int] | None = None
         self.stored: int | None = None
         self._ordered = 0  # the line of the last order that nothing has been read beside
-        self._has_read = False
+        self._reads = 0
+        self._reads_before: dict[tuple[int, ...], int] = {}  # a copy began after so many
 
     def access(self, access: Access) -> None:
         in_shared = access.allocation.space == "shared"
         if in_shared and access.kind == "load":
-            self._ordered, self._has_read = 0, True
+            self._ordered, self._reads = 0, self._reads + 1
         elif access.kind == ("copy" if in_shared else "load"):
             self._ordered = access.line
+            if in_shared:
+                self._reads_before[access.order] = self._reads
         elif in_shared and access.kind == "store":
             self.stored = max(access.line, self.stored or 0)
             self._arrive(access.line)
 
     def landed(self, access: Access) -> None:
-        if self._ordered:
-            self._ordered = access.line
-            self._arrive(access.line)
+        if self._reads and self._reads_before[access.order] == self._reads:
+            self.at_once = self.at_once or (access.line, access.line)
 
     def _arrive(self, line: int) -> None:
-        if self._ordered and self._has_read and self.at_once is None:
+        if self._ordered and self._reads and self.at_once is None:
             self.at_once = self._ordered, line
 
 

@@ -150,14 +150,27 @@ def not_finite(outcome: Outcome) -> Slip | None:
         return None
     at = tuple(int(index) for index in np.argwhere(odd)[0])
     name = f"{outcome.output}[{', '.join(map(str, at))}]"
-    message = say(
-        "{name} is {value} although {operands} hold ordinary numbers: a value grew past its type, "
-        "or something was divided by zero.",
-        name=name,
-        value=outcome.values[at],
-        operands=outcome.operands,
-    )
-    return Slip("numerical-overflow", message, "Which step can make a number that large?", ("sum",))
+    value = float(outcome.values[at])
+    if np.isnan(value):
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a step had no number to "
+            "give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none."
+        )
+        hint = "Which step can meet an infinity, or divide 0 by 0?"
+    elif value < 0:
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
+            "type, was divided by zero, or is the logarithm of 0."
+        )
+        hint = "Which step can give −∞? Has anything been added up before it?"
+    else:
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
+            "type, or something was divided by zero."
+        )
+        hint = "Which step can make a number that large?"
+    message = say(template, name=name, value=outcome.values[at], operands=outcome.operands)
+    return Slip("numerical-overflow", message, hint, ("sum",))
 
 
 def zero(outcome: Outcome) -> Slip | None:

@@ -26,7 +26,14 @@ FIRST = (
     statements.set_otherwise,
     names.same_number_twice,
 )
-OF_FUNCTIONS = (formulas.surplus, formulas.operators, formulas.opposites, names.other_names)
+OF_FUNCTIONS = (
+    formulas.shifts,
+    formulas.turned_round,
+    formulas.surplus,
+    formulas.operators,
+    formulas.opposites,
+    names.other_names,
+)
 # Of a kernel, each try is a launch: more of its slips are a wrong name than a wrong operator.
 OF_KERNELS = (names.other_names, formulas.operators, formulas.surplus)
 LAST = (names.other_numbers, formulas.factors)
@@ -34,6 +41,8 @@ LAST = (names.other_numbers, formulas.factors)
 
 def changes(function: Original) -> Iterator[Change]:
     """All small changes to a function, the likeliest first."""
-    others = OF_KERNELS if function.is_kernel else OF_FUNCTIONS
-    for places in (*FIRST, *others, *LAST):
+    others = (
+        (*OF_KERNELS, *LAST) if function.is_kernel else (*OF_FUNCTIONS, *LAST, formulas.divisions)
+    )
+    for places in (*FIRST, *others):
         yield from places(function)

@@ -7,7 +7,8 @@ said of it is true, and none of it is a guess at what the numbers look like.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from course_lib.diagnosis.change import Change, Original
@@ -15,7 +16,7 @@ from course_lib.diagnosis.one_change import changes
 from course_lib.emulator import Kernel
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.sentences import facts_of, say
 
 MOST_STEPS = 12_000  # of all launches that are tried: a second or so, and ten times that in a tab
 STEPS_OF_A_LAUNCH = 100  # what it costs to begin one, beside the steps it takes
@@ -28,7 +29,9 @@ KINDS = {
     "wrong-loop-bound": ("indices",),
     "accumulator-error": ("number", "indentation"),
     "incomplete-output": ("number", "indentation"),
-    "wrong-bounds-check": ("number", "comparison"),
+    "wrong-bounds-check": ("indices", "number", "comparison"),
+    "wrong-index": ("indices",),
+    "race-write-after-write": ("brackets", "precedence"),
     "race-write-after-read": ("comparison",),
     "race-read-after-write": ("comparison",),
 }
@@ -46,7 +49,10 @@ def explained_by_a_change(
     change = change_that_repairs(task, kernel, found, launch)
     if change is None:
         return None
-    message = say("{seen} Here {says}.", seen=found.message, says=change.says)
+    seen: object = found.message
+    while change.kind == "indices" and "seen" in facts_of(seen):
+        seen = facts_of(seen)["seen"]  # what a test or a size had to do with it is not the cause
+    message = say("{seen} Here {says}.", seen=seen, says=change.says)
     if found.code == "wrong-result":
         output = task.parameters[-1]
         message = say("{array} holds other numbers: {says}.", array=output, says=change.says)
@@ -60,18 +66,38 @@ def change_that_repairs(
     kinds = KINDS.get(found.code, ())
     if not isinstance(kernel.tree, ast.FunctionDef) or not kinds:
         return None
-    line = found.line if found.code.startswith("out-of-bounds") else None
+    # What a device function returns is used elsewhere: its own line is no better than another.
+    outside = found.code.startswith("out-of-bounds") and not task.caller
+    line = found.line if outside else None
     left = MOST_STEPS
-    for change in _changes(task, kernel, kinds):
+    tried: Iterable[tuple[Change, Kernel]] = _changed_kernels(task, kernel, kinds)
+    if found.code == "accumulator-error" and found.line:  # rather who stores than who adds
+        near = found.line
+        tried = sorted(tried, key=lambda each: abs(each[0].line - near))
+    for change, changed in tried:
         if line and change.line != line:
             continue
-        right, steps = launch(replace(kernel, tree=change.tree), left)
+        right, steps = launch(changed, left)
         if right:
             return change
         left -= STEPS_OF_A_LAUNCH + steps
         if left <= 0:
             return None
     return None
+
+
+def _changed_kernels(
+    task: Task, kernel: Kernel, kinds: Collection[str]
+) -> Iterator[tuple[Change, Kernel]]:
+    """Each change, and the kernel with it; where a kernel calls the answer, of both of them."""
+    for change in _changes(task, kernel, kinds):
+        yield change, replace(kernel, tree=change.tree)
+    called = kernel.namespace.get(task.id) if task.caller else None
+    if isinstance(called, Kernel) and isinstance(called.tree, ast.FunctionDef):
+        for change in _changes(task, called, kinds):
+            changed = {task.id: replace(called, tree=change.tree)}
+            above = ChainMap(changed, kernel.namespace)  # type: ignore[arg-type]
+            yield change, replace(kernel, namespace=above)
 
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:

@@ -148,6 +148,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         return
     arrays = measured.profile.shared_arrays
     hint = "Which elements do several threads of a block need? Where could they lie in common?"
+    if _each_is_fetched_once(measured):
+        hint = "Which thread could fetch a number for another one? Where could it lie in common?"
     if not arrays:
         message = "No shared memory is used: every thread fetches its operands from global memory."
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
@@ -170,6 +172,12 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             fetched=f"{sum(_fetched(measured)):,}",
         )
         yield finding("not-used", message, arrays[0].line, hint, "error")
+
+
+def _each_is_fetched_once(measured: Measured) -> bool:
+    """Does no element of the inputs go to a second thread?"""
+    arrays = [measured.profile.arrays.get(name) for name in measured.names[:-1]]
+    return all(each is None or each.loaded_elements <= math.prod(each.shape) for each in arrays)
 
 
 def _line_of_operands(measured: Measured) -> int | None:

@@ -5,12 +5,14 @@ Counts are those of the launch that is looked at.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.journeys import Journeys
 from course_lib.diagnosis.measured import Measured
+from course_lib.entries import axes
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, say
 
@@ -22,12 +24,22 @@ def costs_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
     """What a task limits by a number of its own, or asks for by name, and the answer misses."""
     if not isinstance(exercise, Task):
         return
+    yield from _shared_arrays(measured) if exercise.without_shared else ()
     yield from _narrow_accesses(exercise, measured)
     yield from _passes(exercise, measured)
+    yield from _reads(exercise, measured)
     journeys = measured.journeys or Journeys()
     yield from _stores(journeys) if exercise.asynchronous else ()
     yield from _waits_at_once(journeys) if exercise.overlaps else ()
     yield from _barriers(exercise, measured) if exercise.barriers else ()
+
+
+def _shared_arrays(measured: Measured) -> Iterator[Finding]:
+    """Shared memory where the task is about what happens without it."""
+    for array in measured.profile.shared_arrays[:1]:
+        message = say("{array} is shared memory; this task is to do without.", array=array.name)
+        hint = "Which element can a thread store as soon as it has read it?"
+        yield finding("not-allowed", message, array.line, hint)
 
 
 def _narrow_accesses(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -84,6 +96,29 @@ def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
     yield finding("bank-conflict", message, busiest, hint, "error")
 
 
+def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
+    """More numbers loaded from shared memory than the task needs: a loop with idle turns."""
+    profile = measured.profile
+    if not task.reads or profile.shared_load_bytes <= task.reads * FLOAT_BYTES:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
+    around = [
+        node.lineno
+        for node in measured.source.walk()
+        if isinstance(node, ast.For | ast.While)
+        and node.lineno <= busiest <= (node.end_lineno or node.lineno)
+    ]
+    message = say(
+        "The loops do more than the result needs: the threads read "
+        "{count} numbers from shared memory, and {enough} would do.",
+        count=f"{profile.shared_load_bytes // FLOAT_BYTES:,}",
+        enough=f"{task.reads:,}",
+    )
+    line = min(around, default=busiest)
+    yield finding("wrong-loop-bound", message, line, task.reads_hint, "error")
+
+
 def _stores(journeys: Journeys) -> Iterator[Finding]:
     """Shared memory that threads fill themselves, so that every number takes a register."""
     if journeys.stored is None:
@@ -120,14 +155,26 @@ def _barriers(task: Task, measured: Measured) -> Iterator[Finding]:
     """More barriers than the task allows a block."""
     profile = measured.profile
     each = profile.barriers / math.prod(profile.grid)
-    if each <= task.barriers:
+    enough = task.barriers + _size(task.barriers_along, task, measured)
+    if each <= enough:
         return
     lines = profile.lines
     last = max(number for number in lines if lines[number].barriers)
     message = say(
         "Each block passes {each} barriers here, and {enough} would do.",
         each=f"{each:.4g}",
-        enough=task.barriers,
+        enough=enough,
     )
     hint = "For each barrier: which buffer is written before it, and who reads it after?"
+    if task.barriers_along:
+        hint = "Which buffer can be written while the other one is read?"
     yield finding("excess-barriers", message, last, hint, "error")
+
+
+def _size(letter: str, task: Task, measured: Measured) -> int:
+    """How long an axis of the task is in this launch."""
+    for letters, name in zip(task.shapes, measured.names, strict=True):
+        traffic = measured.profile.arrays.get(name)
+        if traffic and letter in axes(letters):
+            return int(traffic.shape[axes(letters).index(letter)])
+    return 0

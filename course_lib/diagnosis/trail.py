@@ -355,8 +355,3 @@ def block_steps(trail: Trail) -> tuple[Step, Step] | None:
         else:
             steps.append((corner[0] - first[0], corner[1] - first[1]))
     return steps[0], steps[1]
-
-
-def writing_blocks(trail: Trail) -> Sequence[tuple[int, int]]:
-    """The blocks (x, y) that wrote anything."""
-    return sorted(trail.corners)

@@ -1,5 +1,9 @@
 """A GPU in NumPy: runs `numba.cuda` kernels on the CPU, counts, and never executes them.
 
+Owns: the kernel language, its meaning, the counters and the races.
+May import: `findings`, `sentences`.
+Start with: `launch`, then `parse` and `machine`.
+
 The story, one file a step: `parse` reads the source, `infer` types it as Numba would, `machine`
 walks it for thousands of lanes at once over the `memory`, `meter` and `cost` count what the
 hardware's counters would count, `races` judges what nothing orders, `launch` ties it together

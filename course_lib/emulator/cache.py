@@ -34,6 +34,8 @@ from course_lib.emulator.cost import SECTOR_BYTES
 from course_lib.emulator.profile import Profile
 from course_lib.emulator.stream import KINDS, LINE_BYTES, LineStream
 
+FLOAT32_BYTES = 4
+
 # Stands under every picture that shows numbers of the model.
 ASSUMPTIONS = (
     "A model, not a measurement: least-recently-used caches, empty at the start; "
@@ -102,21 +104,6 @@ class CacheTraffic:
         )
         told = ", ".join(f"{amount / 1e6:,.3f} MB {level}" for amount, level in amounts)
         return f"{self.sizes.name or 'a GPU'}, the last two by a model: {told}"
-
-    @property
-    def l1_hit_rate(self) -> float:
-        """Share of the sectors asked of L1 that it held."""
-        return 1 - self.l2_bytes / self.l1_bytes if self.l1_bytes else 0.0
-
-    @property
-    def l2_hit_rate(self) -> float:
-        """Share of the sectors asked of L2 that it held."""
-        return 1 - self.dram_bytes / self.l2_bytes if self.l2_bytes else 0.0
-
-    @property
-    def dram_share(self) -> float:
-        """DRAM bytes as a share of what the threads requested."""
-        return self.dram_bytes / self.requested_bytes if self.requested_bytes else 0.0
 
 
 class _Lru:
@@ -198,8 +185,6 @@ def matmul_traffic(
     *,
     requested_bytes: float | None = None,
     l1_bytes: float | None = None,
-    depth_step: int | None = None,
-    itemsize: int = 4,
 ) -> CacheTraffic:
     """What the caches leave over of a matmul whose blocks own tiles of C and walk along K.
 
@@ -211,15 +196,14 @@ def matmul_traffic(
         shape: (M, N, K).
         tile: rows and columns of C that one block computes.
         requested_bytes, l1_bytes: counted on a small launch and scaled up with M · N · K.
-        depth_step: how far along K the blocks go in one step; of next to no influence.
 
     Raises:
         ValueError: if L1 is too small for the blocks' rows of A and B.
     """
     # 32 is one line of A; in a deep matmul longer steps say the same and take less time.
-    work = _TiledMatmul(shape, tile, depth_step or max(32, shape[2] // 16), itemsize)
+    work = _TiledMatmul(shape, tile, max(32, shape[2] // 16))
     if requested_bytes is not None or l1_bytes is not None:
-        _check_reuse_in_l1(tile, sizes, itemsize)
+        _check_reuse_in_l1(tile, sizes)
     l2 = _TileLru(sizes.l2_bytes)
     from_l2 = from_dram = 0
     for first in range(0, work.block_count, sizes.wave):
@@ -232,16 +216,16 @@ def matmul_traffic(
         round(once if l1_bytes is None else l1_bytes),
         from_l2,
         from_dram,
-        shape[0] * shape[1] * itemsize,
+        shape[0] * shape[1] * FLOAT32_BYTES,
         sizes,
         "tiles",
     )
 
 
-def _check_reuse_in_l1(tile: tuple[int, int], sizes: CacheSizes, itemsize: int) -> None:
+def _check_reuse_in_l1(tile: tuple[int, int], sizes: CacheSizes) -> None:
     """From one k to the next a block comes back to a line of every row of A, and to a row of B."""
     rows, columns = tile
-    needed = sizes.resident_blocks * (rows * LINE_BYTES + columns * itemsize)
+    needed = sizes.resident_blocks * (rows * LINE_BYTES + columns * FLOAT32_BYTES)
     if needed > sizes.l1_bytes:
         raise ValueError(
             f"The blocks of an SM come back to {needed} bytes, but L1 has {sizes.l1_bytes}: "
@@ -275,7 +259,6 @@ class _TiledMatmul:
     shape: tuple[int, int, int]
     tile: tuple[int, int]
     depth_step: int
-    itemsize: int
 
     @property
     def columns_of_blocks(self) -> int:
@@ -291,7 +274,7 @@ class _TiledMatmul:
         rows, columns, depth = self.shape
         rows_of_blocks = -(-rows // self.tile[0])
         elements = rows * depth * self.columns_of_blocks + depth * columns * rows_of_blocks
-        return elements * self.itemsize
+        return elements * FLOAT32_BYTES
 
     def loads(self, wave: range) -> Iterator[tuple[Hashable, int]]:
         """The tiles that the blocks of a wave load, step by step, and their bytes."""
@@ -299,14 +282,14 @@ class _TiledMatmul:
         for start in range(0, self.shape[2], self.depth_step):
             depth = min(self.depth_step, self.shape[2] - start)
             for strip, width in strips.items():
-                yield (strip, start), width * depth * self.itemsize
+                yield (strip, start), width * depth * FLOAT32_BYTES
 
     def bytes_from_l2(self, wave: range, sms: int) -> int:
         """Bytes that leave L2: the blocks of one SM get a tile that they share only once."""
         widths = 0
         for sm in range(sms):
             widths += sum(self._strips(wave[sm::sms]).values())
-        return widths * self.shape[2] * self.itemsize
+        return widths * self.shape[2] * FLOAT32_BYTES
 
     def _strips(self, blocks: range) -> dict[tuple[str, int], int]:
         """Strips of A and B that these blocks walk along: rows or columns of each, once each."""

@@ -429,10 +429,6 @@ def elementwise(
     return Intrinsic(typing, run)
 
 
-def _same(kinds: list[np.dtype]) -> np.dtype:
-    return kinds[0]
-
-
 def _unified(kinds: list[np.dtype]) -> np.dtype:
     result: T.Type = kinds[0]
     for kind in kinds[1:]:

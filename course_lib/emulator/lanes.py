@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 WARP_SIZE = 32
-BLOCK_AXES = (0, 1, 2)
 
 # A value during emulation: a NumPy scalar, or an array of lanes.
 # One scalar where all lanes have the same. NumPy types no arithmetic on np.generic: so it is Any.
@@ -55,15 +54,14 @@ class LaneSpace:
         self.warps_per_block = -(-self.block_size // WARP_SIZE)
         self.warp_count = self.block_count * self.warps_per_block
 
-    def along(self, axis: int, start: int = 0, dtype: type = np.int32) -> Value:
+    def along(self, axis: int, start: int = 0) -> Value:
         """The numbers start, start + 1, … along one axis; a scalar if the axis has length 1."""
         length = self.shape[axis]
         if length == 1:
-            result: Value = dtype(start)
-            return result
+            return np.int32(start)
         shape = [1] * 6
         shape[axis] = length
-        return np.arange(start, start + length, dtype=dtype).reshape(shape)
+        return np.arange(start, start + length, dtype=np.int32).reshape(shape)
 
     @cached_property
     def thread_index(self) -> tuple[Value, Value, Value]:

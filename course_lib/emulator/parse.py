@@ -157,14 +157,11 @@ class Program:
 _CONSTANT = (int, float, np.generic, tuple, str)
 
 
-def load_program(
-    text: str, filename: str = "<answer>", surroundings: dict[str, Any] | None = None
-) -> Program:
+def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Program:
     """Read a whole small file: imports, constants, functions. Nothing is executed.
 
     Args:
         text: the file.
-        filename: for messages of Python's parser.
         surroundings: names that the text may use, see `names_around`; the text's own names join
             them, as all cells of a notebook share one set of names.
 
@@ -172,7 +169,7 @@ def load_program(
         KernelRejected: for text that is no Python, is too large or too deeply nested, or
             imports what an answer may not.
     """
-    tree = parse_text(text, filename)
+    tree = parse_text(text, "<answer>")
     program = Program(text, names={} if surroundings is None else surroundings)
     for statement in tree.body:
         read_statement(statement, program)

@@ -266,10 +266,6 @@ class Profile(Counters):
         """
         annotate.show(self)
 
-    def annotated(self) -> str:
-        """The kernel's source with the counters of each line, as text."""
-        return annotate.as_text(self)
-
     def __repr__(self) -> str:
         return (
             f"<Profile of {self.kernel_name}: {self.threads} threads, "

@@ -1,1 +1,6 @@
-"""The exercises: a file for each, named as its exercise, that holds its EXERCISE."""
+"""The exercises: a file for each, named as its exercise, that holds its EXERCISE.
+
+Owns: the entries of the graded exercises; their answers are in `solutions/`.
+May import: `exercise`, `kinds`.
+Start with: `mat_add`; `course_lib/exercise.py` explains each field.
+"""

@@ -1,5 +1,11 @@
 """Draw every picture of the course; each function returns a `Picture`: a figure and its words.
 
+Owns: all pictures, still and to play with, of given numbers or of a run.
+May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
+`findings`, `measurements`, `memory_levels`, `number_formats`, `occupancy`, `own_ladder`,
+`roofline`, `web`.
+Start with: `picture` and `style`, then a small one such as `swizzle`.
+
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
 arguments give the same picture, nothing is measured and nothing is printed here. `my_ladder` alone
@@ -22,12 +28,11 @@ if TYPE_CHECKING:
         request_of,
         warp_access,
     )
-    from course_lib.figures.activity import active_lanes, block_accesses
     from course_lib.figures.attention import attention_tiles
     from course_lib.figures.budgets import sm_budget
     from course_lib.figures.buffers import tiles_in_time
     from course_lib.figures.changed import changed_kernel
-    from course_lib.figures.counts import bars, bytes_ladder, line_counters
+    from course_lib.figures.counts import line_counters
     from course_lib.figures.explore.banks import explore_banks
     from course_lib.figures.explore.bytes_moved import explore_bytes
     from course_lib.figures.explore.fragments import explore_fragments
@@ -49,7 +54,7 @@ if TYPE_CHECKING:
     from course_lib.figures.own_climb import my_ladder
     from course_lib.figures.picture import Picture, show
     from course_lib.figures.pieces import warp_pieces
-    from course_lib.figures.reuse import before_after_reuse, block_tiles, edge_tiles, sharing
+    from course_lib.figures.reuse import block_tiles, sharing
     from course_lib.figures.rooflines import roofline_plot
     from course_lib.figures.rungs import ladder
     from course_lib.figures.specification import wanted
@@ -66,18 +71,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Picture",
     "Request",
-    "active_lanes",
     "addresses_of",
     "attention_tiles",
     "barrier_timeline",
-    "bars",
-    "before_after_reuse",
-    "block_accesses",
     "block_tiles",
-    "bytes_ladder",
     "changed_kernel",
     "climb",
-    "edge_tiles",
     "errors_of_formats",
     "explore_banks",
     "explore_bytes",
@@ -125,18 +124,12 @@ __all__ = [
 _HOME = {
     "Picture": "picture",
     "Request": "accesses",
-    "active_lanes": "activity",
     "addresses_of": "accesses",
     "attention_tiles": "attention",
     "barrier_timeline": "timelines",
-    "bars": "counts",
-    "before_after_reuse": "reuse",
-    "block_accesses": "activity",
     "block_tiles": "reuse",
-    "bytes_ladder": "counts",
     "changed_kernel": "changed",
     "climb": "whiteboard",
-    "edge_tiles": "reuse",
     "errors_of_formats": "formats",
     "explore_banks": "explore.banks",
     "explore_bytes": "explore.bytes_moved",

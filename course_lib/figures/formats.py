@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -15,6 +16,7 @@ from course_lib.roofline import Point
 ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
 
 _LOW, _HIGH = 0.2, 4096.0  # FLOP per byte
+_LINE = 11.0  # points from one label to the next
 # A colour and a marker for each format, so that neither has to tell them apart alone.
 _LOOKS: dict[str, tuple[str, str]] = {
     "float32": (style.INK, "o"),
@@ -22,6 +24,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "float16": (style.GREEN, "^"),
     "bfloat16": (style.BLUE, "D"),
 }
+_CLOSE = 4  # a roof so many times as high leaves no room for a name below it
 _MORE_LOOKS = (style.PURPLE, "v")
 
 
@@ -46,9 +49,13 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
     slope = [_LOW * row.dram_gb_per_s, peak]
     axes.plot([_LOW, top_ridge], slope, color=style.BLUE, linewidth=2.4, zorder=2)
     for name, gflops in roofs.items():
-        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s)
-    for point in points:
-        _draw_dot(axes, point, min(peak, point.intensity * row.dram_gb_per_s))
+        is_close = any(gflops < other < _CLOSE * gflops for other in roofs.values())
+        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s, below=is_close)
+    heights = {
+        each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
+    }
+    for point, up in zip(heights, _apart(axes, list(heights.values())), strict=True):
+        _draw_dot(axes, point, heights[point], up)
     if any(point.gflops is None for point in points):
         _explain_hollow(axes)
     style.footnote(figure, _sources(row, points))
@@ -96,13 +103,15 @@ def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
     )
 
 
-def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float) -> None:
+def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) -> None:
+    """A flat roof and its ridge; its name stands on it, or below it where the next one is near."""
     axes.plot([ridge, _HIGH], [gflops, gflops], color=style.INK, linewidth=2.4, zorder=2)
     foot = axes.get_ylim()[0]
     axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
     axes.plot([ridge], [gflops], marker="o", markersize=6, color=style.INK, zorder=3)
+    named, hangs = ((-4, -4), "top") if below else ((-4, 4), "bottom")
     for place, words, offset, looks in (
-        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", (-4, 4), ("right", "bottom")),
+        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", named, ("right", hangs)),
         ((ridge, foot), f"{ridge:.0f}", (4, 5), ("left", "bottom")),
     ):
         axes.annotate(
@@ -117,8 +126,20 @@ def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float) -> None:
         )
 
 
-def _draw_dot(axes: Axes, point: Point, at_most: float) -> None:
-    height = at_most if point.gflops is None else point.gflops
+def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
+    """How far above its dot each label stands, in points, so that none covers another."""
+    figure = axes.get_figure()
+    assert figure is not None
+    own = [axes.transData.transform((1, each))[1] * 72 / figure.dpi for each in heights]
+    from_top = sorted(range(len(own)), key=lambda place: -own[place])
+    found = dict.fromkeys(from_top, 0.0)
+    for above, below in pairwise(from_top):
+        found[below] = min(0.0, own[above] + found[above] - _LINE - own[below])
+    lowest = min(found.values(), default=0.0)  # none stands lower than its dot, on the slope
+    return [found[place] - lowest for place in range(len(own))]
+
+
+def _draw_dot(axes: Axes, point: Point, height: float, up: float) -> None:
     axes.plot(
         [point.intensity],
         [height],
@@ -134,7 +155,7 @@ def _draw_dot(axes: Axes, point: Point, at_most: float) -> None:
     axes.annotate(
         f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s",
         (point.intensity, height),
-        xytext=(-9, 0),
+        xytext=(-9, up),
         textcoords="offset points",
         ha="right",
         va="center",

@@ -246,7 +246,7 @@ def strips_fit(
     )
     axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
     _draw_loads(axes, loads, limits)
-    _draw_limits(axes, limits, len(loads))
+    _draw_limits(axes, limits)
     return Picture(figure, _fit_words(loads, limits))
 
 
@@ -293,7 +293,7 @@ def _draw_loads(
     axes.set_xlabel("KiB", loc="right")
 
 
-def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]], count: int) -> None:
+def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]]) -> None:
     for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
         axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
         # Neighbours may be close, so their names take turns in height.

@@ -136,7 +136,7 @@ def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> st
         )
     ]
     _draw_threads(axes, top + 0.4, y, targets, colour)
-    _draw_offsets(axes, y + 0.34, sectors, starts, width)
+    _draw_offsets(axes, y + 0.34, sectors, starts)
     used = len(set(addresses.tolist())) * itemsize
     share = 100 * used / max(1, len(sectors) * SECTOR_BYTES)
     style.write(
@@ -191,9 +191,7 @@ def _draw_sector(
         )
 
 
-def _draw_offsets(
-    axes: Axes, y: float, sectors: Sequence[int], starts: dict[int, float], width: float
-) -> None:
+def _draw_offsets(axes: Axes, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:
     """Byte offsets under as many sectors as there is room for, from the first one on."""
     style.write(axes, _LEFT - 0.1, y, "byte", ha="right", color=style.GREY)
     free = 0.0

@@ -41,7 +41,7 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
     )
     figure = style.card(height, "Your ladder", subtitle)
     axes = style.canvas(figure)
-    _draw_rails(axes, height, len(steps))
+    _draw_rails(axes, len(steps))
     for place, each in enumerate(steps):
         _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
     style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
@@ -75,7 +75,7 @@ def _times(steps: Sequence[Step]) -> str:
     return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {' and '.join(gpus)}." if gpus else ""
 
 
-def _draw_rails(axes: Axes, height: float, count: int) -> None:
+def _draw_rails(axes: Axes, count: int) -> None:
     for x in _RAILS:
         axes.plot(
             [x, x],

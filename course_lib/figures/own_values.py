@@ -14,6 +14,7 @@ from course_lib.exercise import Values
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
+from course_lib.sentences import in_hexadecimal, is_bit_pattern
 
 STEPS_PER_CALL = 20_000
 _TOP, _LEFT, _FOOT = 0.78, 0.2, 0.4
@@ -148,6 +149,8 @@ def _written(number: float, values: Values) -> str:
         return style.kib(number / 1024)
     if values.unit == "share":
         return f"{100 * number:.3g} %"
+    if is_bit_pattern(number):
+        return in_hexadecimal(int(number))
     return f"{number:.3g}" if number % 1 else f"{int(number):,}"  # a float rounds 64 bits
 
 

@@ -112,12 +112,10 @@ def footnote(figure: Figure, text: str) -> None:
     figure.text(0.16 / width, 0.1 / height, text, fontsize=SMALL, color=GREY, va="bottom")
 
 
-def area(
-    figure: Figure, left: float, bottom: float, right: float, top: float, *, blank: bool = False
-) -> Axes:
+def area(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
     """Axes placed by their distance in inches from the four edges of the card."""
     width, height = figure.get_size_inches()
-    axes = figure.add_axes(
+    return figure.add_axes(
         (
             left / width,
             bottom / height,
@@ -125,18 +123,15 @@ def area(
             (height - bottom - top) / height,
         )
     )
-    if blank:
-        axes.set_axis_off()
-    return axes
 
 
-def canvas(figure: Figure, top: float = 0.0, bottom: float = 0.0) -> Axes:
+def canvas(figure: Figure) -> Axes:
     """Blank axes over the whole card in which one unit is one inch, y growing downwards."""
     width, height = figure.get_size_inches()
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set_xlim(0, width)
-    axes.set_ylim(height - bottom, -top)
+    axes.set_ylim(height, 0)
     return axes
 
 
@@ -168,7 +163,6 @@ def box(
     *,
     colour: str = GREY,
     fill: float = 0.14,
-    rounding: float = 0.06,
     linewidth: float = 1.2,
     **more: Any,
 ) -> FancyBboxPatch:
@@ -177,7 +171,7 @@ def box(
         (x, y),
         width,
         height,
-        boxstyle=f"round,pad=0,rounding_size={rounding}",
+        boxstyle="round,pad=0,rounding_size=0.06",
         facecolor=tint(colour, fill),
         edgecolor=colour,
         linewidth=linewidth,
@@ -210,8 +204,6 @@ def arrow(
     *,
     colour: str = GREY,
     linewidth: float = 1.4,
-    style: str = "-|>",
-    bend: float = 0.0,
     **more: Any,
 ) -> None:
     """An arrow from one point to another, in data units."""
@@ -220,12 +212,11 @@ def arrow(
         xy=end,
         xytext=start,
         arrowprops={
-            "arrowstyle": style,
+            "arrowstyle": "-|>",
             "color": colour,
             "linewidth": linewidth,
             "shrinkA": 0,
             "shrinkB": 0,
-            "connectionstyle": f"arc3,rad={bend}",
             **more,
         },
     )

@@ -41,8 +41,8 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         style.write(axes, x, _TOP - 0.3, f"place {place}", ha="center", color=style.GREY)
         banks = f"{4 * place}–{4 * place + 3}"
         style.write(axes, x, _TOP - 0.13, banks, ha="center", color=style.GREY)
-    for (row, piece), (at_row, place) in places.items():
-        _draw_piece(axes, at_row, place, row, piece)
+    for (_, piece), (at_row, place) in places.items():
+        _draw_piece(axes, at_row, place, piece)
     for row in range(_ROWS):
         y = _TOP + (row + 0.5) * _HEIGHT
         style.write(axes, _LEFT - 0.1, y, f"row {row}", ha="right", color=style.GREY)
@@ -74,7 +74,7 @@ def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tupl
     return places
 
 
-def _draw_piece(axes: Axes, at_row: int, place: int, row: int, piece: int) -> None:
+def _draw_piece(axes: Axes, at_row: int, place: int, piece: int) -> None:
     corner = _LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT
     is_picked = piece == _PICKED
     face = style.YELLOW if is_picked else style.tint(style.SKY, 0.25)

@@ -41,8 +41,8 @@ MAX_PASSED_OVER = 10  # named in the note on what is no submission
 _LOG = logging.getLogger(__name__)
 
 
-def find_submissions(path: Path) -> list[Submission]:
-    """The submissions below a path, sorted by key.
+def each_submission(path: Path) -> Iterator[Submission]:
+    """The submissions below a path, sorted by key and read one at a time.
 
     A file at the top is one student's, and so is a folder; the file names of Canvas, Moodle,
     Blackboard and Brightspace are understood.
@@ -50,11 +50,6 @@ def find_submissions(path: Path) -> list[Submission]:
     Raises:
         CannotGrade: if the path is no folder and no ZIP archive, or holds no submission.
     """
-    return list(each_submission(path))
-
-
-def each_submission(path: Path) -> Iterator[Submission]:
-    """The same, read one at a time."""
     with ExitStack() as stack:
         entries = unwrapped(_top(path, stack), path.is_file())
         _note_passed_over(passed_over(entries))

@@ -1,5 +1,9 @@
 """Functions for kernels that Numba lacks: wide accesses, asynchronous copies, unrolled loops.
 
+Owns: what Numba compiles these functions to; their twins in the emulator are its own.
+May import: nothing of the course.
+Start with: `wide`, then `copying`.
+
 | | what it does | from |
 |---|---|---|
 | `unroll(n)`, `@unrolled` | a loop written out | any GPU |

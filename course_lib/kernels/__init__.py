@@ -1,5 +1,10 @@
 """The rungs of the ladder as code, one a file, from the definition of a product upwards.
 
+Owns: the code of the rungs and of FlashAttention, and what they take.
+May import: `device_array`, `errors`, `findings`, `intrinsics`, `measurements`, `number_formats`,
+`runtime`.
+Start with: `rung` (what a rung is), then `rung_01_naive`.
+
 `RUNG_KERNELS["warp_tiled"].launch(A, B, C)` computes C = A @ B. A rung is called with (A, B, C),
 for matrices of M x K, K x N and M x N elements that lie row after row. Where plain style, and not
 memory, is what binds, a second kernel with "_while" in its name stands in the same file.

@@ -1,5 +1,9 @@
 """Read a kernel's machine code without a GPU: what the compiler made of the source.
 
+Owns: compiling without a GPU, and reading SASS.
+May import: `errors`, `findings`, `probe`, `runtime`.
+Start with: `report`, then `sass`.
+
 `compile_report(kernel, signature, cc="7.5")` compiles for a GPU that need not be there. The path
 is the one a launch takes: Numba's types, NVVM, and ptxas from its PTX to machine code (SASS).
 """

@@ -120,11 +120,6 @@ class InstructionMix:
         return self.kinds.get("LDGSTS", 0)
 
     @property
-    def ldsm(self) -> int:
-        """Matrix loads from shared memory, for the tensor cores."""
-        return self.kinds.get("LDSM", 0)
-
-    @property
     def other(self) -> int:
         """All that is neither multiply-add, nor LDS, LDG, integer, HMMA, LDGSTS or LDSM."""
         named = ("FFMA", "shared load", "global load", "integer", "HMMA", "LDGSTS", "LDSM")

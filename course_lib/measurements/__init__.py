@@ -1,5 +1,9 @@
 """Read what `bench` measured: one JSON file per device, with its date, clocks and versions.
 
+Owns: the stored numbers with their device, date and versions.
+May import: nothing of the course.
+Start with: this file; README.md here says which file holds what.
+
 `latest()` is the newest file of this folder, `load("H200")` that of a device. A file holds samples,
 and what follows from them (medians, speeds, shares) is worked out here, so the two cannot disagree.
 docs/bench.md describes the format. Numbers come from `python3 course.py bench --store` on a GPU and

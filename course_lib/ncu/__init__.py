@@ -1,5 +1,9 @@
 """Profile a student's own kernel with Nsight Compute, beside what the emulator counts of it.
 
+Owns: running `ncu` on a kernel, and NVIDIA's names of the counters.
+May import: `arguments`, `emulator`, `errors`, `measurements`, `runtime`.
+Start with: `report`.
+
 `ncu_report(kernel)[grid, block](A, B)` runs the kernel on the emulator, and once more on the GPU
 under `ncu` where the machine allows it. One file a step: `kernel_file` writes the kernel into a
 file, `child` launches that file in a process of its own, `reading` starts `ncu` and reads its

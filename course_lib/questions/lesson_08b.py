@@ -83,7 +83,7 @@ QUESTIONS = (
             ),
             Choice(
                 "The bytes that the threads store.",
-                "Every element is stored once, in a copy just so.",
+                "Every element is stored once, as in a copy.",
             ),
         ),
         reveal="{direct} sectors for {requests} requests, {each} for each, where a copy writes "

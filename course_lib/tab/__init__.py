@@ -1,5 +1,11 @@
 """The course in a browser tab: a page asks, a worker answers, and nothing else runs.
 
+Owns: the messages between page and worker, the playground, the scripts in `assets`.
+May import: `callers`, `checking`, `curriculum`, `diagnosis`, `emulator`, `entries`, `errors`,
+`exercise`, `figures`, `findings`, `helping`, `own_ladder`, `progress`, `sentences`, `verdicts`,
+`web`.
+Start with: `requests`, then `checks`.
+
 A message of the page reaches `requests.answer` as JSON; `checks`, `figures`, `play` or the record
 of progress answers it with what the judge and the emulator find out about a text, which is never
 executed; JSON goes back. `bundle` packs the part of the course that all this needs into a zip.

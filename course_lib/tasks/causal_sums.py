@@ -59,6 +59,9 @@ TASK = Task(
     other_sizes=({"40": 71},),
     reference=lambda S: _log_sums(S, lambda i, j: j <= i),
     asks=("bounds", "race-free"),
+    reads=64 * 32 * (32 * 1 + 8 * 2),  # by 32 lanes, for one tile of 32 queries and two of 8
+    reads_hint="Query 0 sees one key. How many tiles does this loop visit for it, and how many of "
+    "them hold hidden keys only?",
     wrong_ideas=(
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i),

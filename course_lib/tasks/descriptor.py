@@ -67,6 +67,18 @@ TASK = Task(
             "only the address is divided: all three count in units of 16",
             "How many units of 16 bytes are from one group of eight rows to the next?",
         ),
+        WrongIdea(
+            lambda address, across, down: 0,
+            "`&` keeps only the bits that all four parts have, and they have none in common",
+            "Which operator keeps the bits of either part?",
+        ),
+        WrongIdea(
+            lambda address, across, down: (
+                address // 16 | across // 16 >> 16 | down // 16 >> 32 | 1 << 62
+            ),
+            "`>>` moves bits down, and so out of the number",
+            "In which direction do bits have to go, to begin at bit 16 or 32?",
+        ),
     ),
     hints=(
         "`number << 16` moves a number up by 16 bits, and `a | b` puts two together that have no "

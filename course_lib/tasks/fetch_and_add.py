@@ -20,6 +20,8 @@ TASK = Task(
     shapes=("n,32", "32"),
     reference=lambda x: x.sum(axis=0),
     asks=("shared-memory", "race-free", "float32"),
+    barriers=2,
+    barriers_along="n",
     wrong_ideas=(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),

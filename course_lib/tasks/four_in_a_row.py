@@ -12,6 +12,51 @@ def four_in_a_row(A, B, C):
     writes C, 16 bytes at a time."""
 '''
 
+
+def _rows_as_long_as_of(A, B):
+    """What is read of B if row k is looked for where it would begin if A were meant."""
+    k, rest = A.shape[1], B.ravel()
+    return rest[[[(k * row + column) % B.size for column in range(32)] for row in range(k)]]
+
+
+def _with_column(C, j, column):
+    """C with another column in the place of each thread's output j."""
+    C = C.copy()
+    C[:, j::4] = column
+    return C
+
+
+def _single_outputs() -> list[WrongIdea]:
+    """One of the four outputs with another number of B, or with its last product alone."""
+    ideas = []
+    for j in range(4):
+        for m in range(4):
+            if m != j:
+
+                def other(A, B, j=j, m=m):
+                    return _with_column(A @ B, j, (A @ B)[:, m::4])
+
+                ideas.append(
+                    WrongIdea(
+                        other,
+                        f"output {j} of each thread, counted from 0, is a second output {m}",
+                        "Which of the four numbers of B belongs to this output?",
+                    )
+                )
+
+        def last(A, B, j=j):
+            return _with_column(A @ B, j, (A[:, -1:] @ B[-1:])[:, j::4])
+
+        ideas.append(
+            WrongIdea(
+                last,
+                f"in output {j} of each thread, counted from 0, is the last step of k alone",
+                "What happens to this sum from one step of k to the next?",
+            )
+        )
+    return ideas
+
+
 TASK = Task(
     id="four_in_a_row",
     title="Four neighbours of a row",
@@ -42,6 +87,13 @@ TASK = Task(
             "each output but the first takes the number of B before its own",
             "Which of the four numbers of B belongs to the second output?",
         ),
+        WrongIdea(
+            lambda A, B: A @ _rows_as_long_as_of(A, B),
+            "the rows of B are taken to be as long as those of A",
+            "How many numbers lie between the beginnings of two rows of B?",
+            place=("load", "B"),
+        ),
+        *_single_outputs(),
     ),
     formula="C = A @ B",
     hints=(

@@ -45,6 +45,7 @@ TASK = Task(
     shapes=("6,32", "6", "32"),
     other_sizes=({"6": 9},),
     reference=_merged,
+    offsets={"L": -110},  # exp(L) is 0 in float32
     asks=("coalesced",),
     wrong_ideas=(
         WrongIdea(
@@ -112,7 +113,7 @@ TASK = Task(
     hints=(
         "In part i the weights add up to exp(L[i]). How much is that of all six together?",
         "Six scores, six rows, shares that add up to 1: which operation is this?",
-        "It is softmax(L) @ O. You have typed all of it today.",
+        "It is softmax(L) @ O. You have typed all of it today, the maximum as well.",
     ),
     given='''\
 import math
@@ -120,8 +121,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
-    output, and L[i], its log-sum-exp. Thread x has column x."""
+    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
+    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
     ...
 ''',
     answer='''\
@@ -130,8 +131,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
-    output, and L[i], its log-sum-exp. Thread x has column x."""
+    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
+    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
     x = cuda.threadIdx.x
     top, total, mixed = float32(-math.inf), float32(0), float32(0)
     for i in range(L.shape[0]):
@@ -148,8 +149,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i of them has left O[i], its own finished
-    output, and L[i], its log-sum-exp. Thread x has column x."""
+    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
+    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
     x = cuda.threadIdx.x
     top = L[0]
     for i in range(1, L.shape[0]):

@@ -1,5 +1,7 @@
 """One `mma`: each lane loads its words of A and B, and the warp multiplies."""
 
+from itertools import permutations
+
 from course_lib.exercise import Task, WrongIdea
 
 GIVEN = '''\
@@ -74,6 +76,73 @@ def words_overlap(m):
 def first_half_twice(m):
     """A matrix whose first 8 columns stand in the place of the next 8 as well."""
     return m[:, [*range(8)] * 2]
+
+
+def in_one_word(m, word, change):
+    """A copy of A, or of B transposed, in which one word's 8 x 8 numbers are changed."""
+    m = m.copy()
+    tall = len(m) // 8
+    rows, columns = word % tall * 8, word // tall * 8
+    m[rows : rows + 8, columns : columns + 8] = change(m[rows : rows + 8, columns : columns + 8])
+    return m
+
+
+def in_order(m, order):
+    """A matrix of 16 x 16 if word w holds the quarter order[w]; 0 to 3 are down first."""
+    words = m.reshape(2, 8, 2, 8).transpose(2, 0, 1, 3).reshape(4, 8, 8)
+    return words[[*order]].reshape(2, 2, 8, 8).transpose(1, 2, 0, 3).reshape(16, 16)
+
+
+def _orders() -> list[WrongIdea]:
+    """The words of A in any order but the right one, and the one across first."""
+    known = ((0, 1, 2, 3), (0, 2, 1, 3))
+    names = ("upper left", "lower left", "upper right", "lower right")
+    return [
+        WrongIdea(
+            lambda A, B, order=order: in_order(A, order) @ B,
+            f"the words of A are its {', '.join(names[each] for each in order)} quarter, in this "
+            "order",
+            "Which quarter of A is in word 1, which in 2, which in 3? Look at lane 0 in the figure "
+            "above.",
+            place=("load", "A"),
+        )
+        for order in permutations(range(4))
+        if order not in known
+    ]
+
+
+def _single_words() -> list[WrongIdea]:
+    """One word of A or of B alone with the slips that all of them may have."""
+    slips = (
+        (
+            pairs_exchanged,
+            "the two numbers of word {word} of {name} have changed places",
+            "Which number belongs in the lower half of this word?",
+        ),
+        (
+            words_overlap,
+            "the words {word} of {name} overlap: that of t = 1 begins with the last number of "
+            "t = 0",
+            "A word has two numbers. With which one does that of t = 1 begin?",
+        ),
+    )
+    ideas = []
+    for change, says, hint in slips:
+        for word in range(4):
+
+            def of_a(A, B, word=word, change=change):
+                return in_one_word(A, word, change) @ B
+
+            says_a = says.format(word=word, name="A")
+            ideas.append(WrongIdea(of_a, says_a, hint, place=("load", "A")))
+        for word in range(2):
+
+            def of_b(A, B, word=word, change=change):
+                return A @ in_one_word(B.T, word, change).T
+
+            says_b = says.format(word=word, name="B")
+            ideas.append(WrongIdea(of_b, says_b, hint, place=("load", "B")))
+    return ideas
 
 
 ACROSS_FIRST = WrongIdea(
@@ -165,6 +234,8 @@ TASK = Task(
             "In which rows of A are the words 1 and 3?",
             place=("load", "A"),
         ),
+        *_single_words(),
+        *_orders(),
     ),
     formula="C = A @ B",
     hints=(

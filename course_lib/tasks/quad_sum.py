@@ -71,6 +71,11 @@ TASK = Task(
             "What becomes of a lane's own part when it takes that of another?",
         ),
         WrongIdea(
+            lambda S: _with(S, 3) - _lanes(S),
+            "each lane has the columns of lane ^ 3 alone",
+            "An exchange returns the other lane's part. Where is it added to one's own?",
+        ),
+        WrongIdea(
             lambda S: _with(S, 1, 4, 5),
             "each is a sum of half of this row and half of another one",
             "Which bits of the lane's number tell the four lanes of a row apart?",

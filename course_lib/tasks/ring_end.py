@@ -83,6 +83,27 @@ TASK = Task(
             "Two things must have happened before a product begins. Which of them comes last?",
         ),
         WrongIdea(
+            lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full + before),
+            "a product begins when both have passed, one added to the other",
+            "Two things must have happened before a product begins. Which of them comes last?",
+        ),
+        WrongIdea(
+            lambda *of: _with(*of, empty=lambda ends, tile, stages: tile * of[2], begins=max),
+            "each copy waits for the copy before, and for no stage",
+            "Copies run side by side. What has to be empty before one can begin?",
+        ),
+        WrongIdea(
+            lambda *of: _with(
+                *of,
+                empty=lambda ends, tile, stages: max(
+                    tile * of[2], _stage_before(ends, tile, stages)
+                ),
+                begins=max,
+            ),
+            "copies follow one another, though they may run side by side",
+            "Two stages are empty at tick 0. When do their copies begin?",
+        ),
+        WrongIdea(
             lambda *of: _with(
                 *of,
                 empty=lambda ends, tile, stages: (
@@ -112,7 +133,10 @@ TASK = Task(
     ),
     given='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    """The tick at which the last product ends; tile t lies in stage t % stages.
+
+    Copies run side by side, each as soon as its stage is empty; products one after another.
+    """
     ends = []
     for tile in range(tiles):
         ...
@@ -120,7 +144,10 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     answer='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    """The tick at which the last product ends; tile t lies in stage t % stages.
+
+    Copies run side by side, each as soon as its stage is empty; products one after another.
+    """
     ends = []
     for tile in range(tiles):
         empty = ends[tile - stages] if tile >= stages else 0
@@ -130,7 +157,10 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     another='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages."""
+    """The tick at which the last product ends; tile t lies in stage t % stages.
+
+    Copies run side by side, each as soon as its stage is empty; products one after another.
+    """
     free = [0] * stages
     end = 0
     for tile in range(tiles):

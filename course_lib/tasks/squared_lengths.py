@@ -35,7 +35,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def squared_lengths(p, out):
-    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    """out[i] = x * x + y * y + z * z for point i, in blocks of 128 threads."""
     i = cuda.grid(1)
     if i < out.shape[0]:
         x, y, z = p[i, 0], p[i, 1], p[i, 2]
@@ -44,7 +44,7 @@ def squared_lengths(p, out):
     answer='''\
 @cuda.jit
 def squared_lengths(p, out):
-    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    """out[i] = x * x + y * y + z * z for point i, in blocks of 128 threads."""
     numbers = cuda.shared.array(384, float32)
     t = cuda.threadIdx.x
     for at in range(t, 384, 128):
@@ -60,7 +60,7 @@ def squared_lengths(p, out):
     another='''\
 @cuda.jit
 def squared_lengths(p, out):
-    """out[i] = x * x + y * y + z * z for point i; right, but its loads are not coalesced."""
+    """out[i] = x * x + y * y + z * z for point i, in blocks of 128 threads."""
     squares = cuda.shared.array(384, float32)
     t, n = cuda.threadIdx.x, out.shape[0]
     first = 384 * cuda.blockIdx.x

@@ -14,6 +14,7 @@ TASK = Task(
     shapes=("M,N", "N,M"),
     reference=lambda A: A.T,
     asks=("bounds",),
+    without_shared=True,
     formula="B[column, row] = A[row, column]",
     hints=(
         "One thread moves one element. Which threads of the grid have none?",

@@ -77,6 +77,7 @@ TASK = Task(
     asks=("float32", "conflict-free"),
     uses=("piece_at", "warp_product"),
     loads=2 * (32 + 64) / (32 * 64),
+    overlaps=True,
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64],

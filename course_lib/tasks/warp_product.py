@@ -65,6 +65,14 @@ def quarters_exchanged(m):
     return parts.transpose(0, 4, 2, 3, 1, 5).reshape(rows, columns)
 
 
+def _column_of_the_row(A, B):
+    """What comes out if the 8 columns of B are chosen by i and not by j."""
+    import numpy as np  # the registry is read without it, too
+
+    C = A @ B
+    return np.concatenate([np.tile(C[16 * i : 16 * i + 16, 8 * i : 8 * i + 8], 8) for i in (0, 1)])
+
+
 TASK = Task(
     id="warp_product",
     title="A warp's tiles",
@@ -98,6 +106,24 @@ TASK = Task(
             "in each 16 x 16 part of A, the upper right and lower left quarters are exchanged",
             "In which order does `mma` want the quarters of A?",
             place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A[[*range(16), *range(8, 24)]] @ B,
+            "the lower 16 rows of A begin at row 8",
+            "How many rows of A has one `mma`? Where do those of i = 1 begin?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[:, [*range(8)] * 8],
+            "the first 8 columns of B stand in the place of all others, too",
+            "Which words of B does the product with column j of the sums need?",
+            place=("call", "add_product"),
+        ),
+        WrongIdea(
+            _column_of_the_row,
+            "row i of the sums has column i of B everywhere",
+            "Which words of B does the product with column j of the sums need?",
+            place=("call", "add_product"),
         ),
         WrongIdea(
             lambda A, B: A[:, [*range(16)] * 4] @ B,

@@ -58,6 +58,16 @@ TASK = Task(
             "this mixes units: MB over GB/s are milliseconds already",
             "100 MB at 1000 GB/s: how many milliseconds?",
         ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * 2 * gb_per_s / mb,
+            "the bytes stand below the bandwidth: more of them would take less time",
+            "Does a larger result take more time, or less?",
+        ),
+        WrongIdea(
+            lambda product_ms, mb, gb_per_s, kernels: product_ms + (kernels + 1) * mb / gb_per_s,
+            "only one of the two ways is taken once for each small kernel",
+            "Which kernels read the result, and which write it back?",
+        ),
     ),
     hints=(
         "A small kernel reads every number of the result, and writes it again.",

@@ -1,4 +1,10 @@
-"""Show a verdict, note what it means for the student's progress, and offer help."""
+"""Show a verdict, note what it means for the student's progress, and offer help.
+
+Owns: how a report reads, beside the lines it is about, and what is noted of it.
+May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `findings`, `front_end`, `own_ladder`,
+`progress`, `sentences`, `web`.
+Start with: `showing`, then `facts`.
+"""
 
 from course_lib.verdicts.showing import show
 from course_lib.verdicts.typed import OURS

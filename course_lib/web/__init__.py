@@ -1,4 +1,9 @@
-"""Hold what every HTML output of the course shares: its colours, its escaping, its way to start."""
+"""Hold what every HTML output of the course shares: its colours, its escaping, its way to start.
+
+Owns: what the pages of verdicts, questions, grading and figures share.
+May import: nothing of the course.
+Start with: `page`.
+"""
 
 from course_lib.web.page import escape, fragment, json_for_html, read_beside, still
 

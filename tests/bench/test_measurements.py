@@ -17,7 +17,7 @@ from course_lib import bench, curriculum, figures, measurements, runtime
 from course_lib.bench import libraries
 from course_lib.bench.contestants import MOST_ERROR
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
-from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements
+from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements, attention
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -168,6 +168,20 @@ def test_the_page_about_the_bench_says_what_is_stored():
     named = ("coalesced", "tiled", "coalesced_while", "tiled_while")
     assert [round(shares.pop(name)) for name in named] == [int(each) for each in said.groups()[:4]]
     assert int(min(shares.values())) == int(said[5])
+
+
+def test_the_readme_says_what_is_stored():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    said = re.search(r"reach (\S+) % \(`mma`\), (\S+) % \(`wgmma`\) and (\S+) % \(`tma`\)", readme)
+    assert said is not None
+    stored = measurements.load("H200")
+    found = [stored.entry(name) for name in ("tensor_core_bf16", "wgmma", "tma_bf16")]
+    shares = [100 * (stored.share_of_cublas(each, 4096) or 0) for each in found if each]
+    assert [f"{shares[0]:.0f}", f"{shares[1]:.0f}", f"{shares[2]:.1f}"] == list(said.groups())
+    seen = attention.load("H200")
+    assert "`flash_attention` is at least as fast as cuDNN's" in readme
+    problems = seen.problems("bfloat16")
+    assert all(seen.share(attention.OURS, attention.CUDNN, each) >= 1 for each in problems)
 
 
 # --- what lessons show -------------------------------------------------------------------------

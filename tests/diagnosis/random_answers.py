@@ -7,6 +7,8 @@ import random
 import re
 from pathlib import Path
 
+from course_lib.building.wrong_answers import wrong_answers_to
+
 TESTS = Path(__file__).parents[1]
 HEAD = (
     "import math\nimport numpy as np\nfrom numba import cuda, float32, float64, int8, int32\n"
@@ -156,8 +158,12 @@ class Body:
 
 def damaged(draw: random.Random, exercise: str) -> str:
     """An answer of tests/mutants or tests/styles, changed here and there."""
-    folder = TESTS / draw.choice(["mutants", "styles"]) / "answers" / exercise
-    text = draw.choice(sorted(folder.glob("*.py"))).read_text(encoding="utf-8")
+    if draw.choice([True, False]):
+        wrong = wrong_answers_to(TESTS.parent, exercise)
+        text = wrong[draw.choice(sorted(wrong))]
+    else:
+        folder = TESTS / "styles" / "answers" / exercise
+        text = draw.choice(sorted(folder.glob("*.py"))).read_text(encoding="utf-8")
     for _ in range(draw.randint(1, 4)):
         text = draw.choice(CHANGES)(draw, text)
     return text

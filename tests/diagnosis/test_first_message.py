@@ -151,3 +151,55 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
 def test_a_number_that_stands_alone_is_told_in_its_statement() -> None:
     found, _ = first("transposed_product", "k += 1", "k += 2")
     assert "`2` in `k += 2`" in found.message
+
+
+@pytest.mark.parametrize(
+    ("task", "old", "new", "hint"),
+    [
+        ("squared_lengths", "384 * cuda.blockIdx.x", "0", "Block 0 is right, and no other."),
+        (
+            "fetch_and_add",
+            "        if warp == 1 and",
+            "        cuda.syncthreads()\n        if warp == 1 and",
+            "Which buffer can be written while the other one is read?",
+        ),
+    ],
+)
+def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint: str) -> None:
+    found, _ = first(task, old, new)
+    assert found.hint.startswith(hint)
+
+
+def test_what_no_two_threads_need_is_fetched_by_one_for_another() -> None:
+    text = HEAD + TASKS["squared_lengths"].given.replace("x * x + y * y", "y * y + x * x")
+    found = examine_source("squared_lengths", text, debug=True).errors[0]
+    assert found.hint.startswith("Which thread could fetch a number for another one?")
+
+
+def test_blocks_that_run_the_wrong_way_are_told_by_the_output_s_rows() -> None:
+    found, _ = first("turn_directly", "column, row = cuda.grid(2)", "row, column = cuda.grid(2)")
+    assert "in x as cover the rows of B" in str(found.message)
+    assert "counts the rows of B" in str(found.hint)
+
+
+def test_exchanged_indices_blame_neither_a_test_nor_a_size() -> None:
+    found, line = first("squared_lengths", "p[f // 3, f % 3]", "p[f % 3, f // 3]")
+    assert (found.code, line) == ("wrong-index", "numbers[at] = p[f % 3, f // 3]")
+    assert "test" not in str(found.message)
+
+
+def test_a_sum_that_nothing_reaches_is_told_at_the_test_around_its_store() -> None:
+    found, line = first("fetch_and_add", "    if warp == 1:\n", "    if warp == 0:\n")
+    assert line == "if warp == 0:"
+    assert str(found.message).startswith("Every element of y is 0")
+
+
+def test_a_long_number_is_shown_by_its_bits() -> None:
+    found, _ = first("descriptor", " | 1 << 62", "")
+    assert "right is 0x4000_0040_0000_0000" in str(found.message)
+
+
+def test_right_in_one_call_by_chance_is_no_rule() -> None:
+    text = TASKS["ring_end"].answer.replace("max(empty + copy, before)", "empty + copy * before")
+    found = examine_source("ring_end", text, debug=True).errors[0]
+    assert "right only where" not in str(found.message)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 
-MUTANTS = Path(__file__).parents[1] / "mutants" / "answers"
+ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (0, pytest.param(7, marks=pytest.mark.slow))
 FILLED_AGAIN = """\
 from numba import cuda, float32
@@ -39,7 +40,7 @@ def matmul_tiled(A, B, C):
 
 
 def _answer(exercise: str, name: str) -> str:
-    return (MUTANTS / exercise / f"{name}.py").read_text(encoding="utf-8")
+    return wrong_answers_to(ROOT, exercise)[name]
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from numba import cuda, float32
@@ -47,20 +45,6 @@ def matmul_without_first_barrier(A, B, C):
             acc += sA[ty, k] * sB[k, tx]
         cuda.syncthreads()
     C[y, x] = acc
-
-
-def diverging_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        if i % 2 == 0:
-            v = x[i] * float32(2)
-        elif i < 8:
-            v = x[i]
-        else:
-            v = -x[i]
-        for _ in range(i % 3):
-            v += float32(1)
-        out[i] = v
 
 
 def one_cell(A, B):
@@ -118,13 +102,6 @@ def race():
 
 
 @pytest.fixture(scope="session")
-def diverging():
-    """70 threads in three warps, of which the last is short; 68 elements."""
-    x = np.ones(68, np.float32)
-    return emulate(diverging_kernel, trace=True)[1, 70](x, x.copy())
-
-
-@pytest.fixture(scope="session")
 def races():
     """One line, two lines, two blocks that write, a block that reads what another wrote."""
     launches = ((one_cell, 1), (two_lines, 1), (blocks_write, 2), (blocks_read, 2))
@@ -140,17 +117,3 @@ def write_after_read() -> Finding:
         "race-write-after-read", "told elsewhere", 13, other_line=19,
         threads=((3, 0, 0), (3, 4, 0)), cell="sB[4, 3]",
     )  # fmt: skip
-
-
-def counters(**counts: int) -> SimpleNamespace:
-    """A stand-in for a profile, of which bars need only the counters."""
-    return SimpleNamespace(**counts)
-
-
-@pytest.fixture(scope="session")
-def three_kernels():
-    return {
-        "naive": counters(global_load_bytes=16_000_000, global_load_sectors=4_000_000),
-        "coalesced": counters(global_load_bytes=16_000_000, global_load_sectors=600_000),
-        "tiled": counters(global_load_bytes=1_000_000, global_load_sectors=31_250),
-    }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from course_lib import figures
 from course_lib.devices import device
@@ -41,6 +44,21 @@ def test_a_format_that_a_gpu_lacks_has_no_roof_and_the_picture_says_so():
     assert any("T4 has no TF32" in each.get_text() for each in picture.figure.texts)
 
 
+@pytest.mark.parametrize("gpu", ["H100", "H200", "B200", "A6000", "T4", "3090"])
+def test_no_name_of_a_roof_touches_a_roof(gpu):
+    figure = figures.roofs_of_formats(gpu).figure
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    roofs = [line for line in axes.lines if len({*line.get_ydata()}) == 1 < len(line.get_ydata())]
+    assert len(roofs) >= 2
+    for text in (each for each in axes.texts if "TFLOP/s" in each.get_text()):
+        box = text.get_window_extent()
+        for line in roofs:
+            height = line.get_transform().transform((1.0, line.get_ydata()[0]))[1]
+            room = (line.get_linewidth() / 2 + 1) * figure.dpi / 72
+            assert not box.y0 - room < height < box.y1 + room, (text.get_text(), line.get_ydata())
+
+
 def test_equal_roofs_share_a_line():
     assert "float32, TF32 35.6 TFLOP/s" in labels_of(figures.roofs_of_formats("3090"))
 
@@ -58,6 +76,21 @@ def test_a_hollow_dot_hangs_under_the_highest_roof_and_a_measured_one_stands_alo
     assert dots["measured"].get_ydata()[0] == 433_000
     assert dots["slope"].get_markerfacecolor() != dots["measured"].get_markerfacecolor()
     assert "measured at 64 FLOP per requested byte, 433 TFLOP/s" in picture.alt
+
+
+def test_the_labels_of_equally_fast_kernels_stand_apart():
+    points = [
+        Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in (748, 431, 778, 694)
+    ]
+    picture = figures.roofs_of_formats("H200", points)
+    canvas = FigureCanvasAgg(picture.figure)
+    boxes = [
+        text.get_window_extent(canvas.get_renderer())
+        for text in picture.figure.axes[0].texts
+        if text.get_text().startswith("rung")
+    ]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_errors_are_drawn_as_they_are_and_the_words_say_where_they_are_from():

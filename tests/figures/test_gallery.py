@@ -53,7 +53,6 @@ LEVELS = {
         17_179_869_184, 17_179_869_184, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
     ),
 }
-STRIDES = {f"stride {stride}": min(4 * stride, 32) for stride in range(1, 12)}
 THREAD = ((1, 0), (2, 3))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
 ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
@@ -147,11 +146,6 @@ GALLERY = {
     "sharing-largest": lambda: figures.sharing((16, 16, 16), element=(15, 0)),
     "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),
     "block_tiles-uneven": lambda: figures.block_tiles((8, 8, 8), (4, 4, 2), block=(1, 0)),
-    "edge_tiles": lambda: figures.edge_tiles((20, 20), 16),
-    "edge_tiles-flat": lambda: figures.edge_tiles((3, 70), 16),
-    "before_after_reuse": lambda: figures.before_after_reuse(),
-    "before_after_reuse-8": lambda: figures.before_after_reuse(8),
-    "bars": lambda: figures.bars(STRIDES, unit="sectors per request", reference=(4, "ideal")),
     "climb": lambda: figures.climb(),
     "funnel": lambda: figures.funnel(),
     "funnel-T4": lambda: figures.funnel("T4"),
@@ -183,15 +177,11 @@ GALLERY = {
     "my_ladder": lambda: figures.my_ladder(climbed(0)),
     "my_ladder-half": lambda: figures.my_ladder(climbed(3)),
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
-    "bars-plain": lambda: figures.bars({"a": 1, "b": 0}, unit="things"),
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 FAST_ONE_IN = 6  # of the tasks, with their pictures; `--all` looks at all of them
 FROM_RUNS = (
-    "active_lanes",
     "barrier_timeline",
-    "block_accesses",
-    "bytes_ladder",
     "line_counters",
     "tiles_in_time",
     "warp_access",
@@ -210,26 +200,18 @@ def one_tile(rung):
 
 
 @pytest.fixture(scope="module")
-def from_runs(race, rows, strided, ragged, write_after_read, three_kernels, diverging, races):
+def from_runs(race, rows, strided, ragged, write_after_read, races):
     """The same, drawn from launches."""
     return {
-        "active_lanes": figures.active_lanes(diverging),
-        "active_lanes-all": figures.active_lanes(diverging, warps=(0, 1, 2), first=2, most=5),
-        "active_lanes-long": figures.active_lanes(strided, warps=(0, 1)),
         "tiles_in_time": figures.tiles_in_time({"vectorised": one_tile("vectorised")}, steps=8),
         "warp_pieces": figures.warp_pieces({"rows": rows, "strided": strided}),
         "warp_pieces-three": figures.warp_pieces({"a": ragged, "b": race, "c": rows}),
-        "block_accesses": figures.block_accesses(race),
-        "block_accesses-four": figures.block_accesses(race, (1, 1), ("A", "B", "C", "sA")),
-        "block_accesses-small": figures.block_accesses(ragged, (1, 0)),
         **{
             f"barrier_timeline-{place}": figures.barrier_timeline(each.findings[0], each)
             for place, each in enumerate(races)
         },
         "barrier_timeline": figures.barrier_timeline(race.findings[0], race),
         "barrier_timeline-bare": figures.barrier_timeline(write_after_read),
-        "bytes_ladder": figures.bytes_ladder(three_kernels, {"naive": 16e6, "tiled": 1e6}),
-        "bytes_ladder-runs": figures.bytes_ladder({"strided": strided, "rows": rows}),
         "line_counters": figures.line_counters(
             race, ("global_load_sectors", "shared_load_wavefronts", "flops")
         ),

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from course_lib import figures
+from course_lib.checking import examine_source
 from course_lib.figures.explore.ring import _PLANS, _STAGES, sentence, stage_at, turns_of
 from course_lib.figures.swizzle import places_of
 from course_lib.helping import ours
@@ -71,7 +72,13 @@ def test_of_a_product_the_picture_follows_the_reference():
     assert "comes from row 5 of A and column 2 of B" in figures.wanted("one_mma").alt
 
 
-def test_numbers_of_64_bits_are_told_to_the_last_digit():
+def test_numbers_of_64_bits_are_told_in_hexadecimal():
     alt = figures.own_run("descriptor", ours("descriptor")).alt
-    assert f"{1 << 62 | 64 << 32 | 1 << 16:,}" in alt
-    assert f"{1 << 62 | 64 << 32 | 1 << 16 | 1:,}" in alt
+    assert "0x4000_0040_0001_0000" in alt and "0x4000_0040_0001_0001" in alt
+    assert "(16384, 8192, 1024) should be 0x4000_0040_0200_0400" in figures.wanted("descriptor").alt
+
+
+def test_what_is_compared_with_64_bits_is_told_in_hexadecimal_too():
+    swapped = "def descriptor(address, across, down):\n    return address // 16\n"
+    told = str(examine_source("descriptor", swapped))
+    assert "returns 0x0, and right is 0x4000_0040_0000_0000" in told

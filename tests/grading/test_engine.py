@@ -20,7 +20,7 @@ from course_lib.grading.executors import Workplace
 from course_lib.grading.journal import Journal
 from course_lib.grading.records import Judgement, Row
 from course_lib.grading.settings import load_settings
-from course_lib.grading.submissions import find_submissions
+from course_lib.grading.submissions import each_submission
 from course_lib.grading.worker import Batch, BatchResult
 
 JOBS: list[Batch] = []
@@ -67,7 +67,7 @@ def rows_of(
     settings = load_settings(None)
     tasks = read_tasks(settings.notebooks)
     try:
-        found = find_graded(find_submissions(folder), exercises, tasks, settings)
+        found = find_graded(list(each_submission(folder)), exercises, tasks, settings)
         return engine.rows_of(found, tasks, 7, journal, place or threads(), settings, report=report)
     finally:
         journal.close()

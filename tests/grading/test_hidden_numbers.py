@@ -7,71 +7,75 @@ from pathlib import Path
 import pytest
 from hidden_numbers import Judged, judged, leaks
 
+from course_lib.building.wrong_answers import wrong_answers, wrong_answers_to
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.plain_function import EXAMPLES, launches
 
 # Numbers that stand in the course for everybody to read.
 OPEN = {number for _, *numbers in EXAMPLES for number in numbers}
-ANSWERS = Path(__file__).parents[1] / "mutants" / "answers"
+ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (20_260_713, 731_904_553, 4_071_999_001)
 SLOW_ONE_IN = 160
 # The pages of these held hidden numbers once.
-TELLING = ("attention/no_maximum_subtracted", "matmul_naive/skips_negative_terms")
+TELLING = (("attention", "no_maximum_subtracted"), ("matmul_naive", "skips_negative_terms"))
 
 
-def _mutants() -> list[Path]:
-    """The wrong kernels of the exercises that are graded."""
-    kernels = [name for name, each in EXERCISES.items() if each.kind.name == "kernel"]
-    return sorted(path for name in kernels for path in (ANSWERS / name).glob("*.py"))
+def _mutants() -> list[tuple[str, str, str]]:
+    """Exercise, name and text of the wrong kernels of the exercises that are graded."""
+    return [
+        (exercise, name, text)
+        for (exercise, name), text in wrong_answers(ROOT).items()
+        if exercise in EXERCISES and EXERCISES[exercise].kind.name == "kernel"
+    ]
 
 
 def _cases() -> list[object]:
     """Some with one seed each, the seeds in turn; under `long` all with all of them."""
     some = [
         pytest.param(
-            path,
+            exercise,
+            text,
             [SEEDS[number % len(SEEDS)]],
-            id=f"{path.parent.name}-{path.stem}-one-seed",
+            id=f"{exercise}-{name}-one-seed",
             marks=pytest.mark.slow,
         )
-        for number, path in enumerate(_mutants()[::SLOW_ONE_IN])
+        for number, (exercise, name, text) in enumerate(_mutants()[::SLOW_ONE_IN])
     ]
     every = [
-        pytest.param(path, SEEDS, id=f"{path.parent.name}-{path.stem}", marks=pytest.mark.long)
-        for path in _mutants()
+        pytest.param(exercise, text, SEEDS, id=f"{exercise}-{name}", marks=pytest.mark.long)
+        for exercise, name, text in _mutants()
     ]
     return some + every
 
 
-@pytest.mark.parametrize(("path", "seeds"), _cases())
-def test_a_wrong_answers_page_tells_nothing_of_the_inputs(path: Path, seeds: list[int]) -> None:
-    exercise, text = path.parent.name, path.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("exercise", "text", "seeds"), _cases())
+def test_a_wrong_answers_page_tells_nothing_of_the_inputs(
+    exercise: str, text: str, seeds: list[int]
+) -> None:
     assert [each for seed in seeds for each in leaks(exercise, text, seed)] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TELLING)
-def test_what_came_out_is_on_no_page(name: str) -> None:
-    text = (ANSWERS / f"{name}.py").read_text(encoding="utf-8")
-    assert list(leaks(name.partition("/")[0], text, SEEDS[0])) == []
+@pytest.mark.parametrize(("exercise", "name"), TELLING)
+def test_what_came_out_is_on_no_page(exercise: str, name: str) -> None:
+    assert list(leaks(exercise, wrong_answers_to(ROOT, exercise)[name], SEEDS[0])) == []
 
 
-FUNCTIONS = sorted((ANSWERS / "blocks_per_sm").glob("*.py"))
+FUNCTIONS = wrong_answers_to(ROOT, "blocks_per_sm")
 
 
 @pytest.mark.parametrize(
-    "path",
+    "text",
     [
         pytest.param(
-            path,
-            id=path.stem,
+            text,
+            id=name,
             marks=[pytest.mark.long if number % 4 else pytest.mark.slow] if number else [],
         )
-        for number, path in enumerate(FUNCTIONS)
+        for number, (name, text) in enumerate(FUNCTIONS.items())
     ],
 )
-def test_a_wrong_functions_page_names_no_launch_that_was_drawn(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_a_wrong_functions_page_names_no_launch_that_was_drawn(text: str) -> None:
     at_home = judged("blocks_per_sm", text, 0).numbers
     for seed in SEEDS:
         drawn = launches(seed)[len(EXAMPLES) :]

@@ -18,7 +18,7 @@ from course_lib.grading.assignment import read_tasks
 from course_lib.grading.batch_notebook import Item
 from course_lib.grading.records import Judgement
 from course_lib.grading.settings import OUR_NOTEBOOKS
-from course_lib.grading.submissions import find_submissions
+from course_lib.grading.submissions import each_submission
 from course_lib.grading.worker import Batch, BatchResult
 
 NAIVE = """\
@@ -388,7 +388,7 @@ def test_what_is_truly_missing_is_missing(tmp_path: Path) -> None:
         (folder / path.stem).mkdir(parents=True)
         shutil.copy(path, folder / path.stem / path.name)
     write_class(folder, {"helper": "def run(A, B, C):\n    C[:] = A + B", "other": NAIVE})
-    for submission in find_submissions(folder):
+    for submission in each_submission(folder):
         for answer in find_answers(submission, list(tasks), tasks):
             if answer.exercise != "matmul_naive" or submission.key != "other":
                 assert answer.problem and not answer.needs_review, answer

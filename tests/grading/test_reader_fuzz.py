@@ -26,7 +26,7 @@ from course_lib.grading.errors import CannotGrade
 from course_lib.grading.naming import Owner, displayed, keys_of, owner_of
 from course_lib.grading.reading import Unreadable, read_cells
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
-from course_lib.grading.submissions import find_submissions
+from course_lib.grading.submissions import each_submission
 
 SOLVED = [
     json.loads(notebook_file("solutions", number).read_bytes()) for number in ("05", "06", "08")
@@ -213,7 +213,7 @@ def test_archives_with_changed_bytes(chance):
         path = Path(folder, "all.zip")
         path.write_bytes(data)
         try:
-            found = find_submissions(path)
+            found = list(each_submission(path))
         except CannotGrade:
             found = []
         assert os.listdir(folder) == ["all.zip"]

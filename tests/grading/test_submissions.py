@@ -20,7 +20,7 @@ from course_lib.grading import naming, submissions, zips
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.naming import Owner, displayed, keys_of, owner_of
 from course_lib.grading.records import Submission
-from course_lib.grading.submissions import find_submissions
+from course_lib.grading.submissions import each_submission
 
 NOTEBOOK = saved([("code", "# EXERCISE mat_add\n")])
 STAMP = (2026, 1, 31, 12, 30, 0)
@@ -44,7 +44,7 @@ def zipped(*names: str, data: bytes = NOTEBOOK, method: int = zipfile.ZIP_DEFLAT
 
 
 def found(path: Path) -> dict[str, Submission]:
-    return {each.key: each for each in find_submissions(path)}
+    return {each.key: each for each in each_submission(path)}
 
 
 def labels(submission: Submission) -> list[str]:
@@ -735,7 +735,7 @@ def test_what_cannot_be_graded_at_all(tmp_path):
         ("x\0y", "does not exist"),
     ]:
         with pytest.raises(CannotGrade, match=said):
-            find_submissions(tmp_path / name)
+            list(each_submission(tmp_path / name))
 
 
 def test_a_file_is_called_by_what_lies_below_the_platforms_folder(tmp_path):
@@ -770,7 +770,7 @@ def test_the_order_of_the_folder_does_not_matter(tmp_path):
     names = ["b/x.ipynb", "a.ipynb", "c_123_4567_x.ipynb", "Ä.ipynb"]
     write(tmp_path / "one", *names)
     write(tmp_path / "two", *names[::-1])
-    assert find_submissions(tmp_path / "one") == find_submissions(tmp_path / "two")
+    assert list(each_submission(tmp_path / "one")) == list(each_submission(tmp_path / "two"))
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from attack import Attack, below, code, markdown
 
+from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.curriculum import EXERCISES, LESSONS, Lesson
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -121,17 +122,16 @@ def _notebook(lesson: Lesson) -> str:
 
 
 def _right(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
-    path = drawn.choice(_files("styles", exercise))
+    path = drawn.choice(_right_answers(exercise))
     expected = Expected("right", source=str(path))
     return expected, _answered(cells, exercise, path.read_text(encoding="utf-8"), drawn)
 
 
 def _wrong(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
-    path = drawn.choice(_files("mutants", exercise))
-    text = path.read_text(encoding="utf-8")
+    name, text = drawn.choice(_wrong_answers(exercise))
     codes = frozenset(code for mark in _MARK.finditer(text) for code in mark["codes"].split(", "))
-    kind = _KNOWN_OTHERWISE.get(path.stem, "missing" if codes == {"missing-answer"} else "wrong")
-    expected = Expected(kind, codes, str(path))
+    kind = _KNOWN_OTHERWISE.get(name, "missing" if codes == {"missing-answer"} else "wrong")
+    expected = Expected(kind, codes, f"{exercise}/{name}")
     return expected, _answered(cells, exercise, _MARK.sub("", text), drawn)
 
 
@@ -154,10 +154,15 @@ _ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]
 
 
 @cache
-def _files(kind: str, exercise: str) -> tuple[Path, ...]:
-    """The answers to draw from; those that are right but costly belong to neither."""
-    found = sorted((TESTS / kind / "answers" / exercise).glob("*.py"))
-    return tuple(path for path in found if "(warning)" not in path.read_text(encoding="utf-8"))
+def _right_answers(exercise: str) -> tuple[Path, ...]:
+    return tuple(sorted((TESTS / "styles" / "answers" / exercise).glob("*.py")))
+
+
+@cache
+def _wrong_answers(exercise: str) -> tuple[tuple[str, str], ...]:
+    """Names and texts, without those that are right but costly."""
+    found = wrong_answers_to(TESTS.parent, exercise)
+    return tuple((name, text) for name, text in found.items() if "(warning)" not in text)
 
 
 def _place_of(cells: Cells, exercise: str) -> int:

@@ -25,7 +25,7 @@ from outputs_checked import objections_to
 from sandbox import REPOSITORY, Graded, fingerprint, grade, processes_of
 
 from course_lib.curriculum import EXERCISES as CURRICULUM
-from course_lib.grading.submissions import find_submissions
+from course_lib.grading.submissions import each_submission
 
 AT_LEAST = 300
 FAMILIES_AT_LEAST = 19
@@ -111,7 +111,7 @@ def test_archive_of_a_class(tmp_path: Path) -> None:
     )
     (tmp_path / "class.zip").write_bytes(archive(*entries))
     before = fingerprint(tmp_path)
-    found = {each.student: each for each in find_submissions(tmp_path / "class.zip")}
+    found = {each.student: each for each in each_submission(tmp_path / "class.zip")}
     assert fingerprint(tmp_path) == before
     assert not list(tmp_path.parent.rglob(MARK))
     readable = {name for name, each in found.items() if any(file.cells for file in each.files)}

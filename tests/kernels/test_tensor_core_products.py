@@ -1,4 +1,4 @@
-"""The tensor-core rungs on the emulator: right at odd shapes, without a finding; accuracy."""
+"""The tensor-core rungs on the emulator: right at odd shapes, without a finding."""
 
 from __future__ import annotations
 
@@ -31,15 +31,6 @@ def test_products(name: str) -> None:
     assert profile.findings == []
     exact = made.value(A).astype(np.float64) @ made.value(B).astype(np.float64)
     assert np.abs(C - exact).max() < 1e-5 * np.abs(exact).max()
-
-
-def test_accuracy_is_that_of_the_format() -> None:
-    found = {name: accuracy.measure(name, 64, 64, 64) for name in ("tf32", "float16", "bfloat16")}
-    # A rounding is off by a quarter of a last digit on average: 11 digits, 11 and 8; tf32 is cut.
-    assert 2e-4 < found["float16"].total < 4e-4
-    assert 6e-4 < found["tf32"].total < 9e-4
-    assert 1.8e-3 < found["bfloat16"].total < 3e-3
-    assert all(each.sums < 1e-6 for each in found.values())
 
 
 def test_conversions() -> None:

@@ -185,7 +185,7 @@ def test_the_mix_adds_up():
     assert dict(mix.lds) == {32: 2, 128: 1}
     assert dict(mix.ldg) == {128: 1}
     assert dict(mix.widths["shared store"]) == {64: 1}
-    assert (mix.integer, mix.hmma, mix.ldgsts, mix.ldsm, mix.other) == (1, 1, 1, 1, 2)
+    assert (mix.integer, mix.hmma, mix.ldgsts, mix.other) == (1, 1, 1, 2)
     assert mix.instructions_per_ffma == 15 / 6
     assert mix.lds_per_ffma == 3 / 6
     assert mix_of((Instruction(0, "", "EXIT", ""),)).instructions_per_ffma is None

@@ -1,4 +1,4 @@
-"""Reads what a wrong answer is expected to be told, from the marks in its own text.
+"""What a wrong answer is expected to be told, from the marks in its own text.
 
 A mark is a comment at the end of a line:
 
@@ -19,9 +19,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.building.wrong_answers import wrong_answers
 from course_lib.findings import CODES, Finding
 
-ANSWERS = Path(__file__).parent / "answers"
+ROOT = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"# <- (?P<codes>[a-z0-9, -]+?)(?P<flags>(?: \([a-z ]+\))*)$")
 _FLAGS = {"(any line)", "(warning)"}
 
@@ -56,13 +57,12 @@ class Mutant:
         return ""
 
 
-def read_mutant(path: Path) -> Mutant:
-    """The mutant in one file.
+def as_mutant(exercise: str, name: str, text: str) -> Mutant:
+    """A wrong answer with what its marks say.
 
     Raises:
-        ValueError: if the file holds no mark, or an unknown code.
+        ValueError: if the text holds no mark, or an unknown code.
     """
-    text = path.read_text(encoding="utf-8")
     codes_at: dict[int, frozenset[str]] = {}
     flags: set[str] = set()
     for number, line in enumerate(text.splitlines(), 1):
@@ -71,14 +71,12 @@ def read_mutant(path: Path) -> Mutant:
         mark = _MARK.search(line)
         codes = frozenset(mark["codes"].split(", ")) if mark else frozenset()
         if not codes or not codes <= CODES.keys():
-            raise ValueError(f"{path.name}, line {number}: cannot read the mark")
+            raise ValueError(f"{exercise}, {name}, line {number}: cannot read the mark")
         codes_at[number] = codes
         flags |= set(re.findall(r"\([a-z ]+\)", mark["flags"])) if mark else set()
     if not codes_at or not flags <= _FLAGS:
-        raise ValueError(f"{path.name}: no mark, or an unknown flag {flags - _FLAGS}")
-    return Mutant(
-        path.parent.name, path.stem, text, codes_at, "(any line)" in flags, "(warning)" in flags
-    )
+        raise ValueError(f"{exercise}, {name}: no mark, or an unknown flag {flags - _FLAGS}")
+    return Mutant(exercise, name, text, codes_at, "(any line)" in flags, "(warning)" in flags)
 
 
 # The exercises by what it costs to judge an answer, the cheapest first.
@@ -101,4 +99,4 @@ def one_of_each(mutants: list[Mutant]) -> set[str]:
 
 def all_mutants() -> list[Mutant]:
     """Every mutant of every exercise."""
-    return [read_mutant(path) for path in sorted(ANSWERS.glob("*/*.py"))]
+    return [as_mutant(*key, text) for key, text in wrong_answers(ROOT).items()]

@@ -50,7 +50,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("M * N * K * 2 * 4", "M * N * K", "wrong-formula", "return"),
         ("M * N * K * 2 * 4", "8 * M * N * K + 4 * M * N", "wrong-formula", "return"),
         ("M * N * K * 2 * 4", "8 * K", "wrong-formula", "return"),
-        ("M * N * K * 2 * 4", "8 * K * K * K", "wrong-result", "return"),
+        ("M * N * K * 2 * 4", "8 * K * K * K", "wrong-formula", "return"),
         ("M * N * K * 2 * 4", "8 * M * N + K", "wrong-formula", "return"),
     ],
 }  # fmt: skip

@@ -1,12 +1,20 @@
 """The slips that are usual in the tasks of lesson 10: see test_tasks.py."""
 
+NEXT = """\
+        if start + 64 < K:
+            start_copy(sA[1 - here], sB[1 - here], A, B, start + 64)
+"""
+PRODUCT = "        warp_product(sums, sA[here], sB[here])\n"
+
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_in_a_row": [
         ("4 * cuda.threadIdx.x", "cuda.threadIdx.x", "wrong-index", "b = load4"),
         ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
          "        c3 += a * b[0]", "wrong-formula", "store4"),
-        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-result", "store4"),
+        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-formula", "store4"),
+        ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-formula", "store4"),
+        ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-formula", "b = load4"),
         ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
         ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
          "not-used", "b = B"),
@@ -22,8 +30,17 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "b = pair"),
         ("    sums = mma_m16n8k16_bf16(sums, a, b)", "    mma_m16n8k16_bf16(sums, a, b)",
          "wrong-formula", "C[g + 8"),
-        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-result",
-         "C[g + 8"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-formula",
+         "b = pair"),
+        ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[2 * t + 1, g], B[2 * t, g])",
+         "wrong-formula", "b = pair"),
+        ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),\n",
+         "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),\n"
+         "        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n",
+         "wrong-formula", "        pair(A[g, 2 * t], A[g, 2 * t + 1]),"),
         ("(sums, a, b)", "(sums, b, a)", "compile-error", "sums = mma"),
     ],
     "one_ldmatrix": [
@@ -54,6 +71,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * k + lane // 16", "k + lane // 16", "wrong-formula", "a = ldmatrix_x4"),
         ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
         ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
@@ -70,5 +89,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
         ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
+        (f"{NEXT}{PRODUCT}", f"{PRODUCT}{NEXT}", "serial-work", "start_copy(sA[1 - here]"),
+        (NEXT, f"{NEXT}        cp_async_wait(0)\n", "serial-work", "start_copy(sA[1 - here]"),
+        (NEXT, NEXT.splitlines()[1][4:] + "\n", "out-of-bounds-read", "start_copy(sA[1 - here]"),
     ],
 }  # fmt: skip

@@ -5,6 +5,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
         ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
         ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
+        ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
+         "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
+        ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
+         "if warp == 0:"),
         ("total += rows", "total = rows", "wrong-formula", "y[lane] ="),
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
@@ -17,12 +21,21 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("1 << 62", "62", "wrong-formula", "return"),
         ("across // 16 << 16 | down // 16 << 32", "down // 16 << 16 | across // 16 << 32",
          "wrong-formula", "return"),
+        ("address // 16 |", "address |", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | ", "", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62", "address // 16 + "
+         "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-formula", "return"),
+        ("address // 16 | across // 16 << 16 | down // 16 << 32", "address // 16 | across // 16 "
+         ">> 16 | down // 16 >> 32", "wrong-formula", "return"),
     ],
     "ring_end": [
         ("max(empty + copy, before)", "empty + copy", "wrong-formula", "return"),
         ("ends[tile - stages] if tile >= stages", "ends[tile - 1] if tile >= 1",
          "wrong-formula", "return"),
         ("max(empty + copy, before)", "(empty + copy + before)", "wrong-formula", "return"),
+        ("empty + copy, before", "(tile + 1) * copy, before", "wrong-formula", "return"),
+        ("empty + copy, before", "max(empty, tile * copy) + copy, before", "wrong-formula",
+         "max(empty, tile"),
         ("if tile >= stages", "if tile > stages", "wrong-bounds-check", "tile > stages"),
     ],
     "banded": [
@@ -32,6 +45,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "% columns", "wrong-formula", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
          "band", "wrong-index", "return"),
+        ("number // (band * columns), number", "number // band * columns, number",
+         "wrong-formula", "which, inside"),
+        ("number % (band * columns)", "number % band * columns", "wrong-formula",
+         "which, inside"),
         ("which * band", "which", "race-write-after-write", "return"),
     ],
 }  # fmt: skip

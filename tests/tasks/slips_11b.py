@@ -14,6 +14,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "    two = cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)\n    return part + one + two",
          "wrong-formula", "return"),
         (FIRST, FIRST.replace("+=", "="), "wrong-formula", "return"),
+        (f"{FIRST}    return {SECOND}", f"{FIRST.replace('+=', '=')}    return "
+         f"{SECOND.removeprefix('part + ')}", "wrong-formula", "return"),
     ],
     "causal_sums": [
         ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
@@ -22,6 +24,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "handed[y, x] ="),
         ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
         ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-formula", "for first"),
+        ("range(0, query + 1, 32)", "range(0, keys, 32)", "wrong-loop-bound", "for first"),
+        ("range(0, query + 1, 32)", "range(0, query + 32, 32)", "wrong-loop-bound", "for first"),
     ],
     "merge_parts": [
         ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
@@ -31,5 +35,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("mixed * math.exp(top - new) + share", "mixed + share", "wrong-formula",
          "mixed + share"),
         ("O[i, x]", "O[x, i]", "wrong-index", "O[x, i]"),
+        ("new = max(top, L[i])", "new = float32(0)", "numerical-overflow", "total = total"),
+        ("float32(-math.inf), float32(0), float32(0)", "float32(0), float32(0), float32(0)",
+         "numerical-overflow", "total = total"),
     ],
 }  # fmt: skip

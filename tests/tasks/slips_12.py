@@ -18,5 +18,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (TIME, "kernels * 2 * mb / gb_per_s", "wrong-formula", "return"),
         (TIME, "(product_ms + 2 * mb / gb_per_s) * kernels", "wrong-formula", "return"),
         (TIME, "product_ms + kernels * 2 * mb / gb_per_s / 1000", "wrong-formula", "return"),
+        (TIME, "product_ms + kernels * 2 * gb_per_s / mb", "wrong-formula", "return"),
     ],
 }  # fmt: skip

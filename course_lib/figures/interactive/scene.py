@@ -118,12 +118,9 @@ class Scene:
         self._add("text", attributes, css, name).text = words
 
     @contextmanager
-    def group(
-        self, name: str | None = None, css: str = "", transform: str = "", label: str | None = None
-    ) -> Iterator[None]:
+    def group(self, name: str | None = None, label: str | None = None) -> Iterator[None]:
         """Parts that belong together: `with scene.group("warp0"): …`."""
-        attributes: dict[str, Value] = {"transform": transform} if transform else {}
-        self._open.append(self._add("g", attributes, css, name, label))
+        self._open.append(self._add("g", {}, "", name, label))
         try:
             yield
         finally:
@@ -198,8 +195,9 @@ def known_classes() -> frozenset[str]:
     return frozenset(name for name in names if not name.startswith("ml-"))
 
 
-def arrow_path(x1: float, y1: float, x2: float, y2: float, head: float = 7) -> str:
+def arrow_path(x1: float, y1: float, x2: float, y2: float) -> str:
     """The path of an arrow, for `Scene.path` and for states that change "d"."""
+    head = 7.0
     length = math.hypot(x2 - x1, y2 - y1) or 1.0
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     left = (x2 - head * ux - head * 0.5 * uy, y2 - head * uy + head * 0.5 * ux)

@@ -86,7 +86,7 @@ def step_through_k(
     plan = _plan(kernel, shape, tile, block, matrices, more, launch)
     a, b, c = plan.matrices
     run = filmed(plan.kernel, plan.launch, plan.arguments)
-    way = walk(run, plan.kernel, plan.block, _shapes_in(run, plan.kernel))
+    way = walk(run, plan.kernel, plan.block, _shapes_in(run))
     _check(way, plan)
     with np.errstate(all="ignore"):
         wrong = ~np.isclose(c, a @ b)
@@ -232,7 +232,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def _shapes_in(run: Film, kernel: Kernel) -> dict[str, Cell]:
+def _shapes_in(run: Film) -> dict[str, Cell]:
     return {each.name: each.shape for each in run.profile.shared_arrays}
 
 

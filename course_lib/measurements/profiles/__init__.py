@@ -1,6 +1,7 @@
 """Read what a profiler saw of the upper rungs: how busy each resource was, what warps waited for.
 
-One file per device, from docs/shared_memory_measured.md, which says how it was seen.
+One file per device, from docs/shared_memory_measured.md, which says how it was seen. How busy a
+rung kept the GPU is read from `measurements.ncu` and stands nowhere else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from course_lib.measurements.ncu import busy
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -40,15 +43,6 @@ class Seen:
         return f"{self.kernel}: {told}"
 
 
-NAMES = {
-    "l1": "L1 and shared memory",
-    "issue": "issue slots",
-    "fma": "multiply-add units",
-    "l2": "L2",
-    "dram": "DRAM",
-}
-
-
 def seen(kernel: str, device: str = "H200") -> Seen:
     """What was seen of a rung.
 
@@ -59,9 +53,9 @@ def seen(kernel: str, device: str = "H200") -> Seen:
     row = next((row for row in plain["rows"] if row["kernel"] == kernel), None)
     if row is None:
         raise KeyError(f"{kernel} was not profiled on {device}")
-    busy = {name: row[key] / 100 for key, name in NAMES.items()}
     label = f"{plain['device']}, {plain['seen']}"
-    return Seen(label, kernel, row["passes"], busy, row.get("waiting_for_global"))
+    shares = busy(kernel, device)
+    return Seen(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
 
 
 @cache

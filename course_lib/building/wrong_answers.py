@@ -1,0 +1,116 @@
+"""Read wrong answers, most of which are stored as what they change in another one.
+
+A file of tests/mutants/answers holds those of one exercise, each under its name:
+
+    === _base_1
+
+    import numpy as np
+    …                                             the whole text
+
+    === assigned_not_added: _base_1
+    -            acc += sA[ty, k] * sB[k, tx]
+    +            acc = sA[ty, k] * sB[k, tx]  # <- accumulator-error
+
+What begins with an underscore is no answer, only a base of others. An edit is written as `diff`
+writes it: a space, a minus or a plus, and then the line. Its lines with a space or a minus stand
+together in the base, in one place; those with a minus go, those with a plus come. A line `@@` parts
+one edit from the next. Blank lines around an answer don't count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+FOLDER = "tests/mutants/answers"
+_HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
+NEXT = "@@"
+
+
+class Unreadable(ValueError):
+    """A file of wrong answers says something that can't be read; the message says what."""
+
+
+def wrong_answers(root: Path) -> dict[tuple[str, str], str]:
+    """Exercise and name -> text, of all wrong answers of the repository at `root`, sorted.
+
+    Raises:
+        Unreadable: if a file holds an edit that does not fit.
+    """
+    exercises = sorted(path.stem for path in (root / FOLDER).glob("*.txt"))
+    return {
+        (exercise, name): text
+        for exercise in exercises
+        for name, text in wrong_answers_to(root, exercise).items()
+    }
+
+
+@cache
+def wrong_answers_to(root: Path, exercise: str) -> Mapping[str, str]:
+    """Name -> text, of those to one exercise, sorted by name; without what is only a base."""
+    texts = read((root / FOLDER / f"{exercise}.txt").read_text(encoding="utf-8"))
+    return {name: texts[name] for name in sorted(texts) if not name.startswith("_")}
+
+
+def read(file: str) -> dict[str, str]:
+    """Name -> text, of the answers in one file.
+
+    Raises:
+        Unreadable: naming the answer.
+    """
+    found: dict[str, str] = {}
+    for name, base, lines in _parts(file):
+        if name in found:
+            raise Unreadable(f"{name} stands there twice")
+        if base and base not in found:
+            raise Unreadable(f"{name} changes {base}, which does not stand above it")
+        try:
+            whole = edited(found[base].splitlines(), lines) if base else lines
+        except Unreadable as problem:
+            raise Unreadable(f"{name}: {problem}") from None
+        found[name] = "\n".join(whole) + "\n"
+    return found
+
+
+def _parts(file: str) -> Iterator[tuple[str, str | None, list[str]]]:
+    """Name, base and lines of each answer."""
+    heads = [*re.finditer(rf"^{_HEAD.pattern}$", file, re.M)]
+    ends = [each.start() for each in heads[1:]] + [len(file)]
+    for head, end in zip(heads, ends, strict=True):
+        yield head["name"], head["base"], file[head.end() : end].strip("\n").split("\n")
+
+
+def edited(base: list[str], lines: list[str]) -> list[str]:
+    """The lines of a base after its edits.
+
+    Raises:
+        Unreadable: if an edit's old lines stand nowhere in the base, or several times.
+    """
+    whole = list(base)
+    for edit in _edits(lines):
+        old = [line[1:] for line in edit if line[:1] != "+"]
+        new = [line[1:] for line in edit if line[:1] != "-"]
+        places = places_of(old, whole)
+        if len(places) != 1:
+            raise Unreadable(f"these lines stand {len(places)} times in the base: {old}")
+        whole[places[0] : places[0] + len(old)] = new
+    return whole
+
+
+def _edits(lines: list[str]) -> Iterator[list[str]]:
+    edit: list[str] = []
+    for line in [*lines, NEXT]:
+        if line == NEXT:
+            yield edit
+            edit = []
+        elif line[:1] in ("+", "-", " ", ""):
+            edit.append(line)
+        else:
+            raise Unreadable(f"a line of an edit begins with neither space, + nor -: {line!r}")
+
+
+def places_of(old: list[str], whole: list[str]) -> list[int]:
+    """Where these lines stand together."""
+    return [at for at in range(len(whole) - len(old) + 1) if whole[at : at + len(old)] == old]

@@ -1,8 +1,0 @@
-from numba import cuda
-
-
-@cuda.jit
-def matrix_add(A, B, C):  # <- missing-answer (any line)
-    col, row = cuda.grid(2)
-    if row < C.shape[0] and col < C.shape[1]:
-        C[row, col] = A[row, col] + B[row, col]

@@ -1,1 +1,0 @@
-# I would let threadIdx.x run along the columns.  # <- missing-answer (any line)
