@@ -1,4 +1,4 @@
-"""Formats of 16 bits: what rounding to one makes of float32 numbers, and how a kernel gets them.
+"""Formats of 16 bits, what rounding to one makes of float32 numbers; and 64 bits in base 16.
 
 NumPy has float16. It has no bfloat16, which is the upper half of a float32; kernels get it as
 uint16 bit patterns.
@@ -50,3 +50,13 @@ def encoded(numbers: Array, name: str) -> Array:
 
 def _is_fortran(numbers: Array) -> bool:
     return bool(numbers.flags.f_contiguous and not numbers.flags.c_contiguous)
+
+
+def is_bit_pattern(value: object) -> bool:
+    """Whether a whole number is so large that its bits are meant, and not how many."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53
+
+
+def in_hexadecimal(value: int) -> str:
+    """Four digits at a time, each group 16 bits: 0x4000_0040_0000_0000."""
+    return f"{value:#_x}"

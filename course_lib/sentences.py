@@ -208,13 +208,3 @@ class Line(Told):
             if self.number >= self.FIRST_AROUND
             else f"line {self.number}"
         )
-
-
-def is_bit_pattern(value: object) -> bool:
-    """Whether a whole number is so large that its bits are meant, and not how many."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53
-
-
-def in_hexadecimal(value: int) -> str:
-    """Four digits at a time, each group 16 bits: 0x4000_0040_0000_0000."""
-    return f"{value:#_x}"

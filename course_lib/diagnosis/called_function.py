@@ -21,7 +21,8 @@ from course_lib.emulator.plain import Walk
 from course_lib.emulator.plain_values import kind_of
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
-from course_lib.sentences import in_hexadecimal, is_bit_pattern, say
+from course_lib.number_formats import in_hexadecimal, is_bit_pattern
+from course_lib.sentences import say
 
 STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000

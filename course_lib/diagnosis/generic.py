@@ -113,11 +113,7 @@ class DescribedProblem(Problem):
         fresh: Iterator[Any] = (
             rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
             if size
-<<<<<<< HEAD
             else np.float32(rng.uniform(LOWEST, HIGHEST))  # a number
-=======
-            else np.float32(rng.uniform(LOWEST, HIGHEST))
->>>>>>> types
             for size in self.operand_shapes(shape)
         )
         if not isinstance(self.exercise, Task):

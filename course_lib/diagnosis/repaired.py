@@ -97,13 +97,8 @@ def _changed_kernels(
     if isinstance(called, Kernel) and isinstance(called.tree, ast.FunctionDef):
         for change in _changes(task, called, kinds):
             changed = {task.id: replace(called, tree=change.tree)}
-<<<<<<< HEAD
             around = cast(MutableMapping[str, Any], kernel.namespace)  # which is only read
             yield change, replace(kernel, namespace=ChainMap(changed, around))
-=======
-            above = ChainMap(changed, kernel.namespace)  # type: ignore[arg-type]
-            yield change, replace(kernel, namespace=above)
->>>>>>> types
 
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:

@@ -176,10 +176,6 @@ def _size(letter: str, task: Task, measured: Measured) -> int:
     for letters, name in zip(task.shapes, measured.names, strict=True):
         traffic = measured.profile.arrays.get(name)
         if traffic and letter in axes(letters):
-<<<<<<< HEAD
             size: int = traffic.shape[axes(letters).index(letter)]
             return size
-=======
-            return int(traffic.shape[axes(letters).index(letter)])
->>>>>>> types
     return 0

@@ -14,7 +14,7 @@ from course_lib.exercise import Values
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
-from course_lib.sentences import in_hexadecimal, is_bit_pattern
+from course_lib.number_formats import in_hexadecimal, is_bit_pattern
 
 STEPS_PER_CALL = 20_000
 _TOP, _LEFT, _FOOT = 0.78, 0.2, 0.4

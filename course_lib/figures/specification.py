@@ -28,7 +28,7 @@ from course_lib.figures.origins import (
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 from course_lib.figures.thread_square import draw_square
-from course_lib.sentences import in_hexadecimal, is_bit_pattern
+from course_lib.number_formats import in_hexadecimal, is_bit_pattern
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit

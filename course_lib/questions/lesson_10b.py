@@ -77,7 +77,7 @@ QUESTIONS = (
         slips=(
             Slip(lambda: passes_per_mma(64, 64), "So it was for a warp's 64 × 64 outputs."),
             Slip(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
-            Slip(lambda: passes_per_mma(64, 256) - 1 / 8, "B alone."),
+            Slip(lambda: passes_per_mma(64, 256) - 1 / 8, "That is B alone. And A?"),
             Slip(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
             Slip(lambda: 80, "So many for 16 steps of k. How many m16n8k16 would they be?"),
         ),
