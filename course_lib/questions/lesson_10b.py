@@ -123,10 +123,10 @@ QUESTIONS = (
         "make it faster. Which does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
-        "producer give only {tma} by themselves, since rung 11 hides its copies, too. They free "
-        "the threads for the three steps that gain most, {ends} together: how a tile ends.",
+        "producer give only {tma}: rung 11 hides its copies, too. They free the threads for "
+        "the three steps that gain most, {ends} together: how a tile ends.",
         facts=gain_facts,
-        spoilers=("since rung 11 hides its copies, too",),
+        spoilers=("rung 11 hides its copies, too",),
     ),
     Number(
         id="10b-band",
