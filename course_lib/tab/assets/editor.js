@@ -43,9 +43,11 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
-  // Replace everything, as one step that can be undone.
+  // Replace everything, as one step that can be undone: CodeMirror joins changes that follow each
+  // other quickly, but not those of such an event.
   replace(text) {
-    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } });
+    const changes = { from: 0, to: this.view.state.doc.length, insert: text };
+    this.view.dispatch({ changes, userEvent: "replace" });
   }
 
   focus() {
