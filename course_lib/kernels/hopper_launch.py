@@ -43,8 +43,8 @@ def _tensor_map(address: int, dtype: str, shape: tuple[int, ...], box: tuple[int
 
     kind = np.dtype(dtype)
     strides = [kind.itemsize * int(np.prod(shape[axis:])) for axis in range(1, len(shape))]
-    # What L2 asks for beside what is wanted. Where rows begin within a line of 128 bytes, more of it
-    # belongs to nobody: an H200 then multiplies a tenth faster with 128 bytes.
+    # How much L2 fetches at a time. Where rows begin within a line of 128 bytes, an H200 multiplies
+    # faster if it is not more than that line.
     promotion = "L2_128B" if any(each % 128 for each in strides) else "L2_256B"
     error, made = driver.cuTensorMapEncodeTiled(
         getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_HOLDS[dtype]}"),
