@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.emulator import types as T
-from course_lib.emulator.block_races import BlockRaces
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.faults import CopyFaults, Faults
-from course_lib.emulator.lanes import LaneSpace, Mask
-from course_lib.emulator.machine import Machine
-from course_lib.emulator.memory import ArrayView, GlobalMemory, Memory
-from course_lib.emulator.meter import Meter
-from course_lib.emulator.observers import Observer, Observers
-from course_lib.emulator.profile import (
+from course_lib.emulator.functions.random_functions import STATE
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.events import Observer, Observers
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.schedules import WarpSchedule
+from course_lib.emulator.observers.block_races import BlockRaces
+from course_lib.emulator.observers.faults import CopyFaults, Faults
+from course_lib.emulator.observers.meter import Meter
+from course_lib.emulator.observers.races import RaceDetector
+from course_lib.emulator.observers.report import Reporter
+from course_lib.emulator.observers.stream import StreamRecorder
+from course_lib.emulator.observers.tracing import Output, Tracer
+from course_lib.emulator.observers.unwritten import Unwritten
+from course_lib.emulator.profile.profile import (
     Counters,
     Profile,
     SharedArrayUse,
 )
-from course_lib.emulator.races import RaceDetector
-from course_lib.emulator.random_functions import STATE
 from course_lib.emulator.reach import Instead, memories, weigh
-from course_lib.emulator.report import Reporter
-from course_lib.emulator.schedules import WarpSchedule
-from course_lib.emulator.stream import StreamRecorder
-from course_lib.emulator.tracing import Output, Tracer
-from course_lib.emulator.typings import Typing
-from course_lib.emulator.unwritten import Unwritten
+from course_lib.emulator.state.lanes import LaneSpace, Mask
+from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
 from course_lib.findings import Finding, by_importance, finding
 from course_lib.sentences import say
 
