@@ -15,7 +15,7 @@ from course_lib.emulator.state.memory import Access
 from course_lib.sentences import say
 
 if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Frame
+    from course_lib.emulator.machine.frames import Frame
     from course_lib.emulator.state.lanes import Mask, Value
     from course_lib.emulator.state.memory import ArrayView
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from course_lib.emulator.machine.machine import Frame
-    from course_lib.emulator.observers.limits import Kind, Path
+    from course_lib.emulator.machine.frames import Frame, Path
     from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
     from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Fault, Memory
 
 
 SPACES = ("global", "shared", "local", "constant")
+Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of limits
 
 
 class Observer:

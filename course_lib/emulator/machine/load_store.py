@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
@@ -27,9 +28,6 @@ from course_lib.emulator.state.memory import (
     poison,
 )
 from course_lib.emulator.state.wide_access import flat_cells
-
-if TYPE_CHECKING:
-    from course_lib.emulator.reach import Instead
 
 
 @dataclass(frozen=True, eq=False)

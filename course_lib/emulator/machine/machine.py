@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.async_copies import AsyncCopies
-from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.machine.events import Kind, Observers
+from course_lib.emulator.machine.frames import Frame, Loop
+from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.load_store import (
     AtomicUpdate,
     LoadStoreUnit,
@@ -33,7 +35,6 @@ from course_lib.emulator.machine.load_store import (
 from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, UNARY, WRAPS
 from course_lib.emulator.machine.prepared import element_parts, prepared
 from course_lib.emulator.machine.waiting import Steps, settle
-from course_lib.emulator.observers.limits import Kind, Path
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import (
     Allocation,
@@ -44,42 +45,6 @@ from course_lib.emulator.state.memory import (
     poison,
 )
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.reach import Instead
-
-
-@dataclass
-class Loop:
-    """A loop that is running: the lanes that left it, or one round of it; the turns that it has
-    made, and those that it would make if no lane left it early, where that is known.
-    """
-
-    node: ast.For | ast.While
-    broken: list[Mask] = field(default_factory=list)
-    continued: list[Mask] = field(default_factory=list)
-    turns: int = 0
-    count: int = 0
-
-
-@dataclass
-class Frame:
-    """One call of a function: its variables and the lanes that have not returned from it.
-
-    `path` are the lines of the calls that led here. `settled` holds the values of those parts of
-    the running statement that were worked out before a barrier in the midst of it (see waiting.py).
-    """
-
-    typing: Typing
-    variables: dict[str, Any]
-    live: Mask
-    parent: Frame | None = None
-    result: Any = None
-    loops: list[Loop] = field(default_factory=list)
-    assigned_under: dict[str, Mask] = field(default_factory=dict)
-    defined: dict[str, Mask] = field(default_factory=dict)
-    path: Path = ()
-    settled: dict[ast.AST, Any] = field(default_factory=dict)
 
 
 class Machine:

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from course_lib.emulator.budget import StepCounter
+from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.lanes import WARP_SIZE, Mask
-from course_lib.emulator.state.memory import Memory
-
-if TYPE_CHECKING:
-    from course_lib.emulator.run import Run
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 
 
 class WarpSchedule:
     """Runs one warp after another, each up to its next barrier, in a chosen order.
 
-    Every warp (the same warp of all blocks at once) has a machine of its own.
+    Every warp (the same warp of all blocks at once) has a machine of its own, which `machine`
+    makes. `seed` shuffles the warps; without one they keep their order.
     """
 
-    def __init__(self, run: Run, memory: Memory, steps: StepCounter) -> None:
-        self.space = space = memory.space
-        self.observers = run.observers
-        self.shuffled = run.options.schedule == "shuffled"
-        self.order = np.random.default_rng(run.options.seed)
+    def __init__(
+        self,
+        space: LaneSpace,
+        machine: Callable[[Mask], Machine],
+        observers: Observers,
+        seed: int | None,
+    ) -> None:
+        self.space = space
+        self.observers = observers
+        self.order = None if seed is None else np.random.default_rng(seed)
         warp_of_thread = space.thread_in_block // WARP_SIZE
         self.warps = [
-            _Warp(run.machine(memory, Mask.of(space, warp_of_thread == number), steps))
+            _Warp(machine(Mask.of(space, warp_of_thread == number)))
             for number in range(space.warps_per_block)
         ]
 
@@ -43,7 +44,7 @@ class WarpSchedule:
             self._pass_barriers(running)
 
     def _round(self) -> list[_Warp]:
-        if self.shuffled:
+        if self.order is not None:
             return [self.warps[i] for i in self.order.permutation(len(self.warps))]
         return self.warps
 

@@ -13,16 +13,15 @@ import ast
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.events import Kind, Observer
+from course_lib.emulator.machine.frames import Path
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import Access, ArrayView
 
-Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]
-Path = tuple[int, ...]  # the lines of the calls around a site
 Range = tuple[float, float]  # least and greatest
 
 # When a test came out both ways: from the least and the greatest left - right.

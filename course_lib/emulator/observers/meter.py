@@ -21,7 +21,7 @@ from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation
 
 if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Frame
+    from course_lib.emulator.machine.frames import Frame
 
 MAX_REMEMBERED_PATTERNS = 4096
 # Larger patterns cost more to recognise than to count.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.machine.machine import Frame
+from course_lib.emulator.machine.frames import Frame
 from course_lib.emulator.profile.profile import TracedAccess, TracedStatement
 from course_lib.emulator.state.lanes import Mask
 from course_lib.emulator.state.memory import Access

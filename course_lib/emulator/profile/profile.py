@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.emulator.budget import OpenLoop
 from course_lib.emulator.profile import annotate
+from course_lib.emulator.profile.line_stream import LineStream
 from course_lib.emulator.state.lanes import Mask
 from course_lib.findings import Finding, by_importance
-
-if TYPE_CHECKING:
-    from course_lib.emulator.observers.stream import LineStream
 
 
 @dataclass
