@@ -12,7 +12,8 @@ together and returns the `profile`. Beside the machine, `plain` walks functions 
 
 from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
-from course_lib.emulator.language.parse import Kernel, Program, kernel_from, load_program
+from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.parse import kernel_from, load_program
 from course_lib.emulator.language.surroundings import names_around
 from course_lib.emulator.launch import Emulation, emulate
 from course_lib.emulator.plain.values import Record

@@ -12,7 +12,8 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.parse import Kernel, kernel_from
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.profile.profile import Profile

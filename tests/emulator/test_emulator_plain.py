@@ -16,7 +16,7 @@ from course_lib.emulator.plain.interpreter import call as call_plain
 
 
 def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:
-    return load_program(textwrap.dedent(text)).call(name, *arguments, budget=budget)
+    return call_plain(load_program(textwrap.dedent(text)).kernel(name), arguments, budget)
 
 
 def by_python(text: str, *arguments: object, name: str = "f") -> object:

@@ -22,7 +22,7 @@ from course_lib.emulator.functions.intrinsics import (
     need,
 )
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.parse import Kernel
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.sentences import Capital, say
 
 if TYPE_CHECKING:

@@ -34,13 +34,14 @@ from course_lib.emulator.language.constants import (
     constant_of_reference,
     evaluate_constant,
 )
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import (
+    FORBIDDEN_BUILTINS,
     REGISTERS_WITH_AXES,
     Reference,
     Unusable,
     belongs_to_cuda,
 )
-from course_lib.emulator.language.parse import FORBIDDEN_BUILTINS, Kernel
 from course_lib.emulator.language.signatures import Signature, declared_signatures
 from course_lib.sentences import Sentence, say
 

@@ -21,7 +21,7 @@ from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import Common, ExpressionTyper, lacking
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.parse import Kernel
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.sentences import say
 
 MAX_LOOP_PASSES = 8

@@ -12,7 +12,7 @@ import numpy as np
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.functions.intrinsics import Barrier, Cast, Intrinsic, Typed
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.parse import Kernel
+from course_lib.emulator.language.kernel import Kernel
 
 
 @dataclass(eq=False)

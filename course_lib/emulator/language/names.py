@@ -46,6 +46,12 @@ class Unusable:
     hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
 
 
+FORBIDDEN_BUILTINS = frozenset(
+    (
+        "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
+        "breakpoint exit quit memoryview"
+    ).split()
+)
 KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
 
 REGISTERS_WITH_AXES = tuple(

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from course_lib.emulator.errors import KernelRejected
+from course_lib.emulator.language.definitions import read_statement
+from course_lib.emulator.language.kernel import Program
 from course_lib.emulator.language.names import Unusable
-from course_lib.emulator.language.parse import Program, parse_text, read_statement
+from course_lib.emulator.language.parse import parse_text
 from course_lib.sentences import Line, say
 
 MOST_LINES_LEFT_OUT = 100

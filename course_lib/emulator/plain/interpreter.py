@@ -23,8 +23,8 @@ from typing import Any, NoReturn
 from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.language.constants import ConstantList, constant_of_reference
-from course_lib.emulator.language.names import Reference, Unusable
-from course_lib.emulator.language.parse import FORBIDDEN_BUILTINS, Kernel
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.emulator.plain import values
 from course_lib.emulator.plain.values import FROM_ITEMS, FUNCTIONS, Items, Record, Stop
 from course_lib.sentences import Line, say

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from course_lib.emulator.language.parse import FORBIDDEN_BUILTINS
+from course_lib.emulator.language.names import FORBIDDEN_BUILTINS
 
 StatementKind = Literal["function", "constant", "import", "other"]
 
