@@ -62,9 +62,7 @@ from course_lib.intrinsics import (
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.split_tiles import (
-    GROUP,
-    GROUPS,
-    keep,
+    ADDING,
     make_adding,
     next_piece,
     share_of_work,
@@ -73,7 +71,8 @@ from course_lib.kernels.split_tiles import (
 )
 
 BM, BN, BK = 128, 256, 64
-CONSUMERS = 256  # two warpgroups, one below the other
+GROUPS = 2  # warpgroups that multiply, one below the other
+CONSUMERS = 256  # their threads
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
@@ -109,12 +108,12 @@ def make_barriers(base, tid, cluster):
 
 
 @cuda.jit(device=True)
-def place(number, down, across, cluster):
-    """Row and column of a cluster's tile of C: band after band, in each down its columns.
+def place(number, down, across, parts):
+    """Row and column of a tile of C of so many parts: band after band, in each down its columns.
 
     Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
     """
-    band = np.uint32(BAND // cluster)
+    band = np.uint32(BAND * GROUPS // parts)
     above = np.uint32(number // (band * across) * band)
     height = np.uint32(min(band, np.uint32(down - above)))
     inside = np.uint32(number - above * across)
@@ -138,7 +137,7 @@ def fetch(base, map_a, map_b, tiles, work, rank, cluster):
     stage, lap = np.uint32(0), np.uint32(0)
     while begin < end or number < down * across:
         tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
-        row, column = place(tile, down, across, cluster)
+        row, column = place(tile, down, across, cluster * GROUPS)
         top, left = (row * cluster + rank) * BM, column * BN
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
@@ -216,7 +215,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
 
     @cuda.jit(device=True)
-    def multiply(base, result, workspace, tiles, work, rank, group, thread):
+    def multiply(base, result, partial, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(128, float32)
@@ -236,19 +235,19 @@ def make_kernel(store: Any, cluster: int) -> Any:
                 done = np.uint32(done + 1)
             wgmma_wait(sums)
             release(base, before, thread, cluster)
+            staging = base + STAGING + group * (2 * BOX)
             if count == steps:
-                row, column = place(tile, down, across, cluster)
+                row, column = place(tile, down, across, cluster * GROUPS)
                 top = (row * cluster + rank) * BM + group * 64
-                staging = base + STAGING + group * (2 * BOX)
                 store(sums, result, top, column * BN, staging, group, thread)
             else:
-                worker = cuda.blockIdx.x // cluster
-                keep(sums, workspace, ((tile + worker) * cluster + rank) * GROUPS + group, thread)
+                piece = ((tile + cuda.blockIdx.x // cluster) * cluster + rank) * GROUPS + group
+                store_float32(sums, partial, piece * 64, 0, staging, group, thread)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, workspace, M, N, K, split):
+    def tma(map_a, map_b, result, partial, M, N, K, split):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
@@ -268,7 +267,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
                 fetch(base, map_a, map_b, tiles, work, rank, cluster)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            multiply(base, result, workspace, tiles, work, rank, group, thread)
+            multiply(base, result, partial, tiles, work, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -289,8 +288,8 @@ class TmaRung(RungKernel):
 
     @property
     def signature(self) -> str:
-        """Three tensor maps, of 16 words each; the workspace; sizes, and how many tiles split."""
-        return f"void({', '.join([*['uint64[::1]'] * 3, 'float32[::1]', *['int32'] * 4])})"
+        """Four tensor maps, of 16 words each; the sizes, and how many tiles are split."""
+        return f"void({', '.join(['uint64[::1]'] * 4 + ['int32'] * 4)})"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -304,7 +303,7 @@ class TmaRung(RungKernel):
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
-        return A, B, C, np.zeros(1, np.float32), *C.shape, A.shape[1], 0
+        return A, B, C, C, *C.shape, A.shape[1], 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -324,25 +323,27 @@ class TmaRung(RungKernel):
         `split`: how many tiles all clusters compute together; None for what pays.
         """
         (M, N), K = C.shape, A.shape[1]
-        columns = hopper_launch.SWIZZLED_ROW // np.dtype(self.result).itemsize
-        maps = (
-            hopper_launch.tensor_map(A, (BM, BK)),
-            hopper_launch.tensor_map(B, (BK, 64)),
-            hopper_launch.tensor_map(C, (64, columns)),
-        )
         clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
         down, across, steps = -(-M // (BM * cluster)), -(-N // BN), -(-K // BK)
         if split is None:
             split = tiles_to_split(down * across, clusters, steps)
+        # Each worker has at least one step of split tiles, or a whole tile.
+        workers = min(clusters, split * steps if split else down * across)
         pieces = workspace((clusters + split) * cluster * GROUPS, stream)
-        arguments = (*maps, pieces, *(np.int32(each) for each in (M, N, K, split)))
+        maps = (
+            hopper_launch.tensor_map(A, (BM, BK)),
+            hopper_launch.tensor_map(B, (BK, 64)),
+            hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize)),
+            hopper_launch.tensor_map(pieces, (64, 32)),
+        )
+        arguments = (*maps, *(np.int32(each) for each in (M, N, K, split)))
         kernel = self.kernel if cluster == 1 else self.pairs
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        workers = clusters if split else min(down * across, clusters)
         kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
         if split:
-            sizes = (np.int32(each) for each in (down, across, split, steps, workers, cluster))
-            self.add_up[(BN // 8, split * cluster * GROUPS), GROUP, stream](pieces, C, *sizes)
+            parts = cluster * GROUPS
+            sizes = (np.int32(each) for each in (down, across, split, steps, workers, parts))
+            self.add_up[(32, split * parts), ADDING, stream](pieces, C, *sizes)
 
 
 @cuda.jit(device=True)
