@@ -29,11 +29,14 @@ class HostArguments:
     """A launch's arguments as NumPy arrays and scalars.
 
     Attributes:
-        values: what the emulator gets, in order. One array given twice stays one array.
+        values: what the emulator gets, in order. One array on a device given twice stays one. Numba
+            copies each NumPy array to the GPU by itself: given twice it is two there, and what the
+            later one holds stays in the end.
     """
 
     def __init__(self, arguments: Sequence[Any]) -> None:
         self._fetched: dict[int, np.ndarray] = {}
+        self._on_host: list[np.ndarray] = []
         self._returns: list[Callable[[], object]] = []
         self.values = [self._to_host(argument) for argument in arguments]
 
@@ -47,7 +50,7 @@ class HostArguments:
             return argument.buffer
         if isinstance(argument, np.ndarray):
             must_be_contiguous(argument)
-            return argument
+            return self._with_own_memory(argument)
         if _is_hint(argument):
             value = self._to_host(argument.value)
             return value.copy() if type(argument).__name__ == "In" else value
@@ -56,6 +59,14 @@ class HostArguments:
         if hasattr(argument, "__cuda_array_interface__"):
             return self._fetch_foreign(argument)
         return argument
+
+    def _with_own_memory(self, array: np.ndarray) -> np.ndarray:
+        if any(np.may_share_memory(each, array) for each in self._on_host):
+            copied = array.copy(order="K")
+            self._returns.append(lambda: np.copyto(array, copied))
+            return copied
+        self._on_host.append(array)
+        return array
 
     def _fetch(
         self, argument: Any, get: Callable[[], np.ndarray], put: Callable[[np.ndarray], object]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from simulator_programs import LACKING, SMALL, answers, cases
 
+from course_lib.arguments import HostArguments
 from course_lib.emulator import emulate, load_program
 
 SCRIPT = Path(__file__).parent / "simulator_programs.py"
@@ -50,7 +51,9 @@ def test_same_results(simulated: Simulated) -> None:
     different = []
     for case in cases(which):
         kernel = load_program(case.text).kernel(case.kernel)
-        profile = emulate(kernel)[case.grid, case.block](*case.arguments)
+        arguments = HostArguments(case.arguments)
+        profile = emulate(kernel)[case.grid, case.block](*arguments.values)
+        arguments.write_back()
         errors = [each for each in profile.findings if each.severity == "error"]
         found, expected = case.arguments[-1], outputs[case.name]
         # Written so that not-a-number is a difference.
