@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from course_lib.emulator.argument_types import types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
@@ -16,8 +17,15 @@ from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
+from course_lib.emulator.options import (
+    MAX_SHARED_BYTES,
+    LaunchShape,
+    Options,
+    Triple,
+    too_much_shared,
+)
 from course_lib.emulator.profile.profile import Profile
-from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
+from course_lib.emulator.run import Run
 from course_lib.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -175,7 +183,12 @@ class Launch:
         Raises:
             KernelRejected: if the kernel cannot run with these arguments at all.
         """
-        run = Run(self, arguments)
+        emulation = self.emulation
+        typing = emulation.typing_for(types_of_arguments(emulation.kernel, arguments))
+        shape = LaunchShape(self.grid, self.block, self.dynamic_shared_bytes)
+        run = Run(
+            typing, arguments, shape, emulation.options, emulation.observers, emulation.limits
+        )
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
             return run.execute()
