@@ -19,8 +19,8 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
+    EmulationOptions,
     LaunchShape,
-    Options,
     Triple,
     too_much_shared,
 )
@@ -74,7 +74,7 @@ def emulate(
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
-    options = Options(
+    options = EmulationOptions(
         schedule,
         seed,
         counters,
@@ -103,20 +103,20 @@ class Emulation:
             if it runs in lockstep.
     """
 
-    def __init__(self, kernel: Kernel, options: Options) -> None:
+    def __init__(self, kernel: Kernel, options: EmulationOptions) -> None:
         self.kernel = kernel
         self.options = options
         self.typings: Typings = {} if kernel.compiled is None else kernel.compiled
         self.observers: list[Observer] = []
         self.limits: LimitNotes | None = None
 
-    def __getitem__(self, configuration: Any) -> Launch:
+    def __getitem__(self, configuration: Any) -> ConfiguredKernel:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise rejection("invalid-launch", "A launch needs kernel[grid, block].", None)
         size = int(parts[3]) if len(parts) == 4 else 0
-        return Launch(self, parts[0], parts[1], size)
+        return ConfiguredKernel(self, parts[0], parts[1], size)
 
     def typing_for(self, argument_types: Sequence[T.Type]) -> Typing:
         """The kernel's types for these arguments; worked out once, as Numba compiles once."""
@@ -127,7 +127,7 @@ class Emulation:
         return self.typings[key]
 
 
-class Launch:
+class ConfiguredKernel:
     """A kernel with its grid and block; call it with the kernel's arguments."""
 
     def __init__(

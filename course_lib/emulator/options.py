@@ -15,7 +15,7 @@ Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Options:
+class EmulationOptions:
     """How a launch is emulated; see `emulate`."""
 
     schedule: str = "lockstep"

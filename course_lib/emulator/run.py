@@ -37,8 +37,8 @@ from course_lib.emulator.observers.tracing import Output, Tracer
 from course_lib.emulator.observers.unwritten import Unwritten
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
+    EmulationOptions,
     LaunchShape,
-    Options,
     Triple,
     too_much_shared,
 )
@@ -68,7 +68,7 @@ class Run:
         typing: Typing,
         arguments: Sequence[Any],
         shape: LaunchShape,
-        options: Options,
+        options: EmulationOptions,
         observers: Iterable[Observer],
         limits: LimitNotes | None,
     ) -> None:

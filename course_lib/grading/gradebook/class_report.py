@@ -14,14 +14,14 @@ from course_lib.grading.gradebook.page import document, verdict_badge
 from course_lib.grading.gradebook.safe_text import as_html, counted, number
 from course_lib.grading.gradebook.tables import PLATFORMS, by_submission, grade, left_out, names
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import VERDICTS, Row
+from course_lib.grading.records import VERDICTS, GradebookRow
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.version import grader_version
 
 MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
 
 
-def class_report(rows: Sequence[Row], settings: Settings, seed: int) -> str:
+def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) -> str:
     """The page.
 
     Args:
@@ -46,8 +46,8 @@ def class_report(rows: Sequence[Row], settings: Settings, seed: int) -> str:
     return document(f"The class · {settings.title}", "\n".join(parts))
 
 
-def _by_exercise(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_exercise(rows: Iterable[GradebookRow]) -> dict[str, list[GradebookRow]]:
+    found: dict[str, list[GradebookRow]] = {}
     for row in rows:
         if row.exercise:
             found.setdefault(row.exercise, []).append(row)
@@ -61,7 +61,7 @@ def _at(order: Sequence[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def _how_it_went(by_student: Sequence[Sequence[Row]]) -> Iterator[str]:
+def _how_it_went(by_student: Sequence[Sequence[GradebookRow]]) -> Iterator[str]:
     shares = [share for share in map(_share, by_student) if share is not None]
     open_ones = len(by_student) - len(shares)
     said = counted(len(by_student), "submission")
@@ -74,7 +74,7 @@ def _how_it_went(by_student: Sequence[Sequence[Row]]) -> Iterator[str]:
         yield _wide("distribution", histogram(shares))
 
 
-def _share(rows: Sequence[Row]) -> float | None:
+def _share(rows: Sequence[GradebookRow]) -> float | None:
     """A student's share of the points; None while some are open."""
     points, most = grade(rows), total(row.max_points for row in rows)
     if points is None:
@@ -82,7 +82,7 @@ def _share(rows: Sequence[Row]) -> float | None:
     return points / most if most else 0.0
 
 
-def _exercises(by_exercise: dict[str, list[Row]]) -> Iterator[str]:
+def _exercises(by_exercise: dict[str, list[GradebookRow]]) -> Iterator[str]:
     """How each exercise went, as a picture and as a table."""
     counts = {name: Counter(row.verdict for row in rows) for name, rows in by_exercise.items()}
     yield "<h2>Exercises</h2>"
@@ -97,14 +97,14 @@ def _exercises(by_exercise: dict[str, list[Row]]) -> Iterator[str]:
     yield _table(["exercise", *VERDICTS, "mean points"], lines)
 
 
-def _mean(rows: Sequence[Row]) -> str:
+def _mean(rows: Sequence[GradebookRow]) -> str:
     points = [row.points for row in rows if row.points is not None]
     if not points:
         return "open"
     return f"{sum(points) / len(points):.1f} of {number(rows[0].max_points)}"
 
 
-def _to_look_at(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
+def _to_look_at(rows: Sequence[GradebookRow], called: dict[str, str]) -> Iterator[str]:
     """Every row that a person has to decide, with the reason."""
     waiting = [row for row in rows if row.verdict == "needs review"]
     yield "<h2>Needs review</h2>"
@@ -119,7 +119,7 @@ def _to_look_at(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
     yield _reasons(waiting, called)
 
 
-def _missing(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
+def _missing(rows: Sequence[GradebookRow], called: dict[str, str]) -> Iterator[str]:
     """Every row that has 0 points because nothing was found, with the reason."""
     missing = [row for row in rows if row.verdict == "missing"]
     if missing:
@@ -128,7 +128,7 @@ def _missing(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
         yield _reasons(missing, called)
 
 
-def _reasons(rows: Sequence[Row], called: dict[str, str]) -> str:
+def _reasons(rows: Sequence[GradebookRow], called: dict[str, str]) -> str:
     lines = [
         [_link(row, called), _code(row.exercise), f"<span>{as_html(row.reason)}</span>"]
         for row in rows
@@ -136,7 +136,7 @@ def _reasons(rows: Sequence[Row], called: dict[str, str]) -> str:
     return _table(["submission", "exercise", "reason"], lines, numbers_from=3)
 
 
-def _findings(by_exercise: dict[str, list[Row]]) -> Iterator[str]:
+def _findings(by_exercise: dict[str, list[GradebookRow]]) -> Iterator[str]:
     """What was found most often, and which points that cost."""
     yield "<h2>Most frequent findings</h2>"
     anything = False
@@ -150,7 +150,7 @@ def _findings(by_exercise: dict[str, list[Row]]) -> Iterator[str]:
         yield "<p>None.</p>"
 
 
-def _most_frequent(name: str, rows: Sequence[Row]) -> Iterator[list[str]]:
+def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[list[str]]:
     """Each code once per answer, at the line where the answer has it first."""
     answers: Counter[str] = Counter()
     lines: dict[str, Counter[int]] = {}
@@ -191,7 +191,7 @@ def _place(lines: Counter[int] | None) -> str:
 
 
 def _students(
-    by_student: Sequence[Sequence[Row]], called: dict[str, str], exercises: Sequence[str]
+    by_student: Sequence[Sequence[GradebookRow]], called: dict[str, str], exercises: Sequence[str]
 ) -> Iterator[str]:
     """The gradebook as a table, each name a link to the student's page."""
     lines = []
@@ -205,7 +205,7 @@ def _students(
     yield _table(["submission", "sum", *exercises], lines)
 
 
-def _points(row: Row | None) -> str:
+def _points(row: GradebookRow | None) -> str:
     if row is None:
         return ""
     if row.points is None:
@@ -214,7 +214,7 @@ def _points(row: Row | None) -> str:
 
 
 def _how_it_was_graded(
-    by_exercise: dict[str, list[Row]], settings: Settings, seed: int
+    by_exercise: dict[str, list[GradebookRow]], settings: Settings, seed: int
 ) -> Iterator[str]:
     """What decides the grades: for an appeal, and for whoever does it again."""
     yield "<h2>How this was graded</h2>"
@@ -231,7 +231,7 @@ def _how_it_was_graded(
         yield _table(["exercise", "points for", "sum"], lines, numbers_from=2)
 
 
-def _left_out(rows: Sequence[Row], called: dict[str, str]) -> Iterator[str]:
+def _left_out(rows: Sequence[GradebookRow], called: dict[str, str]) -> Iterator[str]:
     """Who is not in a file for a platform, and why: their grades have to be entered by hand."""
     for platform in PLATFORMS:
         left = left_out(platform, rows)
@@ -262,7 +262,7 @@ def _wide(name: str, html: str) -> str:
     return f'<div class="wide" role="region" aria-label="{name}" tabindex="0">{html}</div>'
 
 
-def _link(row: Row, called: dict[str, str]) -> str:
+def _link(row: GradebookRow, called: dict[str, str]) -> str:
     page = quote(f"feedback/{row.submission.key}.html")
     return f'<a href="{page}">{as_html(called[row.submission.key])}</a>'
 

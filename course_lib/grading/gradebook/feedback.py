@@ -19,7 +19,7 @@ from course_lib.grading.gradebook.safe_text import as_html, lines_to_show, numbe
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.gradebook.tables import grade
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
 from course_lib.sentences import whole
 
@@ -29,7 +29,7 @@ MOST_CHARACTERS = 1_000  # of a message
 TAB = "\t"
 
 
-def feedback_page(rows: Sequence[Row], name: str, settings: Settings) -> str:
+def feedback_page(rows: Sequence[GradebookRow], name: str, settings: Settings) -> str:
     """The page of one submission.
 
     Args:
@@ -50,7 +50,7 @@ def feedback_page(rows: Sequence[Row], name: str, settings: Settings) -> str:
     return document(f"{name} · {settings.title}", "\n".join(parts))
 
 
-def _overview(rows: Sequence[Row]) -> str:
+def _overview(rows: Sequence[GradebookRow]) -> str:
     """The sum, and a line for each exercise."""
     points, most = grade(rows), number(total(row.max_points for row in rows))
     if points is None:
@@ -68,16 +68,16 @@ def _overview(rows: Sequence[Row]) -> str:
     return f'<p class="lead">{said}</p>\n{table if len(rows) > 1 else ""}'
 
 
-def _points(row: Row) -> str:
+def _points(row: GradebookRow) -> str:
     given = "open" if row.points is None else number(row.points)
     return f"{given} of {number(row.max_points)}"
 
 
-def _anchor(row: Row) -> str:
+def _anchor(row: GradebookRow) -> str:
     return row.exercise or "submission"
 
 
-def _section(row: Row, hints: Sequence[Hint], settings: Settings) -> str:
+def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> str:
     """All that is said about one exercise."""
     exercise = GRADED.get(row.exercise)
     title = f"<code>{as_html(row.exercise)}</code>" if row.exercise else "The submission"
@@ -112,7 +112,7 @@ def _section(row: Row, hints: Sequence[Hint], settings: Settings) -> str:
 # --- points ---------------------------------------------------------------------------------
 
 
-def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
+def _property_table(row: GradebookRow, judgement: Judgement, settings: Settings) -> str:
     """What each property earned, and what cost it."""
     points, lost = settings.points_of(row.exercise), lost_by(judgement, settings)
     reasons = {lost.get(name, "") for name in points}
@@ -135,7 +135,7 @@ def _property_table(row: Row, judgement: Judgement, settings: Settings) -> str:
 # --- the answer and its findings ------------------------------------------------------------
 
 
-def _listing(row: Row, answer: FoundAnswer) -> str:
+def _listing(row: GradebookRow, answer: FoundAnswer) -> str:
     """The answer with line numbers, and each finding below its line."""
     shown, left = lines_to_show(answer.text)
     at_line: dict[int, list[tuple[int, Finding]]] = defaultdict(list)
