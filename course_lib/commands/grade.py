@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 10
 BATCHES = "batches"
 MOST_NAMED = 10  # the report names all
-PACKAGES = ("ipykernel", "nbformat", "nbval", "psutil", "pytest")
+PACKAGES = ("ipykernel", "jinja2", "nbformat", "nbval", "psutil", "pytest")
 
 
 class Terminated(KeyboardInterrupt):
