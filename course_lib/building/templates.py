@@ -55,7 +55,7 @@ CALLS = {
     "Place": CallPattern(1, 3, 2, usual=ANY),
     "replace": CallPattern(-1, -1, usual=ANY),
     "ResidentSlip": CallPattern(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),
-    "Stop": CallPattern(0, 1, 2),
+    "Stop": CallPattern(0, 1),
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
     "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),
     "Mismatch": CallPattern(2, 0, 1, usual="invalid-launch"),

@@ -45,31 +45,40 @@ def type_of_argument(name: str, value: Any) -> T.Type:
         KernelRejected: with `invalid-launch` for what no launch takes, else with `unsupported`.
     """
     if isinstance(value, np.ndarray):
-        if value.dtype == STATE:
-            return T.ArrayType(STATE, value.ndim, value.flags.writeable)
-        if isinstance(value, np.ma.MaskedArray):
-            message = say("Argument {name} is a masked array, and Numba takes none.", name=name)
-            raise rejection(
-                "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
-            )
-        known = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 and value.dtype.isnative
-        if not known or value.ndim == 0:
-            raise _unknown_array(name, value)
-        flags = value.flags
-        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return T.ArrayType(value.dtype, value.ndim, flags.writeable, layout)
+        return _type_of_array(name, value)
     if isinstance(value, tuple):
         items = (type_of_argument(f"{name}[{i}]", item) for i, item in enumerate(value))
         return T.TupleType(tuple(items), getattr(type(value), "_fields", ()))
     kind = T.type_of_scalar(value)
     if kind is not None:
         return kind
+    raise _no_argument(name, value)
+
+
+def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
+    if array.dtype == STATE:
+        return T.ArrayType(STATE, array.ndim, array.flags.writeable)
+    if isinstance(array, np.ma.MaskedArray):
+        message = say("Argument {name} is a masked array, and Numba takes none.", name=name)
+        raise rejection(
+            "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
+        )
+    known = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype.isnative
+    if not known or array.ndim == 0:
+        raise _unknown_array(name, array)
+    flags = array.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return T.ArrayType(array.dtype, array.ndim, flags.writeable, layout)
+
+
+def _no_argument(name: str, value: object) -> KernelRejected:
+    """What is no array, no tuple and no number that a kernel takes."""
     if isinstance(value, int):
         message = say(
             "Argument {name} is a whole number of more than 64 bits, and none can hold it.",
             name=name,
         )
-        raise rejection("invalid-launch", message, None, "What is the largest number it must be?")
+        return rejection("invalid-launch", message, None, "What is the largest number it must be?")
     if isinstance(value, complex | np.complexfloating | np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
         message = say(
@@ -77,15 +86,18 @@ def type_of_argument(name: str, value: Any) -> T.Type:
             name=name,
             what=what,
         )
-        raise rejection("unsupported", message, None, _PARTS)
+        hint = "Pass the numbers that it is made of, each by itself."
+        return rejection("unsupported", message, None, hint)
     if isinstance(value, enum.Enum):
         message = say(
             "Argument {name} is a member of {type}, which is no number here.",
             name=name,
             type=type(value).__name__,
         )
-        raise rejection("unsupported", message, None, say("{name}.value is its number.", name=name))
-    raise rejection(
+        return rejection(
+            "unsupported", message, None, say("{name}.value is its number.", name=name)
+        )
+    return rejection(
         "invalid-launch",
         say(
             "Argument {name} is of type {type}; a kernel takes NumPy arrays and numbers.",
@@ -95,9 +107,6 @@ def type_of_argument(name: str, value: Any) -> T.Type:
         None,
         "np.array(…) makes an array." if isinstance(value, list) else "What is it made of?",
     )
-
-
-_PARTS = "Pass the numbers that it is made of, each by itself."
 
 
 def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:

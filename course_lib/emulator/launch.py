@@ -74,16 +74,9 @@ def emulate(
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
+    bounds = budget or Budget()
     options = EmulationOptions(
-        schedule,
-        seed,
-        counters,
-        races,
-        trace,
-        stream,
-        tuple(outputs),
-        budget or Budget(),
-        max_dynamic_shared,
+        schedule, seed, counters, races, trace, stream, tuple(outputs), bounds, max_dynamic_shared
     )
     return Emulation(kernel_from(kernel), options)
 

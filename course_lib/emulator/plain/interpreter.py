@@ -205,7 +205,7 @@ class Interpreter:
             self.spend(values.size(result) // ITEMS_PER_STEP, node)
             return result
         except Stop as stop:
-            raise rejection(stop.code, stop.message, node, stop.hint) from None
+            raise rejection(stop.code, stop.message, node) from None
         except OverflowError as error:
             raise rejection(
                 "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
