@@ -30,7 +30,7 @@ class BadEntry(ValueError):
         return [str(self)]
 
 
-class Place:
+class EntryLocation:
     """Where an entry is written: the call that made it."""
 
     def __init__(self) -> None:

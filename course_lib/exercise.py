@@ -105,7 +105,7 @@ class Exercise:
     dtypes: Mapping[str, str] = field(default_factory=dict)
     position: int = 1
     order: Literal["C", "F"] = "C"
-    place: ClassVar[entries.Place]  # each has its own: where its entry is written
+    place: ClassVar[entries.EntryLocation]  # each has its own: where its entry is written
     is_graded: ClassVar[bool] = True
     forgiven: ClassVar[frozenset[str]] = frozenset()  # codes of findings that are passed over
 
@@ -113,7 +113,7 @@ class Exercise:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
         object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
-        object.__setattr__(self, "place", entries.Place())
+        object.__setattr__(self, "place", entries.EntryLocation())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 
     @property

@@ -61,46 +61,37 @@ def _rounded(sm: Capability, shared_bytes: int) -> int:
     return -(-(shared_bytes + sm.shared_reserved_bytes) // unit) * unit
 
 
-def levels_of(
-    profile: Profile, gpu: str | Device, *, resident_blocks: int | None = None
-) -> CacheTraffic:
+def levels_of(profile: Profile, gpu: str | Device) -> CacheTraffic:
     """What a launch, emulated with `stream=True`, would move at each level of this GPU's memory."""
-    threads = profile.block[0] * profile.block[1] * profile.block[2]
-    shared = sum(each.bytes for each in profile.shared_arrays)
-    return traffic(profile, cache_sizes(gpu, threads, shared, resident_blocks=resident_blocks))
+    return traffic(profile, _sizes_for(profile, gpu))
 
 
-def matmul_levels(
-    profile: Profile,
-    shape: tuple[int, int, int],
-    gpu: str | Device,
-    *,
-    tile: tuple[int, int] | None = None,
-    small: tuple[int, int, int] | None = None,
-    resident_blocks: int | None = None,
-) -> CacheTraffic:
+def matmul_levels(profile: Profile, shape: tuple[int, int, int], gpu: str | Device) -> CacheTraffic:
     """The same for a matmul too large to emulate: counts of a small launch, scaled up.
 
     Requested bytes and sectors grow with M · N · K as long as the small matrices are made of
     whole tiles; the model's part is worked out anew for the large ones.
 
     Args:
-        profile: a launch of the same kernel with the same block on small matrices A, B and C.
+        profile: a launch of the same kernel with the same block on small matrices A, B and C; a
+            block computes a tile of C of its own shape.
         shape: the large (M, N, K).
-        tile: rows and columns of C that one block computes; the block's own shape unless given.
-        small: the small (M, N, K); read from the arrays called A and C unless given.
     """
-    rows, columns, depth = small or _shape_of(profile)
+    rows, columns, depth = _shape_of(profile)
     scale = shape[0] * shape[1] * shape[2] / (rows * columns * depth)
-    threads = profile.block[0] * profile.block[1] * profile.block[2]
-    shared = sum(each.bytes for each in profile.shared_arrays)
     return matmul_traffic(
         shape,
-        tile or (profile.block[1], profile.block[0]),
-        cache_sizes(gpu, threads, shared, resident_blocks=resident_blocks),
+        (profile.block[1], profile.block[0]),
+        _sizes_for(profile, gpu),
         requested_bytes=profile.global_load_bytes * scale,
         l1_bytes=profile.global_load_sectors * SECTOR_BYTES * scale,
     )
+
+
+def _sizes_for(profile: Profile, gpu: str | Device) -> CacheSizes:
+    """The caches of a GPU for the blocks of a launch."""
+    threads = profile.block[0] * profile.block[1] * profile.block[2]
+    return cache_sizes(gpu, threads, sum(each.bytes for each in profile.shared_arrays))
 
 
 def _shape_of(profile: Profile) -> tuple[int, int, int]:

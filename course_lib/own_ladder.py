@@ -60,7 +60,7 @@ REFERENCE: Mapping[str, Mapping[str, int]] = {
 
 
 @dataclass(frozen=True)
-class Step:
+class OwnRung:
     """A rung of the student's ladder.
 
     Attributes:
@@ -88,19 +88,19 @@ class Step:
         return "" if self.milliseconds is None else f"{self.milliseconds:.3g} ms"
 
 
-def own_ladder(now: str = "") -> Sequence[Step]:
+def own_ladder(now: str = "") -> Sequence[OwnRung]:
     """The rungs that the student has passed, from the bottom up; `now` is the newest."""
     return tuple(each for each in whole_ladder(now) if each.passed)
 
 
-def whole_ladder(now: str = "") -> Sequence[Step]:
+def whole_ladder(now: str = "") -> Sequence[OwnRung]:
     """Every rung that the course asks a student to write, from the bottom up.
 
     Where several answers stand on one rung, it is the newest one, or one that was passed.
     """
     known = progress.entries()
     steps = [
-        _step(each, known.get(each.id, progress.Entry()), now)
+        _step(each, known.get(each.id, progress.ExerciseProgress()), now)
         for each in (*TASKS.values(), *EXERCISES.values())
         if each.rung
     ]
@@ -145,9 +145,9 @@ def milliseconds_of_product(
     return {runtime.device_name(): timing.median_ms}
 
 
-def _step(exercise: Exercise, known: progress.Entry, now: str) -> Step:
+def _step(exercise: Exercise, known: progress.ExerciseProgress, now: str) -> OwnRung:
     times = list(known.milliseconds.items())
-    return Step(
+    return OwnRung(
         title=exercise.id,
         rung=str(exercise.rung),
         yours=known.counts,

@@ -83,7 +83,7 @@ FAILURES: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BackendChoice:
     """What runs kernels here.
 
     Attributes:
@@ -103,7 +103,7 @@ class Verdict:
     cuda: ModuleType | None = None
 
 
-class Machine:
+class ThisMachine:
     """The questions that are put to this machine. Tests answer them differently."""
 
     def system(self) -> str:
@@ -147,9 +147,9 @@ class Machine:
         return bool(np.array_equal(out, 3 * x))
 
 
-def look(machine: Machine | None = None) -> Verdict:
+def look(machine: ThisMachine | None = None) -> BackendChoice:
     """Ask the machine what it can do. Never raises: the emulator is always left."""
-    machine = machine or Machine()
+    machine = machine or ThisMachine()
     simulator = machine.simulator_wanted()
     try:
         cuda = machine.load_cuda()
@@ -171,7 +171,7 @@ def look(machine: Machine | None = None) -> Verdict:
     capability_text = ".".join(str(part) for part in capability)
     banner = f"GPU: {name}, compute capability {capability_text}. Kernels run on it."
     banner += f" {SIMULATOR_IGNORED}" if simulator else ""
-    return Verdict("gpu", name, banner, cuda=cuda)
+    return BackendChoice("gpu", name, banner, cuda=cuda)
 
 
 def is_simulator(cuda: ModuleType) -> bool:
@@ -186,7 +186,7 @@ def _emulator(
     simulator: bool = False,
     error: Exception | None = None,
     device: str = "",
-) -> Verdict:
+) -> BackendChoice:
     """The verdict "emulator", with its reason and mend in one line."""
     reason, mend = FAILURES[failure]
     if failure == "gpu-failed" and error is not None:
@@ -194,7 +194,7 @@ def _emulator(
     found = f"Emulator, although there is a GPU ({device})" if device else "Emulator"
     ignored = SIMULATOR_IGNORED if simulator else ""
     parts = (f"{found}: {reason}.", mend, EMULATED, ignored)
-    return Verdict("emulator", "emulator", " ".join(filter(None, parts)), failure, mend, cuda)
+    return BackendChoice("emulator", "emulator", " ".join(filter(None, parts)), failure, mend, cuda)
 
 
 def _import_failure(error: Exception) -> str:
@@ -206,7 +206,7 @@ def _import_failure(error: Exception) -> str:
     return "no-numba-cuda"
 
 
-def _device_failure(error: Exception, machine: Machine) -> str:
+def _device_failure(error: Exception, machine: ThisMachine) -> str:
     """Why there is no device to compute on."""
     text = f"{type(error).__name__} {error}"
     if "INSUFFICIENT_DRIVER" in text or "SYSTEM_DRIVER_MISMATCH" in text:

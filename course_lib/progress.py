@@ -39,7 +39,7 @@ Raw = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExerciseProgress:
     """What is known of one task or exercise.
 
     Attributes:
@@ -84,12 +84,12 @@ _session = _Session()
 # --- what is known ----------------------------------------------------------------------------
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> ExerciseProgress:
     """What is known of a task or an exercise."""
     return _entry(_answers().get(name, {}))
 
 
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, ExerciseProgress]:
     """Everything that is known, by id."""
     return {name: _entry(raw) for name, raw in _answers().items()}
 
@@ -216,8 +216,10 @@ def path() -> Path:
     return (home if (home / "course.py").is_file() else Path.cwd()) / NAME
 
 
-def _entry(raw: Raw) -> Entry:
-    return Entry(**{name: raw[name] for name in Entry.__dataclass_fields__ if name in raw})
+def _entry(raw: Raw) -> ExerciseProgress:
+    return ExerciseProgress(
+        **{name: raw[name] for name in ExerciseProgress.__dataclass_fields__ if name in raw}
+    )
 
 
 def _answers() -> dict[str, Raw]:

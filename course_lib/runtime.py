@@ -59,12 +59,12 @@ class _Session:
     """What was decided, and what it takes to go back. There is one per Python process."""
 
     def __init__(self) -> None:
-        self.verdict: probe.Verdict | None = None
+        self.verdict: probe.BackendChoice | None = None
         self.undo: Callable[[], None] | None = None
         self.undo_hook: Callable[[], None] | None = None
         self.profile: Profile | None = None
 
-    def begin(self) -> probe.Verdict:
+    def begin(self) -> probe.BackendChoice:
         if self.verdict is None:
             self.verdict = probe.look()
             self.patch()
@@ -148,7 +148,7 @@ def stop() -> None:
     _session.profile = None
 
 
-def verdict() -> probe.Verdict:
+def verdict() -> probe.BackendChoice:
     """What this machine can do, and why not more."""
     return _session.begin()
 

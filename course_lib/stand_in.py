@@ -45,7 +45,7 @@ class StandInKernel:
     configure = forall = specialize = compile = _not_yet
 
 
-class Hint:
+class CopyDirection:
     """cuda.In(A), cuda.Out(A), cuda.InOut(A): which way an array is copied."""
 
     def __init__(self, value: Any) -> None:
@@ -88,7 +88,9 @@ def _device_only(name: str) -> Callable[..., Any]:
 def make(host_names: dict[str, Any]) -> ModuleType:
     """The module. `host_names` are the host's functions, which a lesson calls as cuda.NAME."""
     module = ModuleType(NAME, "Stands in for Numba's CUDA part, which is missing here.")
-    hints = {name: type(name, (Hint,), {"__module__": NAME}) for name in ("In", "Out", "InOut")}
+    hints = {
+        name: type(name, (CopyDirection,), {"__module__": NAME}) for name in ("In", "Out", "InOut")
+    }
     vars(module).update({name: _device_only(name) for name in DEVICE_NAMES})
     vars(module).update(host_names, jit=jit, implementation="stand-in", **hints)
     return module

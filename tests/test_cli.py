@@ -160,9 +160,9 @@ def test_which_steps_are_run(
 def test_what_steps_beside_others_say_is_told_in_one_piece(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    def says(name: str, *words: str, status: int = 0) -> run_tests.Step:
+    def says(name: str, *words: str, status: int = 0) -> run_tests.TestStep:
         text = f"import sys; print(*{words!r}, sep=chr(10)); sys.exit({status})"
-        return run_tests.Step(name, [sys.executable, "-c", text])
+        return run_tests.TestStep(name, [sys.executable, "-c", text])
 
     front = [says("first", "a"), says("second", "b", status=3)]
     beside = [says("third", "c", "d", status=4), says("fourth", "e")]
@@ -181,11 +181,11 @@ def test_stopped_it_begins_no_further_step_beside() -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    def step(name: str) -> run_tests.Step:
-        return run_tests.Step(name, lambda: time.sleep(0.2) or ran.append(name))
+    def step(name: str) -> run_tests.TestStep:
+        return run_tests.TestStep(name, lambda: time.sleep(0.2) or ran.append(name))
 
     with pytest.raises(KeyboardInterrupt):
-        run_tests.in_two_lanes([run_tests.Step("stopped", stop)], [step("a"), step("b")])
+        run_tests.in_two_lanes([run_tests.TestStep("stopped", stop)], [step("a"), step("b")])
     assert ran == ["a"]
 
 

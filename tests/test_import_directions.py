@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -106,6 +107,30 @@ ALLOWED: dict[str, set[str]] = {
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip
 
+# Inside a package no module imports itself by way of others, imports for type checkers and inside
+# functions included. What still closes a circle is named here, with the reason.
+CLOSING: dict[tuple[str, str], str] = {
+    (f"emulator.{module}", "emulator.machine.machine"): (
+        "what a kernel may call acts on the machine that runs the kernel, and the machine finds "
+        "it in the kernel's types: only the annotation of the parameter closes the circle"
+    )
+    for module in (
+        "functions.intrinsics",
+        "functions.random_functions",
+        "functions.tensor_cores",
+        "functions.unrolling",
+        "functions.warp_functions",
+        "functions.wide_functions",
+        "machine.prepared",
+        "machine.waiting",
+    )
+} | {
+    ("emulator.profile.annotate", "emulator.profile.profile"): (
+        "Profile.show() is promised, and the table that it shows is drawn from a profile"
+    ),
+    ("bench.libraries", "bench.matrices"): "part of bench, where the rungs are being measured",
+}
+
 # The emulator reads kernels as text and must outlive Numba's versions: NumPy and nothing else.
 OUTSIDE_OF_EMULATOR = {"numpy"}
 
@@ -157,3 +182,93 @@ def test_the_emulator_needs_numpy_only() -> None:
     for path in files()["emulator"]:
         outside = {name.split(".")[0] for name in imports_of(path)} - {"course_lib"}
         assert outside - set(sys.stdlib_module_names) <= OUTSIDE_OF_EMULATOR, path.name
+
+
+# -- inside the packages ------------------------------------------------------------------------
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the library by its name, without `course_lib.`."""
+    return {
+        ".".join(path.relative_to(LIBRARY).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in LIBRARY.rglob("*.py")
+    }
+
+
+def imported_by(module: str) -> set[str]:
+    """The modules of ours that a module imports, wherever in its file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            inner = {name for name in names if name.removeprefix("course_lib.") in modules()}
+            found |= inner if len(inner) == len(names) else inner | {node.module}
+    return {name.removeprefix("course_lib.") for name in found} & set(modules()) - {module}
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    return {module: imported_by(module) for module in modules()}
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    left = {
+        module: {each for each in below if (module, each) not in CLOSING}
+        for module, below in imports().items()
+    }
+    while free := {module for module, below in left.items() if not below & set(left)}:
+        left = {module: below for module, below in left.items() if module not in free}
+    assert not left, f"a circle among these, or above one: {sorted(left)}"
+
+
+def test_what_is_said_to_close_a_circle_is_still_imported() -> None:
+    assert all(closed in imports()[closing] for closing, closed in CLOSING)
+
+
+FOLDERS = sorted(
+    module
+    for module, path in modules().items()
+    if path.name == "__init__.py" and module.startswith(("emulator.", "grading."))
+)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_stage_imports_only_what_it_says(folder: str) -> None:
+    """Its docstring names what it may import of its package: folders and modules at the top."""
+    package, _, stage = folder.partition(".")
+    said = re.search(r"^May import: (.*(?:\n.+)*?)\n(?=[A-Z])", docstring_of(folder), re.MULTILINE)
+    assert said, f"{folder} does not say what it may import"
+    beside = {
+        each.split(".")[1]
+        for module, below in imports().items()
+        if module.startswith(f"{folder}.")
+        for each in below
+        if each.startswith(f"{package}.") and (module, each) not in CLOSING
+    } - {stage}
+    assert beside == set(re.findall(r"`(\w+)`", said[1]))
+    starts = re.findall(r"`(\w+)`", docstring_of(folder).partition("Start with:")[2])
+    assert starts and all(f"{folder}.{name}" in modules() for name in starts)
+
+
+def docstring_of(module: str) -> str:
+    return ast.get_docstring(ast.parse(modules()[module].read_text(encoding="utf-8"))) or ""
+
+
+def test_stages_have_no_circle() -> None:
+    """Neither among the folders of a package nor between a folder and a module beside it."""
+    for package in ("emulator", "grading"):
+        below: dict[str, set[str]] = {}
+        for module, others in imports().items():
+            if module.startswith(f"{package}."):
+                stage = module.split(".")[1]
+                open_ones = {each for each in others if (module, each) not in CLOSING}
+                below.setdefault(stage, set()).update(
+                    each.split(".")[1] for each in open_ones if each.startswith(f"{package}.")
+                )
+        left = {stage: others - {stage} for stage, others in below.items()}
+        while free := {stage for stage, others in left.items() if not others & set(left)}:
+            left = {stage: others for stage, others in left.items() if stage not in free}
+        assert not left, f"{package}: a circle among these, or above one: {sorted(left)}"

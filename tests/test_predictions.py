@@ -10,7 +10,7 @@ import pytest
 import course_lib
 from course_lib import predictions, questions
 from course_lib.questions.judging import CannotRead
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.reveals import revealed, right_guess, told
 
 DRAWN = []
@@ -19,7 +19,7 @@ THREADS = Number(
     asks="Four threads run `out[2] = 7`. How many of them write?",
     unit="threads",
     value=lambda: 131_072,
-    slips=(Slip(lambda: 1, "Every thread runs the whole kernel."),),
+    slips=(Trap(lambda: 1, "Every thread runs the whole kernel."),),
     reveal="All {answer} do, {each} time each.",
     facts=lambda: {"each": 1},
     spoilers=("all of them",),

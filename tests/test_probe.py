@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_lib import probe
-from course_lib.probe import Machine, look
+from course_lib.probe import ThisMachine, look
 
 
 class Cuda(ModuleType):
@@ -33,7 +33,7 @@ class SimulatedCuda(Cuda):
         self.to_device = SimulatedCuda.to_device
 
 
-class FakeMachine(Machine):
+class FakeMachine(ThisMachine):
     """A machine whose answers are chosen by a test: a value, or an exception to raise."""
 
     def __init__(
@@ -209,21 +209,21 @@ class Launcher:
 
 @pytest.mark.parametrize("works", [True, False])
 def test_the_canary_notices_kernels_that_do_nothing(works: bool) -> None:
-    assert Machine().canary(Launcher(works).namespace()) is works
+    assert ThisMachine().canary(Launcher(works).namespace()) is works
 
 
 def test_device_name_may_be_bytes() -> None:
     device = SimpleNamespace(name=b"Tesla T4", compute_capability=(7, 5))
     cuda = SimpleNamespace(get_current_device=lambda: device)
-    assert Machine().device(cuda) == ("Tesla T4", (7, 5))
+    assert ThisMachine().device(cuda) == ("Tesla T4", (7, 5))
 
 
 def test_colab_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLAB_RELEASE_TAG", raising=False)
     monkeypatch.delitem(sys.modules, "google.colab", raising=False)
-    assert not Machine().on_colab()
+    assert not ThisMachine().on_colab()
     monkeypatch.setenv("COLAB_RELEASE_TAG", "release-colab")
-    assert Machine().on_colab()
+    assert ThisMachine().on_colab()
 
 
 def test_probing_leaves_logging_as_it_was() -> None:

@@ -27,7 +27,7 @@ BANNER = (
 )
 
 
-class NoGpu(probe.Machine):
+class NoGpu(probe.ThisMachine):
     """This machine, as if it had no NVIDIA driver (so that these tests also hold on one)."""
 
     def on_colab(self) -> bool:
@@ -45,7 +45,7 @@ def emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins before `start()`, on a machine without a GPU."""
     started = runtime._session.verdict is not None
     runtime.stop()
-    monkeypatch.setattr(probe, "Machine", NoGpu)
+    monkeypatch.setattr(probe, "ThisMachine", NoGpu)
     yield
     runtime.stop()
     monkeypatch.undo()
@@ -135,7 +135,7 @@ def test_a_broken_gpu_falls_back_to_the_emulator(failure, monkeypatch, capsys) -
                 raise errors[failure]
             return False
 
-    monkeypatch.setattr(probe, "Machine", Broken)
+    monkeypatch.setattr(probe, "ThisMachine", Broken)
     course_lib.start()
     assert probe.FAILURES[failure][1] in capsys.readouterr().out
     a, b, c = pair()
@@ -148,7 +148,7 @@ def test_without_numba_plain_functions_are_still_emulated(monkeypatch, capsys) -
         def load_cuda(self):
             raise ModuleNotFoundError("No module named 'numba'", name="numba")
 
-    monkeypatch.setattr(probe, "Machine", NoNumba)
+    monkeypatch.setattr(probe, "ThisMachine", NoNumba)
     course_lib.start()
     assert "Numba is not installed. Install it" in capsys.readouterr().out
     x = np.ones(40, np.float32)
@@ -164,7 +164,7 @@ def test_on_a_gpu_nothing_but_warnings_is_touched(monkeypatch, capsys) -> None:
         def canary(self, cuda):
             return True
 
-    monkeypatch.setattr(probe, "Machine", Gpu)
+    monkeypatch.setattr(probe, "ThisMachine", Gpu)
     before = dict(vars(cuda)), dict(vars(type(add)))
     course_lib.start()
     assert capsys.readouterr().out.startswith("GPU: Tesla T4, compute capability 7.5.")
@@ -403,7 +403,7 @@ def test_the_stand_in_leaves_nothing_behind(monkeypatch) -> None:
         def load_cuda(self):
             raise ModuleNotFoundError("No module named 'numba.cuda'", name="numba.cuda")
 
-    monkeypatch.setattr(probe, "Machine", NoCudaPart)
+    monkeypatch.setattr(probe, "ThisMachine", NoCudaPart)
     import numba
 
     course_lib.start()

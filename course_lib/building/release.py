@@ -58,7 +58,7 @@ LEFT_OUT = (
 )
 LADDER = ("bench", "commands/bench.py", "kernels")
 FILMED = "course_lib/figures/watch/kernels.py"  # a tiled kernel, for figures of lessons
-SUFFIXES = (".css", ".js", ".json", ".md", ".py")
+SUFFIXES = (".css", ".html", ".js", ".json", ".md", ".py")
 _COMMAND_LINE = re.compile(r'^    "([a-z]+)": .*,\n', re.MULTILINE)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 

@@ -30,7 +30,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
-class Piece:
+class ShownPiece:
     """Something that is read at once.
 
     Attributes:
@@ -46,7 +46,7 @@ class Piece:
     reveals: str = ""
 
 
-def in_order(root: Path, lessons: Sequence[Lesson] = LESSONS) -> Iterator[Piece]:
+def in_order(root: Path, lessons: Sequence[Lesson] = LESSONS) -> Iterator[ShownPiece]:
     """Everything that is shown, from the front page on.
 
     Args:
@@ -54,9 +54,9 @@ def in_order(root: Path, lessons: Sequence[Lesson] = LESSONS) -> Iterator[Piece]
         lessons: which ones, in their order.
     """
     front, _, _ = (root / "README.md").read_text(encoding="utf-8").partition("\n## ")
-    yield Piece("", "README.md", front)
+    yield ShownPiece("", "README.md", front)
     titles = "\n".join(each.title for each in lessons)
-    yield Piece("", "the titles of the lessons", titles)
+    yield ShownPiece("", "the titles of the lessons", titles)
     for lesson in lessons:
         questions = of_lesson(lesson.number)
         for folder in ("notebooks", "exercises") if lesson.exercises else ("notebooks",):
@@ -64,7 +64,7 @@ def in_order(root: Path, lessons: Sequence[Lesson] = LESSONS) -> Iterator[Piece]
             for cell in read(path)["cells"]:
                 where = f"{folder}/{path.name}, cell {cell['id']}"
                 for text, reveals in _of_cell(cell, questions):
-                    yield Piece(lesson.number, where, text, reveals)
+                    yield ShownPiece(lesson.number, where, text, reveals)
 
 
 @functools.cache

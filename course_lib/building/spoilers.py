@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from course_lib.building.shown import Piece
+from course_lib.building.shown import ShownPiece
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 
@@ -13,14 +13,16 @@ _AROUND = 30  # characters on both sides of what is quoted
 _MARKS = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
 
 
-def spoilt(pieces: Iterable[Piece], question_of: Callable[[str], Question] = find) -> Iterator[str]:
+def spoilt(
+    pieces: Iterable[ShownPiece], question_of: Callable[[str], Question] = find
+) -> Iterator[str]:
     """A sentence for each place that shows a spoiler of a prediction that is still to come.
 
     Args:
         pieces: what is shown, in its order.
         question_of: finds the prediction that a piece reveals.
     """
-    before: list[tuple[Piece, str]] = []
+    before: list[tuple[ShownPiece, str]] = []
     for piece in pieces:
         if piece.reveals:
             for spoiler in question_of(piece.reveals).spoilers:

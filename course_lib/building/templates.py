@@ -29,7 +29,7 @@ Setting = ast.Assign | ast.AnnAssign | ast.For | ast.GeneratorExp | ast.ListComp
 
 
 @dataclass(frozen=True)
-class Call:
+class CallPattern:
     """Where a call has its code and its sentence: by place or name; or the code that it stands for.
 
     Attributes:
@@ -47,23 +47,25 @@ class Call:
 
 
 CALLS = {
-    "finding": Call(0, 1, 3),
-    "Finding": Call(0, 2, 4),
-    "rejection": Call(0, 1, 3),
-    "Slip": Call(0, 1, 2),
-    "Candidate": Call(1, 2, 3),
-    "Place": Call(1, 3, 2, usual=ANY),
-    "replace": Call(-1, -1, usual=ANY),
-    "ResidentSlip": Call(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),
-    "Stop": Call(0, 1, 2),
-    "stopped": Call(3, 1, 2, usual="wrong-formula"),
-    "Unusable": Call(1, 0, 2, usual="unsupported", named="reason"),
-    "Mismatch": Call(2, 0, 1, usual="invalid-launch"),
-    "need": Call(-1, 1, usual="compile-error", around="{{name}}: {said}."),
-    "TypingError": Call(-1, 0, usual="compile-error", around="{{name}}: {said}."),
-    "supported": Call(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),
-    "NotEmulated": Call(-1, 0, 1, usual="unsupported", around="{{name}} {said}."),
-    "NotConstant": Call(-1, 0, usual="unsupported", around="{{name}} is no constant: {said}."),
+    "finding": CallPattern(0, 1, 3),
+    "Finding": CallPattern(0, 2, 4),
+    "rejection": CallPattern(0, 1, 3),
+    "Slip": CallPattern(0, 1, 2),
+    "Candidate": CallPattern(1, 2, 3),
+    "Place": CallPattern(1, 3, 2, usual=ANY),
+    "replace": CallPattern(-1, -1, usual=ANY),
+    "ResidentSlip": CallPattern(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),
+    "Stop": CallPattern(0, 1),
+    "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
+    "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),
+    "Mismatch": CallPattern(2, 0, 1, usual="invalid-launch"),
+    "need": CallPattern(-1, 1, usual="compile-error", around="{{name}}: {said}."),
+    "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}}: {said}."),
+    "supported": CallPattern(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),
+    "NotEmulated": CallPattern(-1, 0, 1, usual="unsupported", around="{{name}} {said}."),
+    "NotConstant": CallPattern(
+        -1, 0, usual="unsupported", around="{{name}} is no constant: {said}."
+    ),
 }
 
 
@@ -117,7 +119,7 @@ class Followed:
                         if _agree(here, also) and _agree(holds, also):
                             yield code, text, is_hint
 
-    def _codes(self, node: ast.Call, call: Call) -> list[Value]:
+    def _codes(self, node: ast.Call, call: CallPattern) -> list[Value]:
         written = _argument(node, call.code, "code")
         if written is None:
             return [(call.usual, {})]

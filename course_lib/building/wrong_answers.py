@@ -29,7 +29,7 @@ _HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
 NEXT = "@@"
 
 
-class Unreadable(ValueError):
+class UnreadableAnswers(ValueError):
     """A file of wrong answers says something that can't be read; the message says what."""
 
 
@@ -63,13 +63,13 @@ def read(file: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, base, lines in _parts(file):
         if name in found:
-            raise Unreadable(f"{name} stands there twice")
+            raise UnreadableAnswers(f"{name} stands there twice")
         if base and base not in found:
-            raise Unreadable(f"{name} changes {base}, which does not stand above it")
+            raise UnreadableAnswers(f"{name} changes {base}, which does not stand above it")
         try:
             whole = edited(found[base].splitlines(), lines) if base else lines
-        except Unreadable as problem:
-            raise Unreadable(f"{name}: {problem}") from None
+        except UnreadableAnswers as problem:
+            raise UnreadableAnswers(f"{name}: {problem}") from None
         found[name] = "\n".join(whole) + "\n"
     return found
 
@@ -94,7 +94,7 @@ def edited(base: list[str], lines: list[str]) -> list[str]:
         new = [line[1:] for line in edit if line[:1] != "-"]
         places = places_of(old, whole)
         if len(places) != 1:
-            raise Unreadable(f"these lines stand {len(places)} times in the base: {old}")
+            raise UnreadableAnswers(f"these lines stand {len(places)} times in the base: {old}")
         whole[places[0] : places[0] + len(old)] = new
     return whole
 
@@ -108,7 +108,9 @@ def _edits(lines: list[str]) -> Iterator[list[str]]:
         elif line[:1] in ("+", "-", " ", ""):
             edit.append(line)
         else:
-            raise Unreadable(f"a line of an edit begins with neither space, + nor -: {line!r}")
+            raise UnreadableAnswers(
+                f"a line of an edit begins with neither space, + nor -: {line!r}"
+            )
 
 
 def places_of(old: list[str], whole: list[str]) -> list[int]:

@@ -21,14 +21,14 @@ from course_lib.grading.errors import CannotGrade
 if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
     from course_lib.grading.judging.executors import Workplace
-    from course_lib.grading.records import Row
+    from course_lib.grading.records import GradebookRow
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
 
 SECONDS_BETWEEN_LINES = 10
 BATCHES = "batches"
 MOST_NAMED = 10  # the report names all
-PACKAGES = ("ipykernel", "nbformat", "nbval", "psutil", "pytest")
+PACKAGES = ("ipykernel", "jinja2", "nbformat", "nbval", "psutil", "pytest")
 
 
 class Terminated(KeyboardInterrupt):
@@ -359,7 +359,7 @@ class _Line:
         progress.clear()
 
 
-def _summary(rows: list[Row], seed: int, out: Path) -> str:
+def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
     from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.records import VERDICTS
 
@@ -377,7 +377,7 @@ def _summary(rows: list[Row], seed: int, out: Path) -> str:
     return "\n".join([*lines[:-1], *_left_out(rows), lines[-1]])
 
 
-def _left_out(rows: list[Row]) -> Iterator[str]:
+def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
     """Whose grades have to be entered by hand."""
     from course_lib.grading.gradebook.safe_text import one_line
     from course_lib.grading.gradebook.tables import PLATFORMS, left_out, names

@@ -18,7 +18,7 @@ SECONDS_PER_CELL = 300
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LessonRun:
     """How the run of one notebook went."""
 
     name: str
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def run(path: Path, out: Path, timeout: int = SECONDS_PER_CELL) -> Outcome:
+def run(path: Path, out: Path, timeout: int = SECONDS_PER_CELL) -> LessonRun:
     """Run one notebook in a fresh kernel and write the executed copy below `out`."""
     import nbformat
 
@@ -70,14 +70,14 @@ def run(path: Path, out: Path, timeout: int = SECONDS_PER_CELL) -> Outcome:
     try:
         notebook = nbformat.read(path, as_version=4)
     except Exception as problem:  # nbformat has many ways to say that a file is no notebook
-        return Outcome(path.stem, 0, 0.0, "-", f"no notebook that can be read: {problem}")
+        return LessonRun(path.stem, 0, 0.0, "-", f"no notebook that can be read: {problem}")
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     verdict = _execute(notebook, path, len(code), timeout)
     copy = out / path.name if path.parent == NOTEBOOKS else out / path.parent.name / path.name
     copy.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, copy)
     seconds = time.monotonic() - started
-    return Outcome(path.stem, len(code), seconds, _machine(notebook), verdict)
+    return LessonRun(path.stem, len(code), seconds, _machine(notebook), verdict)
 
 
 def _execute(notebook: Any, path: Path, cells: int, timeout: int) -> str:

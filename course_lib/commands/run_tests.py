@@ -25,7 +25,7 @@ Command = list[str]
 
 
 @dataclass(frozen=True)
-class Step:
+class TestStep:
     """One thing to run; a function where the command is known only when its turn comes.
 
     A function that has done all there is to do returns None.
@@ -61,8 +61,8 @@ def main(arguments: list[str]) -> int:
     if others:
         marks = [] if options.all or options.long or "-m" in others else ["-m", FAST]
         return _run([PYTHON, "-m", "pytest", *marks, *others])
-    front: Iterable[Step] = []
-    beside: Iterable[Step] = []
+    front: Iterable[TestStep] = []
+    beside: Iterable[TestStep] = []
     if options.colab_freeze:
         front = colab_steps(options.colab_freeze.read_text(encoding="utf-8"))
     elif options.live_cells:
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
 Row = tuple[str, float, int]  # a step's name, its seconds, its exit status
 
 
-def in_two_lanes(front: list[Step], beside: list[Step]) -> list[Row]:
+def in_two_lanes(front: list[TestStep], beside: list[TestStep]) -> list[Row]:
     """Run the steps of two lists, each list in its order, both at once; the rows of all of them.
 
     The steps beside wait much, for a browser or for packages, or keep one processor busy. So they
@@ -101,7 +101,7 @@ def in_two_lanes(front: list[Step], beside: list[Step]) -> list[Row]:
                 each.cancel()
 
 
-def _in_turn(steps: list[Step], stopped: threading.Event) -> list[Row]:
+def _in_turn(steps: list[TestStep], stopped: threading.Event) -> list[Row]:
     """Run the steps beside others: each one's words are kept until it has ended."""
     rows = []
     for step in steps:
@@ -114,7 +114,7 @@ def _in_turn(steps: list[Step], stopped: threading.Event) -> list[Row]:
     return rows
 
 
-def _timed(step: Step, said: IO[str] | None = None, gives_way: bool = False) -> Row:
+def _timed(step: TestStep, said: IO[str] | None = None, gives_way: bool = False) -> Row:
     print(f"\n== {step.name}", file=said, flush=True)
     started = time.monotonic()
     status = _run_step(step, said, gives_way)
@@ -146,32 +146,34 @@ NOTEBOOKS_ON_COLAB += ["solutions/05_shared_memory_tiling.ipynb"]
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
 
 
-def fast_steps() -> Iterator[Step]:
+def fast_steps() -> Iterator[TestStep]:
     """What a change should be tried with every few minutes."""
     yield from lint_steps(CODE)
-    yield Step("fast tests", _pytest(PYTHON, *FAST_TESTS, *in_parallel()))
+    yield TestStep("fast tests", _pytest(PYTHON, *FAST_TESTS, *in_parallel()))
 
 
-def lint_steps(paths: list[str]) -> Iterator[Step]:
+def lint_steps(paths: list[str]) -> Iterator[TestStep]:
     """Ruff's rules and its format, and the types of the library: `[tool.mypy]` says which."""
-    yield Step("lint", [PYTHON, "-m", "ruff", "check", *paths])
-    yield Step("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
-    yield Step("types", [PYTHON, "-m", "mypy"])
+    yield TestStep("lint", [PYTHON, "-m", "ruff", "check", *paths])
+    yield TestStep("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
+    yield TestStep("types", [PYTHON, "-m", "mypy"])
 
 
-def all_steps() -> Iterator[Step]:
+def all_steps() -> Iterator[TestStep]:
     """What a change has to pass before it is published: on the course's own packages.
 
     Fast and slow tests are one step: to collect them takes half a minute.
     """
-    yield Step("environments, begun", begin_environments)
+    yield TestStep("environments, begun", begin_environments)
     yield from lint_steps([*CODE, *NOTEBOOKS])
-    yield Step("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
-    yield Step("fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel()))
-    yield Step("notebooks", _nbval(PYTHON, NOTEBOOKS))
+    yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
+    yield TestStep(
+        "fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel())
+    )
+    yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
 
-def steps_beside() -> Iterator[Step]:
+def steps_beside() -> Iterator[TestStep]:
     """What it has to pass besides: in a browser, through the compiler, with Colab's versions.
 
     Each has an environment of its own and leaves the files of the others alone, so these steps run
@@ -182,16 +184,16 @@ def steps_beside() -> Iterator[Step]:
     yield from colab_steps()
 
 
-def long_steps() -> Iterator[Step]:
+def long_steps() -> Iterator[TestStep]:
     """More cases of what --all has tried: for a release, or when a check has changed."""
-    yield Step("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
+    yield TestStep("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
     yield from fuzzing_steps()
-    yield Step("Colab: all notebooks", lambda: _nbval(_colab(), NOTEBOOKS))
+    yield TestStep("Colab: all notebooks", lambda: _nbval(_colab(), NOTEBOOKS))
 
 
-def fuzzing_steps() -> Iterator[Step]:
+def fuzzing_steps() -> Iterator[TestStep]:
     """The reader and the checker under random inputs that are steered by what their code does."""
     if not sys.platform.startswith("linux"):
         return
@@ -200,17 +202,17 @@ def fuzzing_steps() -> Iterator[Step]:
     def tests() -> Command:
         return _pytest(_environment("fuzz"), *targets, "-m", "long", "-k", "coverage_guided")
 
-    yield Step("fuzzing", tests)
+    yield TestStep("fuzzing", tests)
 
 
-def live_cell_steps() -> Iterator[Step]:
+def live_cell_steps() -> Iterator[TestStep]:
     """The book, and a student's way through its live cells."""
     yield next(book_steps())
     live = ["tests/browser/test_live_cells_in_browser.py", "--confcutdir=tests/browser"]
-    yield Step("live cells", lambda: _pytest(_environment("browser"), *live))
+    yield TestStep("live cells", lambda: _pytest(_environment("browser"), *live))
 
 
-def book_steps() -> Iterator[Step]:
+def book_steps() -> Iterator[TestStep]:
     """The course as a static site, and what people click: JupyterLab and the site in Chromium."""
     book = Path("executed", "book")
 
@@ -218,17 +220,19 @@ def book_steps() -> Iterator[Step]:
         python = _environment("book")
         return [python, "-m", "course_lib.cli", "book", "--out", str(book)]
 
-    yield Step("book", build)
+    yield TestStep("book", build)
     yield _browser_step("browser", "not long")
 
 
-def _browser_step(name: str, marks: str) -> Step:
+def _browser_step(name: str, marks: str) -> TestStep:
     """Each file by one worker, for what is started for one is shared: JupyterLab, and a site."""
     options = ["-m", marks, *in_parallel(), "--dist=loadfile"]
-    return Step(name, lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *options))
+    return TestStep(name, lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *options))
 
 
-def compiler_steps(name: str = "machine code", marks: str = "slow and not long") -> Iterator[Step]:
+def compiler_steps(
+    name: str = "machine code", marks: str = "slow and not long"
+) -> Iterator[TestStep]:
     """What Numba's CUDA compiler makes of kernels; no GPU is needed, but there is none for Macs."""
     if sys.platform == "darwin":
         return
@@ -237,10 +241,10 @@ def compiler_steps(name: str = "machine code", marks: str = "slow and not long")
         python = _environment("compiler")
         return _pytest(python, "tests/machine_code", "-m", marks, *in_parallel(), "--dist=loadfile")
 
-    yield Step(name, tests)
+    yield TestStep(name, tests)
 
 
-def colab_steps(freeze: str = "") -> Iterator[Step]:
+def colab_steps(freeze: str = "") -> Iterator[TestStep]:
     """The library and the lessons with the versions that Colab has; with newer ones, all lessons.
 
     Args:
@@ -251,11 +255,11 @@ def colab_steps(freeze: str = "") -> Iterator[Step]:
         return lambda: _pytest(_colab(freeze), *arguments)
 
     fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
-    yield Step("Colab: fast tests", tests(*fast, *in_parallel()))
+    yield TestStep("Colab: fast tests", tests(*fast, *in_parallel()))
     notebooks = NOTEBOOKS if freeze else NOTEBOOKS_ON_COLAB
-    yield Step("Colab: notebooks", lambda: _nbval(_colab(freeze), notebooks))
-    yield Step("Colab: installation", tests("tests/colab"))
-    yield Step("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
+    yield TestStep("Colab: notebooks", lambda: _nbval(_colab(freeze), notebooks))
+    yield TestStep("Colab: installation", tests("tests/colab"))
+    yield TestStep("Colab: machine code", tests("tests/machine_code", "-m", "slow", "-k", ON_COLAB))
 
 
 _BEGUN: list[Future[str]] = []  # the environments that are being made
@@ -313,7 +317,7 @@ def _nbval(python: str, notebooks: list[str]) -> Command:
     return [*command, *in_parallel(), "--dist=loadfile"]
 
 
-def _run_step(step: Step, said: IO[str] | None = None, gives_way: bool = False) -> int:
+def _run_step(step: TestStep, said: IO[str] | None = None, gives_way: bool = False) -> int:
     try:
         command = step.command() if callable(step.command) else step.command
     except environments.CannotMake as problem:

@@ -17,7 +17,7 @@ from course_lib.diagnosis.change import Change, Original
 from course_lib.diagnosis.one_change import changes
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.plain.interpreter import Walk
+from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
@@ -96,7 +96,7 @@ def _call(task: Task, function: Kernel, arguments: tuple[object, ...]) -> Call:
     wanted = task.reference(*arguments)
     whole = all(isinstance(task.reference(*each), int) for each in task.arguments)
     try:
-        value = Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
+        value = Interpreter(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
     except KernelRejected as stop:
         return Call(arguments, wanted, whole, stopped=stop.findings[0])
     return Call(arguments, wanted, whole, value)
@@ -186,7 +186,7 @@ def _decides(change: Change) -> bool:
 
 def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:
     """Does a function return what this call should, and how many steps does that take?"""
-    walk = Walk(budget)
+    walk = Interpreter(budget)
     try:
         value = walk.run(function, list(call.arguments))
     except KernelRejected:

@@ -22,7 +22,7 @@ from course_lib.diagnosis import resident_slips
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.diagnosis.resident_slips import ResidentSlip
 from course_lib.emulator import Budget, Kernel, KernelRejected, Record
-from course_lib.emulator.plain.interpreter import Walk
+from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
@@ -219,7 +219,7 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 def _try(function: Kernel, launch: Occupancy, steps: int) -> Tried:
     arguments = [record_of(launch.sm), launch.threads, launch.registers, launch.shared_bytes]
-    walk = Walk(Budget(steps=steps))
+    walk = Interpreter(Budget(steps=steps))
     try:
         value = walk.run(function, arguments)
     except KernelRejected as stop:

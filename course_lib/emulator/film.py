@@ -27,7 +27,7 @@ FILM_BUDGET = Budget(steps=4_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class StartedStatement:
     """The lanes in `lanes` begin a statement; `variables` is what the kernel's names hold then."""
 
     line: int
@@ -36,7 +36,7 @@ class Statement:
 
 
 @dataclass(frozen=True, eq=False)
-class Touch:
+class MemoryOperation:
     """A memory operation: for each lane its index (lanes, axes) and the value it read or wrote."""
 
     kind: str
@@ -73,7 +73,7 @@ class Arithmetic:
     each: int
 
 
-Moment = Statement | Touch | Arrival | Passing | Arithmetic
+Moment = StartedStatement | MemoryOperation | Arrival | Passing | Arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ class _Camera(Observer):
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         self.final = _kernel_frame(frame).variables
-        self.moments.append(Statement(line, _lanes(mask), dict(self.final)))
+        self.moments.append(StartedStatement(line, _lanes(mask), dict(self.final)))
 
     def arrived(self, line: int, mask: Mask) -> None:
         self.moments.append(Arrival(line, _lanes(mask)))
@@ -183,7 +183,7 @@ def _lanes(mask: Mask) -> np.ndarray:
     return np.flatnonzero(mask.full_array)
 
 
-def _touch(access: Access, memory: Memory) -> Touch:
+def _touch(access: Access, memory: Memory) -> MemoryOperation:
     """An access with its values; it is told after a store, so the storage holds what was written.
 
     Of several lanes that write one cell at once, all show the value that won.
@@ -193,7 +193,7 @@ def _touch(access: Access, memory: Memory) -> Touch:
     cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
     places = np.broadcast_to(memory.place(allocation, access.cell), space.shape).reshape(-1)
     indices = np.stack(np.unravel_index(cells, allocation.shape or (1,)), axis=1)
-    return Touch(
+    return MemoryOperation(
         access.kind,
         allocation.space,
         access.array,
@@ -208,9 +208,9 @@ __all__ = [
     "Arithmetic",
     "Arrival",
     "Film",
+    "MemoryOperation",
     "Moment",
     "Passing",
-    "Statement",
-    "Touch",
+    "StartedStatement",
     "film",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from course_lib.emulator.argument_types import types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
@@ -16,8 +17,15 @@ from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
+from course_lib.emulator.options import (
+    MAX_SHARED_BYTES,
+    EmulationOptions,
+    LaunchShape,
+    Triple,
+    too_much_shared,
+)
 from course_lib.emulator.profile.profile import Profile
-from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
+from course_lib.emulator.run import Run
 from course_lib.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -66,16 +74,9 @@ def emulate(
     """
     if schedule not in SCHEDULES:
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
-    options = Options(
-        schedule,
-        seed,
-        counters,
-        races,
-        trace,
-        stream,
-        tuple(outputs),
-        budget or Budget(),
-        max_dynamic_shared,
+    bounds = budget or Budget()
+    options = EmulationOptions(
+        schedule, seed, counters, races, trace, stream, tuple(outputs), bounds, max_dynamic_shared
     )
     return Emulation(kernel_from(kernel), options)
 
@@ -95,20 +96,20 @@ class Emulation:
             if it runs in lockstep.
     """
 
-    def __init__(self, kernel: Kernel, options: Options) -> None:
+    def __init__(self, kernel: Kernel, options: EmulationOptions) -> None:
         self.kernel = kernel
         self.options = options
         self.typings: Typings = {} if kernel.compiled is None else kernel.compiled
         self.observers: list[Observer] = []
         self.limits: LimitNotes | None = None
 
-    def __getitem__(self, configuration: Any) -> Launch:
+    def __getitem__(self, configuration: Any) -> ConfiguredKernel:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise rejection("invalid-launch", "A launch needs kernel[grid, block].", None)
         size = int(parts[3]) if len(parts) == 4 else 0
-        return Launch(self, parts[0], parts[1], size)
+        return ConfiguredKernel(self, parts[0], parts[1], size)
 
     def typing_for(self, argument_types: Sequence[T.Type]) -> Typing:
         """The kernel's types for these arguments; worked out once, as Numba compiles once."""
@@ -119,7 +120,7 @@ class Emulation:
         return self.typings[key]
 
 
-class Launch:
+class ConfiguredKernel:
     """A kernel with its grid and block; call it with the kernel's arguments."""
 
     def __init__(
@@ -175,7 +176,12 @@ class Launch:
         Raises:
             KernelRejected: if the kernel cannot run with these arguments at all.
         """
-        run = Run(self, arguments)
+        emulation = self.emulation
+        typing = emulation.typing_for(types_of_arguments(emulation.kernel, arguments))
+        shape = LaunchShape(self.grid, self.block, self.dynamic_shared_bytes)
+        run = Run(
+            typing, arguments, shape, emulation.options, emulation.observers, emulation.limits
+        )
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
             return run.execute()

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from course_lib.curriculum import rung
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.own_ladder import SIZE, TIMED_SIZE, Step, whole_ladder
+from course_lib.own_ladder import SIZE, TIMED_SIZE, OwnRung, whole_ladder
 
 _ROW = 0.56
 _TOP = 0.72
@@ -24,7 +24,7 @@ _THICK, _THIN = 0.2, 0.13
 
 
 @style.drawn
-def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
+def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
     """Your own ladder, from the bottom up: sectors loaded by your kernels, beside ours.
 
     Args:
@@ -48,7 +48,7 @@ def my_ladder(steps: Sequence[Step] | None = None) -> Picture:
     return Picture(figure, _words(steps, passed))
 
 
-def _nothing_climbed(steps: Sequence[Step]) -> Picture:
+def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
     """All rungs side by side, small: there is nothing to count yet."""
     first = (
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
@@ -61,15 +61,15 @@ def _nothing_climbed(steps: Sequence[Step]) -> Picture:
     return Picture(figure, f"Your own ladder. {first} The rungs: {_listed(steps)}.")
 
 
-def _listed(steps: Sequence[Step]) -> str:
+def _listed(steps: Sequence[OwnRung]) -> str:
     return ", ".join(f"{each.rung} (lesson {_lesson(each)})" for each in steps)
 
 
-def _lesson(step: Step) -> str:
+def _lesson(step: OwnRung) -> str:
     return rung(step.rung).lesson
 
 
-def _times(steps: Sequence[Step]) -> str:
+def _times(steps: Sequence[OwnRung]) -> str:
     """Where the times are from, if there are any."""
     gpus = {each.gpu: None for each in steps if each.time}
     return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {' and '.join(gpus)}." if gpus else ""
@@ -87,7 +87,7 @@ def _draw_rails(axes: Axes, count: int) -> None:
         )
 
 
-def _draw_step(axes: Axes, y: float, step: Step) -> None:
+def _draw_step(axes: Axes, y: float, step: OwnRung) -> None:
     left, right = _RAILS
     _draw_rung(axes, left - 0.07, y, right - left + 0.14, step)
     if not step.passed:
@@ -100,7 +100,7 @@ def _draw_step(axes: Axes, y: float, step: Step) -> None:
     _draw_bar(axes, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
 
 
-def _draw_rung(axes: Axes, left: float, y: float, width: float, step: Step) -> None:
+def _draw_rung(axes: Axes, left: float, y: float, width: float, step: OwnRung) -> None:
     """One rung with its name; dashed where it is not climbed yet."""
     style.box(
         axes,
@@ -157,7 +157,7 @@ def _number(sectors: int | None) -> str:
     return "not counted" if sectors is None else f"{sectors:,}"
 
 
-def _words(steps: Sequence[Step], passed: int) -> str:
+def _words(steps: Sequence[OwnRung], passed: int) -> str:
     told = "; ".join(_step_in_words(each) for each in steps)
     return (
         f"Your own ladder, {passed} of {len(steps)} rungs climbed, from the bottom up, with the "
@@ -165,7 +165,7 @@ def _words(steps: Sequence[Step], passed: int) -> str:
     )
 
 
-def _step_in_words(step: Step) -> str:
+def _step_in_words(step: OwnRung) -> str:
     if not step.passed:
         return f"{step.rung} not yet"
     yours, ours = (_number(each.get(_COUNTER)) for each in (step.yours, step.ours))

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from course_lib.curriculum import Task
 from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.plain.interpreter import Walk
+from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.exercise import Values
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
@@ -50,7 +50,7 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
 
 def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> float:
     try:
-        value = Walk(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
+        value = Interpreter(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
     except KernelRejected as rejected:
         raise NoPicture(f"{task.id}{arguments} does not run: {rejected}") from None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):

@@ -23,12 +23,12 @@ from course_lib.grading.gradebook import class_list, outputs
 from course_lib.grading.gradebook.class_list import Graded
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.judging.assignment import Task, read_tasks
+from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.judging.batch_notebook import Item, batch_notebook
 from course_lib.grading.judging.executors import Workplace, run_all
 from course_lib.grading.judging.journal import Journal, key_of
-from course_lib.grading.judging.worker import Batch, Limits, read_result, run_batch
-from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
+from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
+from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission
 from course_lib.grading.run_folder import RunFolder
 from course_lib.grading.settings import Settings
 
@@ -45,11 +45,11 @@ def grade(
     folder: RunFolder,
     workplace: Workplace,
     settings: Settings,
-    limits: Limits | None = None,
+    limits: BatchLimits | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
     only: Sequence[str] | None = None,
-) -> list[Row]:
+) -> list[GradebookRow]:
     """Grade the submissions and write all outputs into the folder.
 
     Args:
@@ -87,7 +87,7 @@ def grade(
 def find_graded(
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, AssignedExercise],
     settings: Settings,
 ) -> list[Graded]:
     """The submissions with their answers; see `grade`."""
@@ -97,22 +97,22 @@ def find_graded(
 
 def rows_of(
     found: Sequence[Graded],
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, AssignedExercise],
     seed: int,
     journal: Journal,
     workplace: Workplace,
     settings: Settings,
-    limits: Limits | None = None,
+    limits: BatchLimits | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
-) -> list[Row]:
+) -> list[GradebookRow]:
     """The rows of these answers, judged where they are not known yet; see `grade`."""
     _check_tasks(
         dict.fromkeys(each.exercise for _, answers in found for each in answers if each.exercise),
         tasks,
         settings,
     )
-    session = _Session(tasks, seed, journal, limits or Limits(), report, keep)
+    session = _Session(tasks, seed, journal, limits or BatchLimits(), report, keep)
     session.add(found)
     session.judge(workplace)
     return [
@@ -140,7 +140,7 @@ class Progress:
 
 
 def _check_tasks(
-    exercise_ids: Iterable[str] | None, tasks: Mapping[str, Task], settings: Settings
+    exercise_ids: Iterable[str] | None, tasks: Mapping[str, AssignedExercise], settings: Settings
 ) -> None:
     for name in exercise_ids or ():
         if name not in tasks:
@@ -157,7 +157,7 @@ def _check_tasks(
 def _found(
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, AssignedExercise],
 ) -> Iterator[Graded]:
     """Each submission with its answers, and without the rest of what was handed in."""
     for submission in submissions:
@@ -195,10 +195,10 @@ class _Session:
 
     def __init__(
         self,
-        tasks: Mapping[str, Task],
+        tasks: Mapping[str, AssignedExercise],
         seed: int,
         journal: Journal,
-        limits: Limits,
+        limits: BatchLimits,
         report: Callable[[Progress], None],
         keep: Path | None,
     ) -> None:
@@ -309,7 +309,9 @@ class _Session:
         return key_of(answer.exercise, answer.text, context, self._seed)
 
 
-def _keep_copy(folder: Path, tasks: Mapping[str, Task], items: Sequence[Item], seed: int) -> None:
+def _keep_copy(
+    folder: Path, tasks: Mapping[str, AssignedExercise], items: Sequence[Item], seed: int
+) -> None:
     """Write a batch notebook beside those that are there already."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = next(iter(tasks.values())).notebook

@@ -210,7 +210,7 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class GradebookRow:
     """One line of the gradebook: a submission and an exercise.
 
     Attributes:

@@ -77,7 +77,7 @@ def _is_a_move(instruction: Instruction) -> bool:
 
 
 @dataclass(frozen=True)
-class Code:
+class Disassembly:
     """A kernel's instructions in order, and where its labels point (as positions)."""
 
     instructions: tuple[Instruction, ...]
@@ -85,7 +85,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Loop:
+class NaturalLoop:
     """A natural loop: where it begins, all that is in it, and what is in no loop within it."""
 
     head: int
@@ -93,7 +93,7 @@ class Loop:
     own: tuple[int, ...]
 
 
-def parse(text: str, entry: str) -> Code:
+def parse(text: str, entry: str) -> Disassembly:
     """Read nvdisasm's text for one kernel."""
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
@@ -114,7 +114,7 @@ def parse(text: str, entry: str) -> Code:
                     line=line,
                 )
             )
-    return Code(tuple(instructions), labels)
+    return Disassembly(tuple(instructions), labels)
 
 
 def _section(text: str, entry: str) -> Iterator[str]:
@@ -127,14 +127,14 @@ def _section(text: str, entry: str) -> Iterator[str]:
             yield row
 
 
-def hot_loop(code: Code) -> tuple[Instruction, ...]:
+def hot_loop(code: Disassembly) -> tuple[Instruction, ...]:
     """The instructions of the loop that owns the most multiply-adds, in order of address.
 
     Where no loop has one, it is the loop with the most instructions; where there is no loop,
     nothing.
     """
 
-    def weight(loop: Loop) -> tuple[int, int]:
+    def weight(loop: NaturalLoop) -> tuple[int, int]:
         own = [code.instructions[index] for index in loop.own]
         return sum(each.multiply_adds for each in own), len(own)
 
@@ -142,7 +142,7 @@ def hot_loop(code: Code) -> tuple[Instruction, ...]:
     return _instructions(code, found.own) if found else ()
 
 
-def around_hot_loop(code: Code) -> tuple[tuple[Instruction, ...], int]:
+def around_hot_loop(code: Disassembly) -> tuple[tuple[Instruction, ...], int]:
     """What else the loop around the hot loop does in one trip, and how many loops it holds beside.
 
     Nothing, where no loop is around it. A loop beside it has a trip count that nobody knows here;
@@ -163,11 +163,11 @@ def around_hot_loop(code: Code) -> tuple[tuple[Instruction, ...], int]:
     return own, len(beside)
 
 
-def _instructions(code: Code, positions: tuple[int, ...]) -> tuple[Instruction, ...]:
+def _instructions(code: Disassembly, positions: tuple[int, ...]) -> tuple[Instruction, ...]:
     return tuple(code.instructions[index] for index in positions)
 
 
-def reachable(code: Code) -> tuple[Instruction, ...]:
+def reachable(code: Disassembly) -> tuple[Instruction, ...]:
     """The instructions that can run, without the padding after the last EXIT."""
     blocks = _Blocks(code)
     return tuple(
@@ -177,7 +177,7 @@ def reachable(code: Code) -> tuple[Instruction, ...]:
     )
 
 
-def loops(code: Code) -> list[Loop]:
+def loops(code: Disassembly) -> list[NaturalLoop]:
     """Every natural loop; loops that share their head are one."""
     blocks = _Blocks(code)
     bodies: dict[int, set[int]] = {}
@@ -190,7 +190,7 @@ def loops(code: Code) -> list[Loop]:
         ]
         own = body.difference(*inner)
         result.append(
-            Loop(
+            NaturalLoop(
                 head,
                 frozenset(index for block in body for index in blocks.positions(block)),
                 tuple(index for block in sorted(own) for index in blocks.positions(block)),
@@ -202,7 +202,7 @@ def loops(code: Code) -> list[Loop]:
 class _Blocks:
     """Basic blocks, numbered in order of address, and the ways between them."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Disassembly) -> None:
         self.code = code
         self.starts = self._starts()
         ends = [*self.starts[1:], len(code.instructions)]

@@ -19,12 +19,12 @@ class CannotRead(ValueError):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GuessVerdict:
     right: bool
     why: str
 
 
-def judge(question: Question, given: object) -> Verdict:
+def judge(question: Question, given: object) -> GuessVerdict:
     """Whether an answer is right, and the reason for it.
 
     Raises:
@@ -33,8 +33,8 @@ def judge(question: Question, given: object) -> Verdict:
     answer = read(question, given)
     for match, right, why in question.rows():
         if _fits(answer, match):
-            return Verdict(right, why)
-    return Verdict(False, question.otherwise())
+            return GuessVerdict(right, why)
+    return GuessVerdict(False, question.otherwise())
 
 
 def number_from(text: str, unit: str = "") -> float | None:

@@ -91,7 +91,7 @@ class Choose(Question):
 
 
 @dataclass(frozen=True)
-class Slip:
+class Trap:
     """A wrong number that people do arrive at, and what it really stands for."""
 
     value: Callable[[], float]
@@ -117,7 +117,7 @@ class Number(Question):
     why: str = ""
     other: str = ""
     within: float = EQUAL
-    slips: tuple[Slip, ...] = ()
+    slips: tuple[Trap, ...] = ()
 
     def rows(self) -> list[Row]:
         value = self.value()
@@ -212,7 +212,7 @@ def plain(words: str) -> str:
     return "".join(kept).rstrip(".;")
 
 
-def _row_of_slip(slip: Slip) -> Row:
+def _row_of_slip(slip: Trap) -> Row:
     value = float(slip.value())
     return (_around(value, EQUAL if value.is_integer() else ROUNDED), False, slip.why)
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from course_lib.devices import device
-from course_lib.questions.kinds import Drawn, Number, Slip, Suspect, WhichLine
+from course_lib.questions.kinds import Drawn, Number, Suspect, Trap, WhichLine
 from course_lib.questions.runs import line_of, ones, run
 from course_lib.sentences import whole
 
@@ -98,8 +98,8 @@ QUESTIONS = (
         value=writers_of_one_place,
         unit="threads",
         slips=(
-            Slip(lambda: 1, "Nothing in the kernel picks out one of them."),
-            Slip(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
+            Trap(lambda: 1, "Nothing in the kernel picks out one of them."),
+            Trap(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
         ),
         reveal="Every thread runs the whole kernel, so all {answer} write to the same place. The "
         "emulator complains, and rightly so: “{complaint}” Here each of them writes a 7, so it "
@@ -116,9 +116,9 @@ QUESTIONS = (
         why="Blocks 0, 1 and 2 come before it with 64 threads each, and ten threads of its own "
         "block: 3 · 64 + 10 = {answer}.",
         slips=(
-            Slip(lambda: 3 + 10 * 64, "Block and thread are exchanged: this is 10 · 64 + 3."),
-            Slip(lambda: 3 * 5 + 10, "This multiplies by the number of blocks."),
-            Slip(
+            Trap(lambda: 3 + 10 * 64, "Block and thread are exchanged: this is 10 · 64 + 3."),
+            Trap(lambda: 3 * 5 + 10, "This multiplies by the number of blocks."),
+            Trap(
                 lambda: 2 * 64 + 10,
                 "Counting starts at zero, so three whole blocks come before block 3.",
             ),
@@ -133,11 +133,11 @@ QUESTIONS = (
         value=lambda: idle_threads(rows=5, columns=7, side=4),
         unit="threads",
         slips=(
-            Slip(
+            Trap(
                 lambda: 0,
                 "64 threads are launched, and there are not as many elements.",
             ),
-            Slip(
+            Trap(
                 lambda: 3 * 8 + 1 * 8,
                 "Three rows of eight threads lie below the matrix, and one column of eight to its "
                 "right; but the corner is in both.",
@@ -156,9 +156,9 @@ QUESTIONS = (
         value=bytes_per_addition,
         unit="bytes",
         slips=(
-            Slip(lambda: 8, "Those are the two reads. The sum has to be written, too."),
-            Slip(lambda: 3, "Three numbers are right; each of them has 4 bytes."),
-            Slip(lambda: 4, "That is one number."),
+            Trap(lambda: 8, "Those are the two reads. The sum has to be written, too."),
+            Trap(lambda: 3, "Three numbers are right; each of them has 4 bytes."),
+            Trap(lambda: 4, "That is one number."),
         ),
         reveal="Two reads and one write of 4 bytes: {answer} bytes for one **FLOP** (an addition "
         "or multiplication of floating-point numbers). An H200 can fetch {bandwidth} billion "

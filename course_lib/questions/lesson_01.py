@@ -6,7 +6,7 @@ import re
 
 from course_lib.devices import device
 from course_lib.measurements.memory import in_flight
-from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Trap
 
 FEW = 1024  # threads
 H200 = in_flight("H200")
@@ -49,7 +49,7 @@ QUESTIONS = (
         unit="ns",
         within=0.2,
         slips=(
-            Slip(
+            Trap(
                 lambda: 7 * round(H200.latency_ns["L1"]),
                 "7 is how the bandwidths compare, in the picture.",
             ),
@@ -74,7 +74,7 @@ QUESTIONS = (
         unit="GB/s",
         within=0.3,
         slips=(
-            Slip(
+            Trap(
                 lambda: round(H200.dram_gb_per_s),
                 "That is what memory can do, if enough is asked of it.",
             ),

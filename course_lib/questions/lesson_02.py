@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Profile
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Trap
 from course_lib.questions.runs import ones, run
 
 KERNEL = TASKS["naive_by_rows"].answer
@@ -67,12 +67,12 @@ QUESTIONS = (
         value=lambda: loads_of_each("A"),
         unit="elements",
         slips=(
-            Slip(
+            Trap(
                 lambda: loads_of_each("B"),
                 "So many need a number of B, because a column of C has 50 elements.",
             ),
-            Slip(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
-            Slip(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
+            Trap(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
+            Trap(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
         ),
         reveal="All {answer} in row 3 of C: one for each column of B. In the same way a number of "
         "B serves a whole column of C. And every one of those threads loads it for itself. (The "
@@ -87,12 +87,12 @@ QUESTIONS = (
         value=numbers_loaded,
         unit="numbers",
         slips=(
-            Slip(lambda: 5120, "So many there are. But who keeps one for the next thread?"),
-            Slip(lambda: 64 * 96, "That is how many threads there are, and each has a loop."),
-            Slip(
+            Trap(lambda: 5120, "So many there are. But who keeps one for the next thread?"),
+            Trap(lambda: 64 * 96, "That is how many threads there are, and each has a loop."),
+            Trap(
                 lambda: 64 * 96 * 32, "So many multiply-adds there are. Each of them needs a pair."
             ),
-            Slip(lambda: 2 * 32, "That is one thread. How many are there?"),
+            Trap(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
         reveal="Each of {threads} threads goes round its loop 32 times and loads two numbers each "
         "time: {answer}. On average, each number is loaded {again} times.",
@@ -108,11 +108,11 @@ QUESTIONS = (
         unit="GB",
         within=0.2,
         slips=(
-            Slip(
+            Trap(
                 lambda: round(levels("naive").requested_gb),
                 "That would be so if each load went all the way.",
             ),
-            Slip(
+            Trap(
                 lambda: round(8 * 4096**2 / 1e9, 2),
                 "That would take a cache that holds all of it.",
             ),

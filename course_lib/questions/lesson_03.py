@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Trap
 from course_lib.questions.runs import ones, run
 
 WHO_AM_I = """\
@@ -139,16 +139,16 @@ QUESTIONS = (
         unit="",
         why="x runs fastest: number 5 · 16 + 3 = 83 of its block is lane {answer} of warp 2.",
         slips=(
-            Slip(
+            Trap(
                 lambda: 5 * 16 + 3,
                 "That is its number in the block. Warps take 32 of these each.",
             ),
-            Slip(lambda: (5 * 16 + 3) // 32, "That is its warp. Which place has it there?"),
-            Slip(
+            Trap(lambda: (5 * 16 + 3) // 32, "That is its warp. Which place has it there?"),
+            Trap(
                 lambda: (3 * 16 + 5) % 32,
                 "Here y runs fastest. Threads are numbered along x first.",
             ),
-            Slip(lambda: 3, "Two rows of 16 threads share a warp, so x alone does not tell."),
+            Trap(lambda: 3, "Two rows of 16 threads share a warp, so x alone does not tell."),
         ),
         other="Number the threads of the block, x fastest. Then cut the row into pieces of 32.",
         hint="Five whole rows of 16 threads stand before its own.",
@@ -160,8 +160,8 @@ QUESTIONS = (
         value=lambda: sectors_of_sums(ROW_SUMS),
         unit="sectors",
         slips=(
-            Slip(lambda: 4, "So it is if the *lanes* are neighbours. Here each has its own row."),
-            Slip(
+            Trap(lambda: 4, "So it is if the *lanes* are neighbours. Here each has its own row."),
+            Trap(
                 lambda: 1, "One thread's next number lies in the same sector. But 32 ask at once."
             ),
         ),
@@ -178,9 +178,9 @@ QUESTIONS = (
         value=lambda: of_a_step("matmul_coalesced"),
         unit="sectors",
         slips=(
-            Slip(lambda: 33, "Then nothing would have changed. What do the lanes ask A for now?"),
-            Slip(lambda: 8, "Four for B. But the lanes share one row, so one number of A."),
-            Slip(lambda: 4, "That is B alone."),
+            Trap(lambda: 33, "Then nothing would have changed. What do the lanes ask A for now?"),
+            Trap(lambda: 8, "Four for B. But the lanes share one row, so one number of A."),
+            Trap(lambda: 4, "That is B alone."),
         ),
         reveal="{answer}: one number of A for all lanes (a **broadcast**), and 32 neighbours of B.",
         spoilers=("one number of A for all lanes", "33 to 5"),
@@ -193,11 +193,11 @@ QUESTIONS = (
         unit="times",
         within=0.15,
         slips=(
-            Slip(
+            Trap(
                 lambda: 6.6,
                 "That would be so if a sector were all that a load costs.",
             ),
-            Slip(lambda: 1, "The DRAM bytes are much alike, but DRAM was not the limit."),
+            Trap(lambda: 1, "The DRAM bytes are much alike, but DRAM was not the limit."),
         ),
         reveal="Measured ({device}, in CUDA C++): both request {requested} GB; through L1 pass "
         "{before_l1} GB and {after_l1} GB; it takes {before} ms and {after} ms, or {answer} times "

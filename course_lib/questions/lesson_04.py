@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import device
 from course_lib.emulator import ArrayTraffic
-from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Trap
 from course_lib.questions.runs import ones, run
 
 A = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
@@ -59,8 +59,8 @@ QUESTIONS = (
         value=different_numbers,
         unit="numbers",
         slips=(
-            Slip(lambda: 16 * 16 * 64, "So it is if no two threads want the same number."),
-            Slip(lambda: 64, "That is one row of A."),
+            Trap(lambda: 16 * 16 * 64, "So it is if no two threads want the same number."),
+            Trap(lambda: 64, "That is one row of A."),
         ),
         reveal="{answer}: 16 rows of 64. Each is loaded {again} times. One thread could load it "
         "for all, and put it into **shared memory**, of which each block has a piece for itself.",
@@ -74,9 +74,9 @@ QUESTIONS = (
         value=lambda: strip_kib(32, 4096),
         unit="KiB",
         slips=(
-            Slip(lambda: 32 * 4096 * 4, "These are bytes."),
-            Slip(lambda: 32 * 4096 / 1024, "A float32 has 4 bytes."),
-            Slip(lambda: 2 * strip_kib(32, 4096), "That is with the columns of B."),
+            Trap(lambda: 32 * 4096 * 4, "These are bytes."),
+            Trap(lambda: 32 * 4096 / 1024, "A float32 has 4 bytes."),
+            Trap(lambda: 2 * strip_kib(32, 4096), "That is with the columns of B."),
         ),
         reveal="{answer} KiB, and B's columns as much. But a block gets at most {T4} KiB of shared "
         "memory on a T4, {H100} on an H100. So it goes along K in **steps**: a few columns of A "
@@ -92,8 +92,8 @@ QUESTIONS = (
         value=lambda: total_after(0, 1, 1),
         unit="",
         slips=(
-            Slip(lambda: total_after(1, 1, 1), "That is the total after both steps."),
-            Slip(
+            Trap(lambda: total_after(1, 1, 1), "That is the total after both steps."),
+            Trap(
                 lambda: total_after(1, 1, 1) - total_after(0, 1, 1),
                 "That is what step 1 adds.",
             ),

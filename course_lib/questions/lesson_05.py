@@ -12,8 +12,8 @@ from course_lib.questions.kinds import (
     FillIn,
     Misread,
     Number,
-    Slip,
     Suspect,
+    Trap,
     WhichLine,
 )
 from course_lib.questions.runs import line_of, ones, run
@@ -111,8 +111,8 @@ QUESTIONS = (
         value=lambda: threads_that_load(5, 3),
         unit="threads",
         slips=(
-            Slip(lambda: 1, "`A[5, 3]` is needed for all of row 5 of C."),
-            Slip(lambda: 256, "Only the threads of one row of C need it."),
+            Trap(lambda: 1, "`A[5, 3]` is needed for all of row 5 of C."),
+            Trap(lambda: 256, "Only the threads of one row of C need it."),
         ),
         reveal="{answer}: the whole row of threads with y = 5. One of them could load it for all, "
         "if only there were a place to put it.",
@@ -185,8 +185,8 @@ QUESTIONS = (
         value=lambda: loaded(ONE_TILE),
         unit="numbers",
         slips=(
-            Slip(lambda: 2048, "So many are in A and B. But each block loads its own tiles."),
-            Slip(lambda: 512, "That is one block. How many blocks cover C?"),
+            Trap(lambda: 2048, "So many are in A and B. But each block loads its own tiles."),
+            Trap(lambda: 512, "That is one block. How many blocks cover C?"),
         ),
         reveal="{answer}: each of the {blocks} blocks loads two tiles. That is {times} times "
         "fewer, for every number loaded serves as many threads as a tile is wide.",

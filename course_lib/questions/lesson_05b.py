@@ -8,7 +8,7 @@ from math import ceil
 from course_lib.devices import device
 from course_lib.measurements import Entry, load
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.roofline import tile_intensity
 
 GPU, SIZE = "H200", 4096
@@ -77,7 +77,7 @@ QUESTIONS = (
         value=times_faster,
         unit="times",
         within=0.1,
-        slips=(Slip(lambda: 32, "So it would be if it had waited for the requested bytes."),),
+        slips=(Trap(lambda: 32, "So it would be if it had waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, in CUDA C++).",
         facts=level_facts,
         spoilers=(re.compile(r"\b1\.(48|5) times"), "×1.5"),
@@ -112,7 +112,7 @@ QUESTIONS = (
         value=lambda: gflops("coalesced_while") / gflops("coalesced"),
         unit="times",
         within=0.15,
-        slips=(Slip(lambda: 1, "Not for this compiler."),),
+        slips=(Trap(lambda: 1, "Not for this compiler."),),
         reveal="{answer} times: {for_loop} against {while_loop} GFLOP/s ({device}). Numba "
         "makes {instructions} instructions of each turn, most of them for indices, and now "
         "another resource binds: the **issue slots**, in which an SM starts instructions. Inside "
@@ -130,8 +130,8 @@ QUESTIONS = (
         value=least_edge,
         unit="",
         slips=(
-            Slip(lambda: 14, "That is the ridge, in FLOP per byte. Which T has so many?"),
-            Slip(lambda: 32, "That gives 8. Where is the ridge?"),
+            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has so many?"),
+            Trap(lambda: 32, "That gives 8. Where is the ridge?"),
         ),
         reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take it? "
         "The next lesson asks that.",

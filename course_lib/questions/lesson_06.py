@@ -9,7 +9,7 @@ import numpy as np
 
 from course_lib.devices import device, occupancy
 from course_lib.measurements import load
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.runs import run
 
 GPU, SIZE = "H200", 4096
@@ -98,7 +98,7 @@ QUESTIONS = (
         "tiles of 32 numbers. What does `out[0]` hold then?",
         value=first_of_two_tiles,
         unit="",
-        slips=(Slip(lambda: 1, "So it would, if `twos` began where `ones` ends. Who says where?"),),
+        slips=(Trap(lambda: 1, "So it would, if `twos` began where `ones` ends. Who says where?"),),
         reveal="{answer}: `ones` and `twos` begin at the same byte, so the second store overwrites "
         "the first.",
         spoilers=("begin at the same byte", "is the whole of it"),
@@ -110,12 +110,12 @@ QUESTIONS = (
         value=lambda: fits(*TILED).blocks,
         unit="blocks",
         slips=(
-            Slip(
+            Trap(
                 lambda: fits(*TILED).shared_limit,
                 "So many would fit into its shared memory. Ask the other budgets, too.",
             ),
-            Slip(lambda: 32, "So many slots there are. Which budget is empty first?"),
-            Slip(lambda: fits(*TILED).warps, "Those are the warps. How many blocks are that?"),
+            Trap(lambda: 32, "So many slots there are. Which budget is empty first?"),
+            Trap(lambda: fits(*TILED).warps, "Those are the warps. How many blocks are that?"),
         ),
         reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
         "memory, about which everybody worries, would hold {shared}.",
@@ -133,8 +133,8 @@ QUESTIONS = (
         value=lambda: fits(1024, 33, 8192).blocks,
         unit="blocks",
         slips=(
-            Slip(lambda: 2, "Both blocks together would need more registers than there are."),
-            Slip(lambda: 0, "One block does find room."),
+            Trap(lambda: 2, "Both blocks together would need more registers than there are."),
+            Trap(lambda: 0, "One block does find room."),
         ),
         reveal="{answer}, so {share} of the warps. A block goes in whole or not at all. And it is "
         "worse than it looks, for a warp's registers are rounded up to a multiple of {unit}: not "
@@ -167,9 +167,9 @@ QUESTIONS = (
         unit="times",
         within=0.2,
         slips=(
-            Slip(lambda: 0.25, "So it would be if speed followed occupancy."),
-            Slip(lambda: 0.5, "It is not slower."),
-            Slip(lambda: 1, "Occupancy is not all that differs."),
+            Trap(lambda: 0.25, "So it would be if speed followed occupancy."),
+            Trap(lambda: 0.5, "It is not slower."),
+            Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
         reveal="{answer} times: {tiled_while} against {register_2d} GFLOP/s ({device}). Between "
         "them stands a kernel with 8 outputs for each thread: {middle} and {register_1d}. Twice, "

@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.emulator.profile.cost import BANK_BYTES, BANKS, shared_cost
 from course_lib.measurements.banks import tiled, transpose
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.runs import ones, run
 
 NEIGHBOURS_FIRST = """\
@@ -108,8 +108,8 @@ QUESTIONS = (
         value=lambda: passes_of_turn(along_a_row=False),
         unit="passes",
         slips=(
-            Slip(lambda: 1, "That is the walk along a row."),
-            Slip(lambda: 4, "Sectors are for global memory; shared memory has none."),
+            Trap(lambda: 1, "That is the walk along a row."),
+            Trap(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
         reveal="{answer}, one for each lane; along the row it is {row}.",
         facts=lambda: {"row": passes_of_turn(along_a_row=True)},
@@ -122,9 +122,9 @@ QUESTIONS = (
         value=lambda: passes_with_bits(7),
         unit="passes",
         slips=(
-            Slip(lambda: 1, "How many different values has `r & 7`, for 32 rows?"),
-            Slip(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
-            Slip(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
+            Trap(lambda: 1, "How many different values has `r & 7`, for 32 rows?"),
+            Trap(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
+            Trap(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
         ),
         reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all "
         "five bits to tell them apart: {all_bits} pass.",
@@ -137,7 +137,7 @@ QUESTIONS = (
         "where lane k ends. How many passes?",
         value=passes_of_wide,
         unit="passes",
-        slips=(Slip(lambda: 1, "No bank can hand out more than one word in a pass."),),
+        slips=(Trap(lambda: 1, "No bank can hand out more than one word in a pass."),),
         reveal="{answer}, served in **phases** of eight lanes: a pass moves {most} bytes at most. "
         "These passes are normal; conflicts count within a phase. A row of 32 words has eight such "
         "chunks, so there three bits are enough: this is where `r & 7` comes from.",
@@ -167,7 +167,7 @@ QUESTIONS = (
         value=cured,
         unit="times",
         within=0.15,
-        slips=(Slip(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
+        slips=(Trap(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
         reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
         "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
         "wait for DRAM anyway, and four passes hide behind it almost entirely.",
@@ -181,8 +181,8 @@ QUESTIONS = (
         value=passes_of_last_warp,
         unit="passes",
         slips=(
-            Slip(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
-            Slip(lambda: 16, "So it is a round earlier and a round later."),
+            Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
+            Trap(lambda: 16, "So it is a round earlier and a round later."),
         ),
         reveal="{answer}: the stride doubles with every round, and so do the passes. All loads of "
         "that kernel have {theirs} conflicts, those of yours {yours}: its lanes always read "

@@ -8,7 +8,7 @@ import re
 from course_lib.curriculum import TASKS
 from course_lib.measurements import load
 from course_lib.measurements.machine_code import counted
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.runs import ones, run
 
 STEPS, WARP, NUMBER = 24, 32, 4  # steps of k in the tasks' launches, lanes, bytes of a float32
@@ -74,9 +74,9 @@ QUESTIONS = (
         value=loads_of_a_column,
         unit="loads",
         slips=(
-            Slip(lambda: 1, "The number of B is loaded once. And those of A?"),
-            Slip(lambda: 8, "So many of A. What do they meet?"),
-            Slip(lambda: 16, "The number of B stays in its register for all eight."),
+            Trap(lambda: 1, "The number of B is loaded once. And those of A?"),
+            Trap(lambda: 8, "So many of A. What do they meet?"),
+            Trap(lambda: 16, "The number of B stays in its register for all eight."),
         ),
         reveal="{answer}: one of B, which serves eight sums, and eight of A, each of which serves "
         "one. However long the column, a multiply-add needs more than one load.",
@@ -89,10 +89,10 @@ QUESTIONS = (
         value=loads_of_a_square,
         unit="loads",
         slips=(
-            Slip(lambda: 65, "That is a column of 64. A square shares the numbers of A as well."),
-            Slip(lambda: 128, "So it is if nothing is kept."),
-            Slip(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
-            Slip(lambda: 8, "Eight of A. And of B?"),
+            Trap(lambda: 65, "That is a column of 64. A square shares the numbers of A as well."),
+            Trap(lambda: 128, "So it is if nothing is kept."),
+            Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
+            Trap(lambda: 8, "Eight of A. And of B?"),
         ),
         reveal="{answer}: eight of A and eight of B, and each meets each. One load for four "
         "multiply-adds; the tiled kernel has two for one.",
@@ -105,9 +105,9 @@ QUESTIONS = (
         value=load_instructions,
         unit="instructions",
         slips=(
-            Slip(lambda: 16, "So it would be if they lay anywhere. But they are neighbours."),
-            Slip(lambda: 8, "Two at a time? The widest load fetches 128 bits."),
-            Slip(lambda: 2, "One for a, one for b? The widest load fetches 128 bits."),
+            Trap(lambda: 16, "So it would be if they lay anywhere. But they are neighbours."),
+            Trap(lambda: 8, "Two at a time? The widest load fetches 128 bits."),
+            Trap(lambda: 2, "One for a, one for b? The widest load fetches 128 bits."),
         ),
         reveal="{answer}: an `LDS.128` fetches four neighbours. They are neighbours because k is "
         "the row of both tiles, so a thread's eight numbers lie side by side.",
@@ -148,12 +148,12 @@ QUESTIONS = (
         unit="times",
         within=0.2,
         slips=(
-            Slip(
+            Trap(
                 lambda: 1 / 2, "Half the warps, half the speed? Look at what each warp has to do."
             ),
-            Slip(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
-            Slip(lambda: 2, "Fewer loads are worth more than that."),
-            Slip(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
+            Trap(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
+            Trap(lambda: 2, "Fewer loads are worth more than that."),
+            Trap(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
         ),
         reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has {sums} sums "
         "that do not wait for one another: while one result is on its way, the *same* warp issues "

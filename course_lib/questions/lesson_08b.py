@@ -7,7 +7,7 @@ import re
 from course_lib.measurements.machine_code import counted, global_loads
 from course_lib.measurements.memory import levels
 from course_lib.measurements.ncu import busy, stored
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 COPY, DIRECT, PADDED, UNPADDED = (
     stored(name).counts
@@ -118,7 +118,7 @@ QUESTIONS = (
         code=TWICE,
         value=lambda: global_loads("between"),
         unit="loads",
-        slips=(Slip(lambda: 1, "So it would, if it knew that y is not a."),),
+        slips=(Trap(lambda: 1, "So it would, if it knew that y is not a."),),
         reveal="{answer}. Between the two questions a number is stored to `y`, and for all that "
         "the compiler knows, `y` *is* `a`. Take `a[i]` into a variable before the first store, "
         "and {held} load is left ({where}).",

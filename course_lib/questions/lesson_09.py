@@ -10,7 +10,7 @@ from course_lib.devices import CACHE_LINE_BYTES, WARP_SIZE, device
 from course_lib.emulator import Profile
 from course_lib.measurements import load
 from course_lib.measurements.profiles import seen
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.runs import ones, run
 
 NARROW = "@cuda.jit\ndef copy(source, target):\n    i = cuda.grid(1)\n    target[i] = source[i]\n"
@@ -131,11 +131,11 @@ QUESTIONS = (
         value=lambda: passes_with_rows_of(136),
         unit="passes",
         slips=(
-            Slip(
+            Trap(
                 lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
             ),
-            Slip(lambda: 4, "That many does a wide *load* take. A store here has 4 bytes a lane."),
-            Slip(lambda: 8, "Lanes in different banks are served together."),
+            Trap(lambda: 4, "That many does a wide *load* take. A store here has 4 bytes a lane."),
+            Trap(lambda: 8, "Lanes in different banks are served together."),
         ),
         reveal="{answer}: four rows further is a multiple of 32 words, so both threads of a row "
         "want the same bank again. Do not guess a padding, count it.",
@@ -149,13 +149,13 @@ QUESTIONS = (
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="passes",
         slips=(
-            Slip(
+            Trap(
                 lambda: 4, "So it would be if the pieces lay side by side. They lie 8 words apart."
             ),
-            Slip(
+            Trap(
                 lambda: 2, "Which two lanes ask for the same piece of B, and are they neighbours?"
             ),
-            Slip(lambda: 16, "Lanes 0 and 16 ask for the same piece, and eight lanes go together."),
+            Trap(lambda: 16, "Lanes 0 and 16 ask for the same piece, and eight lanes go together."),
         ),
         reveal="{answer}. Eight lanes are served together. Their pieces lie spread over "
         "twice as many words as there are banks, and use only every second group of four: two "
@@ -172,9 +172,9 @@ QUESTIONS = (
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(
-            Slip(lambda: 25, "That is one multiply-add in each clock. Four are started."),
-            Slip(lambda: 50, "Each thread needs 8 values of A *and* 8 of B."),
-            Slip(lambda: 400, "A value in a register serves eight multiply-adds."),
+            Trap(lambda: 25, "That is one multiply-add in each clock. Four are started."),
+            Trap(lambda: 50, "Each thread needs 8 values of A *and* 8 of B."),
+            Trap(lambda: 400, "A value in a register serves eight multiply-adds."),
         ),
         reveal="{answer}: no slack, so each conflict and each store of the next tile costs time. "
         "8 × 16 outputs need {wider} percent. That is why a thread of `warp_tiled` owns so many.",
@@ -189,9 +189,9 @@ QUESTIONS = (
         unit="times",
         within=0.08,
         slips=(
-            Slip(lambda: 2, "Half the passes, but passes are not all that it waits for."),
-            Slip(lambda: 1, "The passes did bind, so fewer of them help."),
-            Slip(lambda: 4, "A quarter of the requests for global memory, which did not bind."),
+            Trap(lambda: 2, "Half the passes, but passes are not all that it waits for."),
+            Trap(lambda: 1, "The passes did bind, so fewer of them help."),
+            Trap(lambda: 4, "A quarter of the requests for global memory, which did not bind."),
         ),
         reveal="{answer}: a factor of {wide} by wide loads, and {warp} by warp tiles ({where}).",
         facts=speed_facts,

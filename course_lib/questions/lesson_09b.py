@@ -8,7 +8,7 @@ from course_lib.curriculum import rung
 from course_lib.devices import occupancy
 from course_lib.measurements import load
 from course_lib.measurements.profiles import seen
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 LOAD, MULTIPLY, TILES = 3, 2, 4  # ticks of the model in explore_double_buffer, and its tiles
 PUBLISHED_TWO_BUFFERS = 17_278.3  # GFLOP/s, S. Boehm, SGEMM_CUDA (README table), RTX A6000
@@ -69,10 +69,10 @@ QUESTIONS = (
         value=lambda: ticks(2),
         unit="ticks",
         slips=(
-            Slip(lambda: ticks(1), "While one tile is multiplied, the next may be on its way."),
-            Slip(lambda: 10, "Half? Each tile still needs 3 ticks to come, one after the other."),
-            Slip(lambda: 12, "Those are the loads alone. What follows the last of them?"),
-            Slip(lambda: 11, "Two loads at once would do it. One buffer is being read, though."),
+            Trap(lambda: ticks(1), "While one tile is multiplied, the next may be on its way."),
+            Trap(lambda: 10, "Half? Each tile still needs 3 ticks to come, one after the other."),
+            Trap(lambda: 12, "Those are the loads alone. What follows the last of them?"),
+            Trap(lambda: 11, "Two loads at once would do it. One buffer is being read, though."),
         ),
         reveal="{answer}: the first load, then three times the longer of the two jobs, then the "
         "last multiplication. Whatever takes longer sets the pace, and the other one is free.",
@@ -174,9 +174,9 @@ QUESTIONS = (
         value=warps_left,
         unit="warps",
         slips=(
-            Slip(lambda: 48, "65,536 registers, and each warp takes 8,000 of them."),
-            Slip(lambda: 16, "Two blocks need more registers than an SM has."),
-            Slip(lambda: 1, "That is how many blocks. How many warps has it?"),
+            Trap(lambda: 48, "65,536 registers, and each warp takes 8,000 of them."),
+            Trap(lambda: 16, "Two blocks need more registers than an SM has."),
+            Trap(lambda: 1, "That is how many blocks. How many warps has it?"),
         ),
         reveal="{answer}, one block: a sixth of what fits. And it is the fastest rung so far, with "
         "{gflops} GFLOP/s, {share} of cuBLAS ({where}). What other warps did for the tiled kernel, "

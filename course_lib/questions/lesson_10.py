@@ -14,7 +14,7 @@ from course_lib.emulator.functions.tensor_cores import c_matrices
 from course_lib.emulator.functions.wide_functions import HOME
 from course_lib.measurements.what_binds import RUNG, busy, clocks_of_an_mma
 from course_lib.number_formats import bits_of_bf16, rounded
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 _MMA_ROWS, _MMA_COLUMNS, _MMA_K = 16, 8, 16
 _IMPORTS = f"import numpy as np\nfrom numba import cuda, float32\nfrom {HOME} import *\n"
@@ -99,9 +99,9 @@ QUESTIONS = (
         unit="times",
         within=0.15,
         slips=(
-            Slip(lambda: 2, "Half the bits would explain that much. But these are other units."),
-            Slip(lambda: 4, "So it is on some smaller GPUs."),
-            Slip(
+            Trap(lambda: 2, "Half the bits would explain that much. But these are other units."),
+            Trap(lambda: 4, "So it is on some smaller GPUs."),
+            Trap(
                 lambda: 2 * of_float32(),
                 "Data sheets often print this one: twice the dense figure, for sparse matrices.",
             ),
@@ -122,9 +122,9 @@ QUESTIONS = (
         unit="lane",
         why="g = 11 - 8 and t = 6 / 2: lane 4g + t is {answer}.",
         slips=(
-            Slip(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
-            Slip(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
-            Slip(lambda: 11, "That is the row. Four lanes share a row."),
+            Trap(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
+            Trap(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
+            Trap(lambda: 11, "That is the row. Four lanes share a row."),
         ),
         other="g is the row modulo 8, t half the column.",
         hint="The lane is 4g + t, with g = 11 - 8.",
@@ -156,8 +156,8 @@ QUESTIONS = (
         value=passes_of_rows_in_order,
         unit="passes",
         slips=(
-            Slip(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
-            Slip(lambda: 8, "That is one of the four matrices."),
+            Trap(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
+            Trap(lambda: 8, "That is one of the four matrices."),
         ),
         reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each takes a "
         "pass of its own, and there are four matrices.",
@@ -171,9 +171,9 @@ QUESTIONS = (
         unit="passes",
         within=0.01,
         slips=(
-            Slip(lambda: 24, "So many for all of them. How many instructions do they serve?"),
-            Slip(lambda: 3.0, "That would be float32, 4 bytes a number."),
-            Slip(lambda: passes_per_mma(16, 8), "So many if a fragment served a single `mma`."),
+            Trap(lambda: 24, "So many for all of them. How many instructions do they serve?"),
+            Trap(lambda: 3.0, "That would be float32, 4 bytes a number."),
+            Trap(lambda: passes_per_mma(16, 8), "So many if a fragment served a single `mma`."),
         ),
         reveal="{answer}: {bytes} bytes in {passes} passes, for 16 `mma`. Perimeter over area, as "
         "with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
@@ -217,8 +217,8 @@ QUESTIONS = (
         unit="times",
         within=0.1,
         slips=(
-            Slip(lambda: 3, "Three bits fewer. What does each of them double?"),
-            Slip(lambda: 10 / 7, "Bits are no shares: each one halves the distance of numbers."),
+            Trap(lambda: 3, "Three bits fewer. What does each of them double?"),
+            Trap(lambda: 10 / 7, "Bits are no shares: each one halves the distance of numbers."),
         ),
         reveal="{answer}, as 2 · 2 · 2 says: {half} against {brain}. The inputs decide; sums are "
         "float32 in both, and K hardly matters.",

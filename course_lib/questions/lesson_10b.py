@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_lib.curriculum import TASKS
 from course_lib.measurements.ablation import STEPS, ablation
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.lesson_10 import passes_per_mma
 
 COPY, MULTIPLY, TILES = 12, 3, 40  # of the question on stages, in ticks
@@ -75,11 +75,11 @@ QUESTIONS = (
         unit="passes",
         within=0.01,
         slips=(
-            Slip(lambda: passes_per_mma(64, 64), "So it was for a warp's 64 × 64 outputs."),
-            Slip(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
-            Slip(lambda: passes_per_mma(64, 256) - 1 / 8, "That is B alone. And A?"),
-            Slip(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
-            Slip(lambda: 80, "So many for 16 steps of k. How many m16n8k16 would they be?"),
+            Trap(lambda: passes_per_mma(64, 64), "So it was for a warp's 64 × 64 outputs."),
+            Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
+            Trap(lambda: passes_per_mma(64, 256) - 1 / 8, "That is B alone. And A?"),
+            Trap(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
+            Trap(lambda: 80, "So many for 16 steps of k. How many m16n8k16 would they be?"),
         ),
         reveal="{answer}, where the rung with `mma` needs {before}. The outputs that share a load "
         "are more, since no warp has to hold them all in its own fragments.",
@@ -110,8 +110,8 @@ QUESTIONS = (
         value=stages_needed,
         unit="stages",
         slips=(
-            Slip(lambda: COPY // MULTIPLY, "So many products fit into a copy. One more is in use."),
-            Slip(lambda: 2, "Two hide a copy behind a product as long as the copy is shorter."),
+            Trap(lambda: COPY // MULTIPLY, "So many products fit into a copy. One more is in use."),
+            Trap(lambda: 2, "Two hide a copy behind a product as long as the copy is shorter."),
         ),
         reveal="{answer}: as many as products fit into a copy, and the one that is in use. More "
         "would change nothing, fewer would leave gaps.",
@@ -136,9 +136,9 @@ QUESTIONS = (
         value=best_band,
         unit="rows of tiles",
         slips=(
-            Slip(lambda: 1, "Row after row: a wide strip, which needs every column of B."),
-            Slip(lambda: 64, "Column after column: a high strip, which needs every row of A."),
-            Slip(lambda: 8, "Nearly. Which of them makes the region of the blocks squarest?"),
+            Trap(lambda: 1, "Row after row: a wide strip, which needs every column of B."),
+            Trap(lambda: 64, "Column after column: a high strip, which needs every row of A."),
+            Trap(lambda: 8, "Nearly. Which of them makes the region of the blocks squarest?"),
         ),
         reveal="{answer}: the region of all blocks is nearly a square then. It is the perimeter "
         "over the area, once more, with all SMs as one large tile.",

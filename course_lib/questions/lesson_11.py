@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 TOKENS, WIDTH, FLOAT = 4096, 32, 4
 MIB = 2**20
@@ -53,11 +53,11 @@ QUESTIONS = (
         unit="times",
         within=0.03,
         slips=(
-            Slip(
+            Trap(
                 lambda: 1 + 2 * scores_mib() / narrow_mib(),
                 "That is S and P once each. Who writes them, and who reads them?",
             ),
-            Slip(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
+            Trap(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
         ),
         reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
         "has P; each is written once and read once. It is 1 + N / d, and grows with the text.",
@@ -72,10 +72,10 @@ QUESTIONS = (
         unit="",
         within=0.02,
         slips=(
-            Slip(lambda: 1 / factor(), "Upside down: all older terms get smaller."),
-            Slip(lambda: 0.5, "2 / 4? The scores stand in exponents."),
-            Slip(lambda: 1, "The older terms are exp(s − 2). What should they be now?"),
-            Slip(lambda: math.exp(-4), "The old terms know a maximum already, which was 2."),
+            Trap(lambda: 1 / factor(), "Upside down: all older terms get smaller."),
+            Trap(lambda: 0.5, "2 / 4? The scores stand in exponents."),
+            Trap(lambda: 1, "The older terms are exp(s − 2). What should they be now?"),
+            Trap(lambda: math.exp(-4), "The old terms know a maximum already, which was 2."),
         ),
         reveal="{answer}, which is exp(2 − 4). Each old term is exp(s − 2) and should be "
         "exp(s − 4) = exp(s − 2) · exp(2 − 4): one factor for all of them.",

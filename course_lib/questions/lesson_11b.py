@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_lib.devices import device
 from course_lib.measurements import attention
-from course_lib.questions.kinds import Choice, Choose, Number, Slip
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 TOKENS = 4096
 EXPONENTIALS = 16  # of an SM in a clock, sm_90: CUDA C++ Programming Guide, throughput table
@@ -69,12 +69,12 @@ QUESTIONS = (
         unit="%",
         within=0.01,
         slips=(
-            Slip(
+            Trap(
                 lambda: 50,
                 "So it is without the diagonal, whose tiles are visited although half of each is "
                 "hidden.",
             ),
-            Slip(lambda: 100, "Must a block fetch a tile of which it may see no key?"),
+            Trap(lambda: 100, "Must a block fetch a tile of which it may see no key?"),
         ),
         reveal="{answer} %: half, and half of the diagonal on top. Only tiles on the diagonal need "
         "the mask at all; those before it are seen whole.",
@@ -89,9 +89,9 @@ QUESTIONS = (
         unit="times",
         within=0.02,
         slips=(
-            Slip(lambda: 128, "That compares their speeds. How many multiply-adds has a score?"),
-            Slip(lambda: 2, "One product with K. And the one with V?"),
-            Slip(lambda: 1 / 128, "Upside down, and of one multiply-add. How many has a score?"),
+            Trap(lambda: 128, "That compares their speeds. How many multiply-adds has a score?"),
+            Trap(lambda: 2, "One product with K. And the one with V?"),
+            Trap(lambda: 1 / 128, "Upside down, and of one multiply-add. How many has a score?"),
         ),
         reveal="{answer}: {products} multiply-adds, 64 for each product, are a sixteenth of a "
         "clock, and so is one exponential. If they took turns, the tensor cores would idle for "
@@ -108,9 +108,9 @@ QUESTIONS = (
         unit="times",
         within=0.2,
         slips=(
-            Slip(lambda: 0.5, "So one would hope. What else does a kernel do, beside moving?"),
-            Slip(lambda: 1, "No draw. Which of the two has the better matmuls?"),
-            Slip(lambda: 0.1, "That is how a poor opponent makes it look."),
+            Trap(lambda: 0.5, "So one would hope. What else does a kernel do, beside moving?"),
+            Trap(lambda: 1, "No draw. Which of the two has the better matmuls?"),
+            Trap(lambda: 0.1, "That is how a poor opponent makes it look."),
         ),
         reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough to "
         "write and read S and P, and {multiplied} ms for the multiply-adds at the peak. PyTorch "

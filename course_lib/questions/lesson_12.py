@@ -20,8 +20,8 @@ from course_lib.questions.kinds import (
     FillIn,
     Misread,
     Number,
-    Slip,
     Suspect,
+    Trap,
     WhichLine,
 )
 from course_lib.questions.runs import line_of, ones, run, sectors
@@ -266,11 +266,11 @@ QUESTIONS = (
         unit="times",
         within=0.35,
         slips=(
-            Slip(
+            Trap(
                 lambda: float(round(_gflops("cp_async") / _gflops("naive"))),
                 "That is the float32 part, up to `cp_async`. Tensor cores come on top.",
             ),
-            Slip(lambda: 15, "That is what tensor cores bring. And all that lies below them?"),
+            Trap(lambda: 15, "That is what tensor cores bring. And all that lies below them?"),
         ),
         reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}). Up to `cp_async` it is "
         "{first} times, all of it by moving numbers less and later; tensor cores bring {second} "
@@ -287,11 +287,11 @@ QUESTIONS = (
         unit="times",
         within=0.05,
         slips=(
-            Slip(
+            Trap(
                 lambda: _tensor_reuse() / 2, "A number has two bytes, and each FLOP wants a number."
             ),
-            Slip(lambda: 2 * _tensor_reuse(), "A multiply-add is two FLOP and wants two numbers."),
-            Slip(
+            Trap(lambda: 2 * _tensor_reuse(), "A multiply-add is two FLOP and wants two numbers."),
+            Trap(
                 lambda: 2 * device(GPU).fp16_tflops / (device(GPU).dram_gb_per_s / 1000),
                 "That is from DRAM.",
             ),
@@ -311,8 +311,8 @@ QUESTIONS = (
         unit="%",
         within=0.35,
         slips=(
-            Slip(lambda: 0, "They compute almost nothing. But what do they move?"),
-            Slip(lambda: 50, "Less: the product has 8192 FLOP for each number of the result."),
+            Trap(lambda: 0, "They compute almost nothing. But what do they move?"),
+            Trap(lambda: 50, "Less: the product has 8192 FLOP for each number of the result."),
         ),
         reveal="{answer} %, for {flop} of the FLOP: the product takes {product} ms, each small "
         "kernel {each} ms ({where}; its bytes at the speed of DRAM, so less where L2 holds the "
@@ -370,9 +370,9 @@ QUESTIONS = (
         other="Take a single step of k: how many FLOP, and how many bytes does it ask for?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
-            Slip(lambda: 1, "You will read that in places. Count the bytes of both operands."),
-            Slip(lambda: 0.5, "That would be one operand, or a multiply–add counted as 4 FLOP."),
-            Slip(lambda: 0.125, "A multiply–add is two FLOP, not one."),
+            Trap(lambda: 1, "You will read that in places. Count the bytes of both operands."),
+            Trap(lambda: 0.5, "That would be one operand, or a multiply–add counted as 4 FLOP."),
+            Trap(lambda: 0.125, "A multiply–add is two FLOP, not one."),
         ),
     ),
     Number(
@@ -386,8 +386,8 @@ QUESTIONS = (
         other="A sector is 32 bytes of memory in a row. How far apart are two lanes' elements?",
         hint="A row of 1024 floats is 4096 bytes long, and a sector is far less than that.",
         slips=(
-            Slip(lambda: 4, "So many for 32 neighbours. These are not neighbours."),
-            Slip(lambda: 1, "That is a broadcast, when all lanes want the same element."),
+            Trap(lambda: 4, "So many for 32 neighbours. These are not neighbours."),
+            Trap(lambda: 1, "That is a broadcast, when all lanes want the same element."),
         ),
     ),
     Choose(
@@ -469,9 +469,9 @@ QUESTIONS = (
         other="Which blocks need this element, and how often does each of them ask?",
         hint="The element is needed by the blocks of one row of tiles of C.",
         slips=(
-            Slip(lambda: 1, "Once per block. How many blocks need it?"),
-            Slip(lambda: 32, "So often it is used within one block, for one request."),
-            Slip(lambda: 4096, "That was without tiles: once for each output of its row."),
+            Trap(lambda: 1, "Once per block. How many blocks need it?"),
+            Trap(lambda: 32, "So often it is used within one block, for one request."),
+            Trap(lambda: 4096, "That was without tiles: once for each output of its row."),
         ),
     ),
     Number(
@@ -486,8 +486,8 @@ QUESTIONS = (
         other="Two blocks by warps. How many by registers, with 1280 for each warp?",
         hint="65,536 registers are four files of 16,384. How many warps of 1280 fit into each?",
         slips=(
-            Slip(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
-            Slip(lambda: _h100_share(32), "That is 32 registers. 37 are over the cliff."),
+            Trap(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
+            Trap(lambda: _h100_share(32), "That is 32 registers. 37 are over the cliff."),
         ),
     ),
     Number(
@@ -500,9 +500,9 @@ QUESTIONS = (
         other="Which banks do lanes 0, 1, 2, … want? After how many lanes does a bank come again?",
         hint="Lane 4 is 96 words further than lane 0. Which bank is that?",
         slips=(
-            Slip(lambda: 24, "The stride is not the degree. Which part of it do 32 banks share?"),
-            Slip(lambda: 1, "That holds for odd strides."),
-            Slip(lambda: 32, "That takes a stride which is a multiple of 32."),
+            Trap(lambda: 24, "The stride is not the degree. Which part of it do 32 banks share?"),
+            Trap(lambda: 1, "That holds for odd strides."),
+            Trap(lambda: 32, "That takes a stride which is a multiple of 32."),
         ),
     ),
     FillIn(
@@ -564,12 +564,12 @@ QUESTIONS = (
         other="Loads: 8 + 8. Multiply–adds: every one of the 8 with every other of the 8.",
         hint="Draw an 8 × 8 square with its 8 values on the left and its 8 values on top.",
         slips=(
-            Slip(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
-            Slip(
+            Trap(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
+            Trap(
                 lambda: _loads_per_multiply_add(8, 1),
                 "That is a column of 8 outputs: 9 loads for 8 multiply–adds.",
             ),
-            Slip(lambda: 4, "The other way round: that many multiply–adds for each load."),
+            Trap(lambda: 4, "The other way round: that many multiply–adds for each load."),
         ),
     ),
     Choose(
@@ -645,8 +645,8 @@ QUESTIONS = (
         other="How many numbers has A, how many of them belong to a lane, and how long is each?",
         hint="A register has 32 bits.",
         slips=(
-            Slip(lambda: 8, "So many numbers. Two of them share a register."),
-            Slip(lambda: 2, "That is B, which is half as large."),
+            Trap(lambda: 8, "So many numbers. Two of them share a register."),
+            Trap(lambda: 2, "That is B, which is half as large."),
         ),
     ),
     Choose(
@@ -700,8 +700,8 @@ QUESTIONS = (
         other="A weight is exp(score − largest). What becomes of it if the largest grows by 2?",
         hint="It is less than 1. exp of which number?",
         slips=(
-            Slip(lambda: exp(2), "The other way round: older weights shrink."),
-            Slip(lambda: 0.5, "Not the quotient of the scores: exp(a) / exp(b) is exp(a − b)."),
+            Trap(lambda: exp(2), "The other way round: older weights shrink."),
+            Trap(lambda: 0.5, "Not the quotient of the scores: exp(a) / exp(b) is exp(a − b)."),
         ),
     ),
     Number(
@@ -714,7 +714,7 @@ QUESTIONS = (
         why="Four matrices of N × N and four of N × d, against four of N × d: 1 + N/d = {answer}.",
         other="Count matrices of N × N, and of N × d.",
         hint="How many times as large as Q is the matrix of scores?",
-        slips=(Slip(lambda: 64, "That is d. And N over d?"),),
+        slips=(Trap(lambda: 64, "That is d. And N over d?"),),
     ),
     Choose(
         id="12-production",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from course_lib import progress
 from course_lib.curriculum import TASKS, Exercise, Task, lesson, next_lesson
 from course_lib.diagnosis.report import Report
-from course_lib.own_ladder import Step, own_ladder
+from course_lib.own_ladder import OwnRung, own_ladder
 from course_lib.verdicts.medium import NOTEBOOK, Medium
-from course_lib.verdicts.typed import NOTHING_TYPED, Listing, Typed, listings, typed_of
+from course_lib.verdicts.typed import NOTHING_TYPED, FunctionListing, TypedCode, listings, typed_of
 
 FAILURES_BEFORE_AN_OFFER = 3
 
@@ -34,10 +34,10 @@ class Verdict:
 
     report: Report
     exercise: Exercise
-    listings: Sequence[Listing] = ()
-    typed: Typed = NOTHING_TYPED
+    listings: Sequence[FunctionListing] = ()
+    typed: TypedCode = NOTHING_TYPED
     offers_answer: bool = False
-    rungs: Sequence[Step] = ()
+    rungs: Sequence[OwnRung] = ()
     onwards: tuple[str, str] | None = None
     stands_in: Sequence[str] = ()
     medium: Medium = NOTEBOOK
@@ -95,7 +95,7 @@ def verdict_of(
     )
 
 
-def _counted(typed: Typed, with_barriers: bool) -> str:
+def _counted(typed: TypedCode, with_barriers: bool) -> str:
     """ "3 lines, 1 barrier"."""
     lines = f"{typed.lines} line{'s' * (typed.lines != 1)}"
     barriers = f", {typed.barriers or 'no'} barrier{'s' * (typed.barriers > 1)}"

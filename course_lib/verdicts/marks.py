@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from course_lib.findings import CODES, Finding
 from course_lib.sentences import whole
 from course_lib.verdicts.placing import placed
-from course_lib.verdicts.typed import Listing
+from course_lib.verdicts.typed import FunctionListing
 
 OTHER = "other"
 
@@ -35,18 +35,18 @@ class Mark:
 
 def marks(findings: Sequence[Finding], text: str) -> list[Mark]:
     """The marks of a text, line by line; of one line, in the order of the findings."""
-    whole = Listing("", tuple(text.split("\n")), 1)
+    whole = FunctionListing("", tuple(text.split("\n")), 1)
     found = [*_own(findings, whole), *_others(findings, whole)]
     return sorted(found, key=lambda each: (each.line, each.severity == OTHER))
 
 
-def _own(findings: Sequence[Finding], whole: Listing) -> Iterator[Mark]:
+def _own(findings: Sequence[Finding], whole: FunctionListing) -> Iterator[Mark]:
     for each in findings:
         if each.line is not None and whole.has(each.line):
             yield Mark(each.line, each.severity, CODES[each.code].title, _said(each), each.hint)
 
 
-def _others(findings: Sequence[Finding], whole: Listing) -> Iterator[Mark]:
+def _others(findings: Sequence[Finding], whole: FunctionListing) -> Iterator[Mark]:
     marked, _ = placed(findings, [whole])
     for number in marked[0].others if marked else ():
         if number in marked[0].said:

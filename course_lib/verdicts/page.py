@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.report import Tried
 from course_lib.findings import CODES, Finding
-from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, Step
+from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, OwnRung
 from course_lib.sentences import whole
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
@@ -176,7 +176,7 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
         yield f"<p><strong>Next:</strong> {link}</p>"
 
 
-def _ladder(rungs: Sequence[Step]) -> str:
+def _ladder(rungs: Sequence[OwnRung]) -> str:
     """The student's rungs beside the reference's, the newest one on top."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in COLUMNS)
     rows = "".join(_rung(each) for each in reversed(rungs))
@@ -187,7 +187,7 @@ def _ladder(rungs: Sequence[Step]) -> str:
     )
 
 
-def _rung(each: Step) -> str:
+def _rung(each: OwnRung) -> str:
     cells = "".join(
         f"<td>{_counted(each.yours.get(counter))}<br>"
         f'<span class="ml-muted">{_counted(each.ours.get(counter))}</span></td>'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from course_lib.findings import Finding
-from course_lib.verdicts.typed import Listing
+from course_lib.verdicts.typed import FunctionListing
 
 
 @dataclass
@@ -19,13 +19,13 @@ class Marked:
         others: lines that a finding of another line names as well, as the second one of a race.
     """
 
-    listing: Listing
+    listing: FunctionListing
     said: dict[int, list[Finding]] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)
 
 
 def placed(
-    findings: Sequence[Finding], listings: Sequence[Listing]
+    findings: Sequence[Finding], listings: Sequence[FunctionListing]
 ) -> tuple[list[Marked], list[Finding]]:
     """The functions with findings on their lines, and the findings that have no place.
 

@@ -17,7 +17,7 @@ OURS = "<the course's answer to "  # how the name of its source begins
 
 
 @dataclass(frozen=True)
-class Listing:
+class FunctionListing:
     """The text of one function of an answer, line by line.
 
     Attributes:
@@ -35,7 +35,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedCode:
     """What an answer has beyond the code that was given.
 
     Attributes:
@@ -47,10 +47,10 @@ class Typed:
     barriers: int = 0
 
 
-NOTHING_TYPED = Typed()
+NOTHING_TYPED = TypedCode()
 
 
-def listings(answer: object) -> list[Listing]:
+def listings(answer: object) -> list[FunctionListing]:
     """The functions of an answer, the one that was asked for first; none where no text is found."""
     try:
         kernel = _read(answer)
@@ -79,7 +79,7 @@ def cell_of(answer: object) -> str:
     return "\n".join(found[0].lines) if found else ""
 
 
-def typed_of(given: str, answer: str) -> Typed:
+def typed_of(given: str, answer: str) -> TypedCode:
     """What an answer has beyond the given code.
 
     Comments, docstrings and the function's own head do not count.
@@ -89,7 +89,7 @@ def typed_of(given: str, answer: str) -> Typed:
     lines = sum(
         last - first for kind, _, _, first, last in matcher.get_opcodes() if kind != "equal"
     )
-    return Typed(lines, max(0, _barriers_in(answer) - _barriers_in(given)))
+    return TypedCode(lines, max(0, _barriers_in(answer) - _barriers_in(given)))
 
 
 def _filename(answer: object) -> str:
@@ -117,14 +117,14 @@ def _called(kernel: Kernel) -> Iterator[Kernel]:
                 yield called
 
 
-def _listing(kernel: Kernel) -> Listing:
+def _listing(kernel: Kernel) -> FunctionListing:
     """Its function alone, where the source is a whole text with more in it."""
     tree, before = kernel.tree, kernel.first_line
     first = min(each.lineno for each in (tree, *getattr(tree, "decorator_list", ())))
     # Python's own count of lines knows no other ends than these.
     last = tree.end_lineno or first
     lines = kernel.source.rstrip().split("\n")[first - before : last + 1 - before]
-    return Listing(kernel.name, tuple(lines), first)
+    return FunctionListing(kernel.name, tuple(lines), first)
 
 
 def _lines_of_code(text: str) -> Iterator[str]:

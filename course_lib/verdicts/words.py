@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from course_lib.diagnosis.report import WIDTH
-from course_lib.own_ladder import Step
+from course_lib.own_ladder import OwnRung
 from course_lib.verdicts.facts import Verdict
 
 
@@ -22,7 +22,7 @@ def text_of(verdict: Verdict) -> str:
     return "\n".join(parts)
 
 
-def _rung(step: Step) -> str:
+def _rung(step: OwnRung) -> str:
     """A rung of the student's ladder in one line."""
     name, sectors = step.rung, "global_load_sectors"
     yours, ours = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from course_lib import measurements
 from course_lib.book.front import SIZE, front_page
 from course_lib.building.project import open_project
-from course_lib.building.shown import Piece, in_order
+from course_lib.building.shown import ShownPiece, in_order
 from course_lib.building.spoilers import spoilt
 
 PROJECT = open_project(Path(__file__).resolve().parents[2])
@@ -44,5 +44,5 @@ def test_the_ladder_is_what_was_measured_last() -> None:
 
 
 def test_it_gives_no_prediction_away() -> None:
-    front = Piece("", "the book's first page", FRONT)
+    front = ShownPiece("", "the book's first page", FRONT)
     assert list(spoilt([front, *in_order(PROJECT.root)])) == []

@@ -65,7 +65,7 @@ def written_down(text: str) -> list[str]:
         each
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and getattr(node.func, "id", "") in ("Choice", "Slip", "Suspect")
+        and getattr(node.func, "id", "") in ("Choice", "Trap", "Suspect")
         for each in node.args[-1:]
     ]
     words = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.building.notebook import code, dumps, markdown, new, read
-from course_lib.building.shown import Piece, in_order
+from course_lib.building.shown import ShownPiece, in_order
 from course_lib.building.spoilers import found, read_aloud, spoilt
 from course_lib.questions import lessons, of_lesson, predictions, quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -76,7 +76,7 @@ NUMBER = Number(
 )
 def test_what_comes_too_early_is_quoted_with_its_place(texts, said):
     pieces = [
-        Piece(
+        ShownPiece(
             "00",
             f"there {n}",
             "" if text == "REVEAL" else text,

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.building.wrong_answers import Unreadable, read, wrong_answers, wrong_answers_to
+from course_lib.building.wrong_answers import (
+    UnreadableAnswers,
+    read,
+    wrong_answers,
+    wrong_answers_to,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = """\
@@ -42,14 +47,14 @@ def test_an_edit_changes_the_lines_that_it_names() -> None:
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=f"other: .*{why}"):
+    with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):
         read(f"{BASE}\n=== other: _right\n{edit}\n")
 
 
 def test_a_base_stands_above_and_a_name_once() -> None:
-    with pytest.raises(Unreadable, match="other changes _wrong, which does not stand above"):
+    with pytest.raises(UnreadableAnswers, match="other changes _wrong, which does not stand above"):
         read(f"{BASE}\n=== other: _wrong\n-first = 1\n")
-    with pytest.raises(Unreadable, match="_right stands there twice"):
+    with pytest.raises(UnreadableAnswers, match="_right stands there twice"):
         read(f"{BASE}\n=== _right\n\nfirst = 1\n")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.emulator import KernelRejected, load_program
-from course_lib.emulator.film import Arrival, Film, Passing, Statement, Touch, film
+from course_lib.emulator.film import Arrival, Film, MemoryOperation, Passing, StartedStatement, film
 
 HALVES = """
 from numba import cuda, float32
@@ -27,8 +27,8 @@ def run(schedule: str = "lockstep", seed: int = 0) -> tuple[Film, np.ndarray]:
     return film(kernel, 1, 64, (x, y), schedule=schedule, seed=seed), y
 
 
-def touches(shown: Film, kind: str, array: str) -> list[Touch]:
-    every = [each for each in shown.moments if isinstance(each, Touch)]
+def touches(shown: Film, kind: str, array: str) -> list[MemoryOperation]:
+    every = [each for each in shown.moments if isinstance(each, MemoryOperation)]
     return [each for each in every if (each.kind, each.array) == (kind, array)]
 
 
@@ -43,7 +43,7 @@ def test_every_access_carries_its_values() -> None:
 
 def test_variables_are_known_before_every_statement_and_at_the_end() -> None:
     shown, _ = run()
-    store = [each for each in shown.moments if isinstance(each, Statement)][-1]
+    store = [each for each in shown.moments if isinstance(each, StartedStatement)][-1]
     held = shown.value(store.variables, "value")
     assert held is not None and held[1] == 124
     assert shown.value(shown.final, "value")[2] == 122  # type: ignore[index]

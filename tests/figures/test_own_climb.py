@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_lib import figures
-from course_lib.own_ladder import Step, whole_ladder
+from course_lib.own_ladder import OwnRung, whole_ladder
 
 
-def steps(passed: int) -> list[Step]:
+def steps(passed: int) -> list[OwnRung]:
     return [
         replace(each, passed=place < passed, yours={"global_load_sectors": 1234})
         for place, each in enumerate(whole_ladder())

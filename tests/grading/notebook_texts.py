@@ -8,14 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.judging.assignment import Task, read_tasks
+from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.records import CellKind, Submission, SubmittedFile, TextCell
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @cache
-def tasks() -> dict[str, Task]:
+def tasks() -> dict[str, AssignedExercise]:
     return read_tasks(REPOSITORY / "exercises")
 
 

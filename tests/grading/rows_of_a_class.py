@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from course_lib.findings import finding
 from course_lib.grading.gradebook.scoring import score
-from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, SubmittedFile
+from course_lib.grading.records import (
+    FoundAnswer,
+    GradebookRow,
+    Judgement,
+    Submission,
+    SubmittedFile,
+)
 from course_lib.grading.settings import Settings
 from course_lib.sentences import with_values
 
@@ -62,15 +68,17 @@ def answer(text: str = TILED, **more: object) -> FoundAnswer:
 
 def row(
     key: str, judged: Judgement | None = RIGHT, settings: Settings = SETTINGS, **more: object
-) -> Row:
+) -> GradebookRow:
     return score(submission(key, **more), answer(), judged, settings)
 
 
-def missing(key: str, exercise: str = "mat_add", why: str = "There is no cell for it.") -> Row:
+def missing(
+    key: str, exercise: str = "mat_add", why: str = "There is no cell for it."
+) -> GradebookRow:
     return score(submission(key), FoundAnswer(exercise, problem=why), None, SETTINGS)
 
 
-def a_class() -> list[Row]:
+def a_class() -> list[GradebookRow]:
     """A small class with a row of every verdict."""
     judged = {"s01": RIGHT, "s02": RACY, "s03": UNEVEN, "s04": WRONG, "s05": UNSUPPORTED}
     rows = [row(key, judgement) for key, judgement in judged.items()]

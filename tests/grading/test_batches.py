@@ -20,16 +20,16 @@ from grading_helpers import REPOSITORY, RIGHT, WRONG
 from course_lib.grading import version
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.judging import batch_notebook, batches, child, worker
-from course_lib.grading.judging.assignment import Task, read_tasks
+from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.judging.batch_notebook import METADATA, Item
-from course_lib.grading.judging.worker import Batch, Limits, read_result, run_batch
+from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
 from course_lib.grading.records import Judgement
 
 NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
 
 
 @pytest.fixture(scope="module")
-def tasks() -> dict[str, Task]:
+def tasks() -> dict[str, AssignedExercise]:
     return read_tasks(REPOSITORY / "exercises")
 
 
@@ -43,7 +43,9 @@ def items(*texts: str, exercise: str = "mat_add") -> tuple[Item, ...]:
 # --- the notebook -----------------------------------------------------------------------------
 
 
-def test_it_is_the_instructors_with_a_cell_for_each_answer(tasks: dict[str, Task]) -> None:
+def test_it_is_the_instructors_with_a_cell_for_each_answer(
+    tasks: dict[str, AssignedExercise],
+) -> None:
     notebook = nbformat.reads(
         batch_notebook.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
     )
@@ -60,7 +62,9 @@ def test_it_is_the_instructors_with_a_cell_for_each_answer(tasks: dict[str, Task
 
 
 @pytest.mark.parametrize("text", [RIGHT, NASTY, "", "\n" * 1000, "x" * 10**6])
-def test_an_answer_is_nothing_but_a_string_in_it(tasks: dict[str, Task], text: str) -> None:
+def test_an_answer_is_nothing_but_a_string_in_it(
+    tasks: dict[str, AssignedExercise], text: str
+) -> None:
     made = batch_notebook.batch_notebook(tasks, items(text), seed=1)
     assert made.isascii()
     source = json.loads(made)["cells"][-1]["source"]
@@ -71,14 +75,14 @@ def test_an_answer_is_nothing_but_a_string_in_it(tasks: dict[str, Task], text: s
     assert arguments == [0, "mat_add", text]
 
 
-def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, Task]) -> None:
+def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, AssignedExercise]) -> None:
     context = tasks["matmul_tiled"].context
     assert "from numba import cuda, float32" in context
     for left_out in ("course_lib.start", "course_lib.check", "EXERCISE", "find_spec"):
         assert not any(left_out in task.context for task in tasks.values())
 
 
-def test_every_exercise_has_its_task(tasks: dict[str, Task]) -> None:
+def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None:
     from course_lib.grading.graded import GRADED
 
     assert set(tasks) == set(GRADED)
@@ -183,8 +187,8 @@ def test_folders_of_killed_workers_go(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
 
 
-def test_another_version_is_refused(tasks: dict[str, Task]) -> None:
-    batch = Batch(tasks, items(RIGHT), 1, Limits(), version="older")
+def test_another_version_is_refused(tasks: dict[str, AssignedExercise]) -> None:
+    batch = Batch(tasks, items(RIGHT), 1, BatchLimits(), version="older")
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert not result.judgements and "another version" in result.problem
 
@@ -243,9 +247,11 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
 
 
 @pytest.mark.slow
-def test_a_crash_costs_only_its_own_answer(tasks: dict[str, Task], faults: list) -> None:
+def test_a_crash_costs_only_its_own_answer(
+    tasks: dict[str, AssignedExercise], faults: list
+) -> None:
     texts = [RIGHT, WRONG, NASTY, "# FORGE", "# KILL", RIGHT, "# ENDLESS", WRONG]
-    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, Limits(seconds=2))
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, BatchLimits(seconds=2))
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert result.problem is None
     found = result.judgements
@@ -270,10 +276,10 @@ def test_a_crash_costs_only_its_own_answer(tasks: dict[str, Task], faults: list)
 
 @pytest.mark.long
 def test_a_crash_that_was_no_fault_of_the_answer(
-    tasks: dict[str, Task], faults: list, tmp_path: Path
+    tasks: dict[str, AssignedExercise], faults: list, tmp_path: Path
 ) -> None:
     texts = [RIGHT, f"{RIGHT}# ONCE {tmp_path / 'once'}", RIGHT]
-    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, Limits())
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, BatchLimits())
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert all(each.numbers_right for each in result.judgements.values())
     assert len(result.judgements) == 3 and len(faults) == 3
@@ -281,13 +287,13 @@ def test_a_crash_that_was_no_fault_of_the_answer(
 
 @pytest.mark.long
 def test_a_result_that_cannot_be_read_is_tried_once_more(
-    tasks: dict[str, Task], monkeypatch: pytest.MonkeyPatch
+    tasks: dict[str, AssignedExercise], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here half a line is written before each of its results; it never gets one."""
     code = FAULTS.replace("[[[[\\n')", "[[[[')").replace("{", "{{").replace("}", "}}")
     assert code.count("[[[[')") == 1
     monkeypatch.setattr(batch_notebook, "SETUP", batch_notebook.SETUP + code)
-    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT, "# FORGE", WRONG), 3, Limits())
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT, "# FORGE", WRONG), 3, BatchLimits())
     found = read_result(run_batch(batch.to_json()), batch.items).judgements
     assert [found[number].outcome for number in range(3)] == ["judged", "died", "judged"]
 
@@ -295,11 +301,11 @@ def test_a_result_that_cannot_be_read_is_tried_once_more(
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 def test_a_killed_worker_leaves_nothing_and_shows_nothing(
-    tasks: dict[str, Task], tmp_path: Path
+    tasks: dict[str, AssignedExercise], tmp_path: Path
 ) -> None:
     """The kernel sees none of the environment, and ends with the worker; so does their folder."""
     told = tmp_path / "told"
-    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT), 3, Limits())
+    batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT), 3, BatchLimits())
     command = [sys.executable, "-c", WORKER_WITH_A_SPY, str(told), batch.to_json()]
     environment = {**os.environ, "A_SECRET": "of the instructor", "PYTHONSTARTUP": "start.py"}
     process = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
@@ -354,7 +360,7 @@ def has_ended(pid: int) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_kernel_has_limits(tasks: dict[str, Task], tmp_path: Path) -> None:
+def test_a_kernel_has_limits(tasks: dict[str, AssignedExercise], tmp_path: Path) -> None:
     """Memory that no budget has refused ends in a judgement, not in a dead machine."""
     resource = pytest.importorskip("resource")
     code = "from course_lib.grading.judging import limited_kernel\n"
@@ -372,7 +378,7 @@ def test_a_kernel_has_limits(tasks: dict[str, Task], tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_run_is_said(
-    tasks: dict[str, Task], monkeypatch: pytest.MonkeyPatch
+    tasks: dict[str, AssignedExercise], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two attempts that reach no answer: then the tools are at fault, and no row is written."""
     tries = []
@@ -382,7 +388,7 @@ def test_what_cannot_be_run_is_said(
         return child.Ended(None, "setup", "no space left")
 
     monkeypatch.setattr(child, "run", broken)
-    batch = Batch(tasks, items(RIGHT), 1, Limits())
+    batch = Batch(tasks, items(RIGHT), 1, BatchLimits())
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert result.problem == "nbval could not run a batch. It says: no space left"
     assert len(tries) == 2 and not result.judgements

@@ -21,7 +21,7 @@ from course_lib.grading.judging.assignment import read_tasks
 from course_lib.grading.judging.executors import Workplace
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import Judgement, Row
+from course_lib.grading.records import GradebookRow, Judgement
 from course_lib.grading.settings import load_settings
 
 JOBS: list[Batch] = []
@@ -61,7 +61,7 @@ def rows_of(
     exercises: Sequence[str] | None = ("mat_add",),
     place: Workplace | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
-) -> list[Row]:
+) -> list[GradebookRow]:
     """The rows of a class, with the journal in `out`."""
     out.mkdir(exist_ok=True)
     journal = Journal(out / "journal.txt")
@@ -74,7 +74,7 @@ def rows_of(
         journal.close()
 
 
-def verdicts(rows: Sequence[Row]) -> dict[str, str]:
+def verdicts(rows: Sequence[GradebookRow]) -> dict[str, str]:
     return {row.submission.student: row.verdict for row in rows}
 
 

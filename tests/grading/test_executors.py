@@ -342,13 +342,15 @@ def test_dask_with_worker_processes(tmp_path: Path) -> None:
 
 def test_jobs_are_plain_text() -> None:
     """What goes to a worker and comes back is JSON, whatever an answer holds."""
-    from course_lib.grading.judging.assignment import Task
+    from course_lib.grading.judging.assignment import AssignedExercise
     from course_lib.grading.judging.batch_notebook import Item
-    from course_lib.grading.judging.worker import Batch, Limits
+    from course_lib.grading.judging.worker import Batch, BatchLimits
 
-    task = Task("mat_add", "00_start_here", "# Title", "## Exercise", "import numpy as np")
+    task = AssignedExercise(
+        "mat_add", "00_start_here", "# Title", "## Exercise", "import numpy as np"
+    )
     item = Item(0, "s1::mat_add", "mat_add", "\ud800 \x00 ' \" \\ {0} %s\r\n\u2028")
-    batch = Batch({"mat_add": task}, (item,), 7, Limits())
+    batch = Batch({"mat_add": task}, (item,), 7, BatchLimits())
     assert Batch.from_json(batch.to_json()) == batch
     assert json.loads(batch.to_json())["items"][0]["text"] == item.text
     assert batch.to_json().isascii()

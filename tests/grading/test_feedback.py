@@ -32,7 +32,7 @@ from course_lib.grading.gradebook.hints import read_hints
 from course_lib.grading.gradebook.safe_text import MOST_LINES, as_html, source_lines, visible
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
-from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
 from course_lib.sentences import say, told, with_values
 
@@ -84,7 +84,7 @@ def tidy(page: str) -> Tidy:
     return parser
 
 
-def page_of(*rows: Row, settings: Settings = SETTINGS) -> str:
+def page_of(*rows: GradebookRow, settings: Settings = SETTINGS) -> str:
     return feedback_page(rows, rows[0].submission.student, settings)
 
 

@@ -14,7 +14,7 @@ from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row
 from course_lib.grading.gradebook import outputs
 from course_lib.grading.gradebook.outputs import write_all
 from course_lib.grading.gradebook.tables import canvas_csv, grades_csv, moodle_csv, names
-from course_lib.grading.records import Row
+from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
 
 FORMULAS = [
@@ -82,7 +82,7 @@ def test_nobody_is_called_by_anothers_key() -> None:
 # --- Canvas and Moodle --------------------------------------------------------------------------
 
 
-def students(platform: str, number: str | None = "4711") -> list[Row]:
+def students(platform: str, number: str | None = "4711") -> list[GradebookRow]:
     known = {"platform": platform, "platform_id": number}
     return [row("s01", RACY, student="One, S", **known), missing("s01")]
 

@@ -71,7 +71,7 @@ def test_what_numba_itself_says_is_part_of_the_sentence(monkeypatch):
     def broken(self):
         raise ImportError("libnvvm.so: cannot open shared object file\nand more")
 
-    monkeypatch.setattr(compiler.probe.Machine, "load_cuda", broken)
+    monkeypatch.setattr(compiler.probe.ThisMachine, "load_cuda", broken)
     said = missing()
     assert "libnvvm.so: cannot open shared object file" in said
     assert "and more" not in said

@@ -9,7 +9,7 @@ from course_lib.machine_code.report import kind_of, mix_of, width_of
 from course_lib.machine_code.sass import Instruction
 
 
-def code(*rows: str) -> sass.Code:
+def code(*rows: str) -> sass.Disassembly:
     """Rows as nvdisasm prints them, without addresses; a row that ends in ':' is a label."""
     lines, address = ["//---------- .text.other ----------", "/*0000*/ FFMA R9, R9, R9, R9 ;"], 0
     lines.append("//---------- .text.kernel ----------")

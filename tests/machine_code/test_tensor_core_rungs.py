@@ -202,7 +202,7 @@ def disassembled(cubin: Path) -> str:
     return done.stdout
 
 
-def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Code, str]:
+def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Disassembly, str]:
     """The code and ptxas's log, for sm_90a: what only Hopper has is not in sm_90."""
     with runtime.untouched_numba():
         cuda = compiler._cuda_with_compiler()

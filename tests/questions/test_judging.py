@@ -11,8 +11,8 @@ from course_lib.questions.kinds import (
     FillIn,
     Misread,
     Number,
-    Slip,
     Suspect,
+    Trap,
     WhichLine,
 )
 
@@ -24,7 +24,7 @@ BYTES = Number(
     why="It is {answer}.",
     other="Count them.",
     within=0.01,
-    slips=(Slip(lambda: 256, "Those are floats."),),
+    slips=(Trap(lambda: 256, "Those are floats."),),
 )
 LETTER = Choose(
     id="99-letter",

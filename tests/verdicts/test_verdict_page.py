@@ -28,7 +28,7 @@ from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
 from course_lib.verdicts.placing import placed
-from course_lib.verdicts.typed import Listing, Typed, listings, typed_of
+from course_lib.verdicts.typed import FunctionListing, TypedCode, listings, typed_of
 
 ROOT = Path(__file__).parents[2]
 HEAD = "from numba import cuda, float32\nimport numpy as np\n"
@@ -269,16 +269,16 @@ def test_what_a_meaning_stresses_is_stressed_and_no_asterisk_is_left() -> None:
 def test_comments_and_docstrings_are_no_typed_lines() -> None:
     given = '@cuda.jit\ndef f(a):\n    """What it does."""\n    ...\n'
     typed = '@cuda.jit\ndef f(a):\n    """Mine."""\n    # so\n\n    a[0] = 1  # one\n    a[1] = 2\n'
-    assert typed_of(given, typed) == Typed(lines=2)
-    assert typed_of(given, given) == Typed()
+    assert typed_of(given, typed) == TypedCode(lines=2)
+    assert typed_of(given, given) == TypedCode()
 
 
 def test_a_line_that_two_functions_have_is_marked_in_neither() -> None:
-    kernel = Listing("kernel", ("@cuda.jit", "def kernel(a):", "    f(a)"), 1)
-    called = Listing("f", ("@cuda.jit(device=True)", "def f(a):", "    a[9] = 0"), 1)
+    kernel = FunctionListing("kernel", ("@cuda.jit", "def kernel(a):", "    f(a)"), 1)
+    called = FunctionListing("f", ("@cuda.jit(device=True)", "def f(a):", "    a[9] = 0"), 1)
     fault = finding("out-of-bounds-write", "It leaves a.", 3)
     assert placed([fault], [kernel, called]) == ([], [fault])
-    below = Listing("f", called.lines, 10)
+    below = FunctionListing("f", called.lines, 10)
     [marked], elsewhere = placed([finding("out-of-bounds-write", "x", 12)], [kernel, below])
     assert marked.listing is below and not elsewhere
     report = Report("put_seven", (fault,))

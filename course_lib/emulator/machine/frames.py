@@ -13,7 +13,7 @@ Path = tuple[int, ...]  # the lines of the calls that led to a place
 
 
 @dataclass
-class Loop:
+class RunningLoop:
     """A loop that is running: the lanes that left it, or one round of it; the turns that it has
     made, and those that it would make if no lane left it early, where that is known.
     """
@@ -38,7 +38,7 @@ class Frame:
     live: Mask
     parent: Frame | None = None
     result: Any = None
-    loops: list[Loop] = field(default_factory=list)
+    loops: list[RunningLoop] = field(default_factory=list)
     assigned_under: dict[str, Mask] = field(default_factory=dict)
     defined: dict[str, Mask] = field(default_factory=dict)
     path: Path = ()

@@ -25,7 +25,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.events import Kind, Observers
-from course_lib.emulator.machine.frames import Frame, Loop
+from course_lib.emulator.machine.frames import Frame, RunningLoop
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.load_store import (
     AtomicUpdate,
@@ -92,7 +92,7 @@ class Machine:
         self._nobody = Mask.of(space, np.False_)
         self._ended = self._nobody
         self._step_cost = budget.cost_for(space.size)
-        self._open_loops: list[Loop] = []  # of all functions, the innermost last
+        self._open_loops: list[RunningLoop] = []  # of all functions, the innermost last
         self._most_turns: dict[ast.stmt, int] = {}  # of each loop that has ended
         self._statement: ast.stmt | None = None
         self._constant_views: dict[int, ArrayView] = {}
@@ -290,8 +290,8 @@ class Machine:
             yield from self._one_round(node.body, loop)
         yield from self._leave_loop(before, left, loop)
 
-    def _open_loop(self, node: ast.For | ast.While) -> Loop:
-        loop = Loop(node)
+    def _open_loop(self, node: ast.For | ast.While) -> RunningLoop:
+        loop = RunningLoop(node)
         self.frame.loops.append(loop)
         self._open_loops.append(loop)
         self.observers.enter_loop(node, self.frame.path)
@@ -316,7 +316,7 @@ class Machine:
         left.append(self.active)
         yield from self._leave_loop(before, left, loop)
 
-    def _for_elements(self, node: ast.For, loop: Loop, view: ArrayView) -> Steps:
+    def _for_elements(self, node: ast.For, loop: RunningLoop, view: ArrayView) -> Steps:
         """A loop over a one-dimensional array: loads its elements one after the other."""
         length = view.shape[0]
         if np.ndim(length):
@@ -331,7 +331,7 @@ class Machine:
             yield from self._one_round(node.body, loop)
         self.observers.branch(node.lineno, np.False_, self.active)
 
-    def _for_items(self, node: ast.For, loop: Loop, items: tuple[Any, ...]) -> Steps:
+    def _for_items(self, node: ast.For, loop: RunningLoop, items: tuple[Any, ...]) -> Steps:
         loop.count = len(items)
         for item in items:
             if self.active.empty:
@@ -340,7 +340,7 @@ class Machine:
             yield from self._one_round(node.body, loop)
 
     def _for_uniform(
-        self, node: ast.For, loop: Loop, start: Value, stop: Value, step: Value
+        self, node: ast.For, loop: RunningLoop, start: Value, stop: Value, step: Value
     ) -> Steps:
         if step == 0:
             return
@@ -358,7 +358,13 @@ class Machine:
         self.observers.branch(node.lineno, np.False_, self.active)
 
     def _for_lanes(
-        self, node: ast.For, loop: Loop, left: list[Mask], start: Value, stop: Value, step: Value
+        self,
+        node: ast.For,
+        loop: RunningLoop,
+        left: list[Mask],
+        start: Value,
+        stop: Value,
+        step: Value,
     ) -> Steps:
         """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
         index = start
@@ -378,7 +384,7 @@ class Machine:
             yield from self._one_round(node.body, loop)
             index = index + step
 
-    def _one_round(self, body: Sequence[ast.stmt], loop: Loop) -> Steps:
+    def _one_round(self, body: Sequence[ast.stmt], loop: RunningLoop) -> Steps:
         """Run a loop's body once; lanes at `continue` take part in the next round."""
         before, outside = self.active, self.unit.moment
         loop.turns += 1
@@ -390,7 +396,7 @@ class Machine:
             self.active = self.rejoin(before, [self.active, *loop.continued])
             loop.continued = []
 
-    def _leave_loop(self, before: Mask, left: Sequence[Mask], loop: Loop) -> Steps:
+    def _leave_loop(self, before: Mask, left: Sequence[Mask], loop: RunningLoop) -> Steps:
         node = loop.node
         self.frame.loops.pop()
         self._open_loops.pop()

@@ -61,61 +61,54 @@ class Reporter:
         """An index outside its array, or a negative one."""
         if fault.elements:
             return self._wide_fault(fault, allocation, kind, line, space)
-        who, thread = self.who(space, fault.lane)
-        verb = {"load": "reads", "store": "writes", "atomic": "changes"}[kind]
-        many = len(allocation.shape) > 1
-        axis = say(" along axis {axis}", axis=fault.axis) if many else ""
-        last = fault.length - 1
         if fault.kind == "from-end":
-            return finding(
-                "wrong-index",
-                say(
-                    "The index {number}{axis} of {array} counts from the end: the element {meant} "
-                    "is meant.",
-                    number=fault.index,
-                    axis=axis,
-                    array=allocation.name,
-                    meant=fault.index + fault.length,
-                ),
-                line,
-                "Is the last element the one that is wanted?",
-                severity="warning",
-                cell=allocation.name,
-            )
+            return _from_end(fault, allocation, line)
         if fault.kind == "negative":
-            return finding(
-                "wrong-index",
-                say(
-                    "{who} uses the index {number}{axis} of {array}: a negative index counts from "
-                    "the end, so the element {meant} is meant.",
-                    who=who,
-                    number=fault.index,
-                    axis=axis,
-                    array=allocation.name,
-                    meant=fault.index + fault.length,
-                ),
-                line,
-                "Work out this index by hand for this thread.",
-                threads=(thread,),
-                cell=allocation.name,
-            )
-        code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+            return self._negative(fault, allocation, line, space)
+        return self._outside(fault, allocation, kind, line, space)
+
+    def _negative(
+        self, fault: Fault, allocation: Allocation, line: int, space: LaneSpace
+    ) -> Finding:
+        who, thread = self.who(space, fault.lane)
+        return finding(
+            "wrong-index",
+            say(
+                "{who} uses the index {number}{axis} of {array}: a negative index counts from "
+                "the end, so the element {meant} is meant.",
+                who=who,
+                number=fault.index,
+                axis=_along(allocation, fault),
+                array=allocation.name,
+                meant=fault.index + fault.length,
+            ),
+            line,
+            "Work out this index by hand for this thread.",
+            threads=(thread,),
+            cell=allocation.name,
+        )
+
+    def _outside(
+        self, fault: Fault, allocation: Allocation, kind: str, line: int, space: LaneSpace
+    ) -> Finding:
+        who, thread = self.who(space, fault.lane)
+        axis, last = _along(allocation, fault), fault.length - 1
         reach = (
             say("the indices{axis} end at {last}", axis=axis, last=last)
             if fault.length
             else "the array is empty"
         )
         return finding(
-            code,
+            "out-of-bounds-read" if kind == "load" else "out-of-bounds-write",
             say(
                 "{who} {verb} {array} at {index}{axis}, but {reach}.",
                 who=who,
-                verb=verb,
+                verb={"load": "reads", "store": "writes", "atomic": "changes"}[kind],
                 array=allocation.name,
                 index=Index(fault.index, last),
                 axis=axis,
                 reach=reach,
-                place=(fault.axis if many else 0, fault.index),
+                place=(fault.axis if len(allocation.shape) > 1 else 0, fault.index),
             ),
             line,
             _hint_outside(allocation, fault),
@@ -171,12 +164,7 @@ class Reporter:
                 size=size,
                 several=several,
             )
-            hint = say("Is the length of a row a multiple of {several}?", several=several)
-            if len(allocation.shape) < 2 or fault.index < allocation.shape[-1]:  # in the first row
-                hint = say(
-                    "If one thread takes {several} neighbours, where does the next one begin?",
-                    several=several,
-                )
+            hint = _hint_misaligned(allocation, fault)
         return finding(code, message, line, hint, threads=(thread,), cell=name)
 
     def broken_warp(
@@ -439,6 +427,30 @@ class Reporter:
         return finding("timeout", message, loop.line, hint)
 
 
+def _along(allocation: Allocation, fault: Fault) -> str:
+    """Along which axis an index is wrong; nothing where there is but one."""
+    many = len(allocation.shape) > 1
+    return say(" along axis {axis}", axis=fault.axis) if many else ""
+
+
+def _from_end(fault: Fault, allocation: Allocation, line: int) -> Finding:
+    return finding(
+        "wrong-index",
+        say(
+            "The index {number}{axis} of {array} counts from the end: the element {meant} "
+            "is meant.",
+            number=fault.index,
+            axis=_along(allocation, fault),
+            array=allocation.name,
+            meant=fault.index + fault.length,
+        ),
+        line,
+        "Is the last element the one that is wanted?",
+        severity="warning",
+        cell=allocation.name,
+    )
+
+
 def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     """What to look at: the kernel's own arrays have the size that it gave them."""
     if allocation.space not in ("shared", "local"):
@@ -453,6 +465,16 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
         elements=fault.length,
         axis=axis,
     )
+
+
+def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
+    several = fault.elements
+    if len(allocation.shape) < 2 or fault.index < allocation.shape[-1]:  # in the first row
+        return say(
+            "If one thread takes {several} neighbours, where does the next one begin?",
+            several=several,
+        )
+    return say("Is the length of a row a multiple of {several}?", several=several)
 
 
 def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
@@ -473,16 +495,7 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
             "does in three?"
         )
-    if race.space == "global" and race.first_block != race.second_block:
-        lacking = "blocks of one launch run in any order"
-        hint = "Let each element be written by one block only, or use an atomic operation."
-    elif race.same_warp:
-        lacking = "no barrier stands between, and even the threads of one warp need not run in step"
-        hint = "What must be finished before this line may run, and what waits for it?"
-    else:
-        lacking = "no cuda.syncthreads() stands between"
-        hint = "What must be finished before this line may run, and what waits for it?"
-    facts["lacking"] = lacking
+    facts["lacking"], hint = _what_lacks(race)
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
     if race.code == "race-write-after-write":
@@ -514,6 +527,19 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             **facts,
         )
     return message, hint
+
+
+def _what_lacks(race: Race) -> tuple[str, str]:
+    """Why nothing orders the two accesses, and what to ask."""
+    if race.space == "global" and race.first_block != race.second_block:
+        return (
+            "blocks of one launch run in any order",
+            "Let each element be written by one block only, or use an atomic operation.",
+        )
+    lacking = "no cuda.syncthreads() stands between"
+    if race.same_warp:
+        lacking = "no barrier stands between, and even the threads of one warp need not run in step"
+    return lacking, "What must be finished before this line may run, and what waits for it?"
 
 
 def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:

@@ -72,7 +72,7 @@ class Scope:
 
 
 @dataclass
-class Loop:
+class InterpretedLoop:
     """A loop that is running: `timeout` names the one that turned most often."""
 
     line: int
@@ -101,16 +101,16 @@ def call(kernel: Kernel, arguments: Sequence[Any], budget: Budget | None = None)
         KernelRejected: if it cannot be followed to its end; the finding says where and why.
         ValueError: for an argument of another type.
     """
-    return Walk(budget or Budget(steps=STEPS)).run(kernel, arguments)
+    return Interpreter(budget or Budget(steps=STEPS)).run(kernel, arguments)
 
 
-class Walk:
+class Interpreter:
     """One call from outside, with all that it calls."""
 
     def __init__(self, budget: Budget) -> None:
         self.steps = StepCounter(budget)
         self.depth = 0
-        self.loops: list[Loop] = []
+        self.loops: list[InterpretedLoop] = []
 
     def run(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
         for each in arguments:
@@ -205,7 +205,7 @@ class Walk:
             self.spend(values.size(result) // ITEMS_PER_STEP, node)
             return result
         except Stop as stop:
-            raise rejection(stop.code, stop.message, node, stop.hint) from None
+            raise rejection(stop.code, stop.message, node) from None
         except OverflowError as error:
             raise rejection(
                 "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
@@ -288,7 +288,7 @@ class Walk:
         return None
 
     def loop(self, statement: ast.For | ast.While, scope: Scope) -> Any:
-        running = Loop(statement.lineno)
+        running = InterpretedLoop(statement.lineno)
         self.loops.append(running)
         for _ in self.turns(statement, scope):
             running.turns += 1

@@ -35,9 +35,9 @@ _FORMAT = re.compile(r"[<>^]?[+ ]?0?\d{0,2}[,_]?(\.\d{1,2})?[deEfgGnsxXb%]?")
 class Stop(Exception):
     """The function cannot go on; who catches this knows the line."""
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code, self.message = code, message
 
 
 @dataclass(frozen=True, eq=False)

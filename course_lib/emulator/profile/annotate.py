@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Column:
+class CounterColumn:
     """One counter, or the sum of several, beside the source.
 
     Attributes:
@@ -49,17 +49,17 @@ class Column:
 
 _WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
 COLUMNS = (
-    Column("sectors loaded", "ld sectors", "sectors loaded", ("global_load_sectors",)),
-    Column("sectors stored", "st sectors", "sectors stored", ("global_store_sectors",)),
-    Column("shared wavefronts", "wavefronts", "wavefronts of shared memory", _WAVEFRONTS),
-    Column(
+    CounterColumn("sectors loaded", "ld sectors", "sectors loaded", ("global_load_sectors",)),
+    CounterColumn("sectors stored", "st sectors", "sectors stored", ("global_store_sectors",)),
+    CounterColumn("shared wavefronts", "wavefronts", "wavefronts of shared memory", _WAVEFRONTS),
+    CounterColumn(
         "bank conflicts",
         "conflicts",
         "bank conflicts",
         ("shared_load_bank_conflicts", "shared_store_bank_conflicts"),
         _WAVEFRONTS,
     ),
-    Column("FLOP", "FLOP", "FLOP", ("flops",)),
+    CounterColumn("FLOP", "FLOP", "FLOP", ("flops",)),
 )
 
 
@@ -84,7 +84,7 @@ def _notebook_display() -> Any:
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLine:
     """One line of the source; `counters` is None where nothing was executed."""
 
     number: int
@@ -92,7 +92,7 @@ class Line:
     counters: Counters | None
 
 
-def lines_of(profile: Profile) -> list[Line]:
+def lines_of(profile: Profile) -> list[SourceLine]:
     """The lines of the kernel and of the functions that it called, whole and in order."""
     source = textwrap.dedent(profile.source)
     texts = source.splitlines()
@@ -101,7 +101,7 @@ def lines_of(profile: Profile) -> list[Line]:
         shown.update(span)
     numbers = sorted(shown) or range(len(texts))
     return [
-        Line(profile.first_line + at, texts[at], profile.lines.get(profile.first_line + at))
+        SourceLine(profile.first_line + at, texts[at], profile.lines.get(profile.first_line + at))
         for at in numbers
     ]
 
@@ -137,7 +137,7 @@ def _axes(sizes: Sequence[int]) -> Sequence[int]:
     return sizes[: last + 1]
 
 
-def _most(profile: Profile, column: Column) -> str:
+def _most(profile: Profile, column: CounterColumn) -> str:
     """The line on which most of a column's counts fall, in words."""
     total = column.of(profile)
     if not total:
@@ -194,7 +194,7 @@ def as_html(profile: Profile) -> str:
     )
 
 
-def _header(columns: Sequence[Column]) -> str:
+def _header(columns: Sequence[CounterColumn]) -> str:
     style = _CELL + f"border-bottom:{_EDGE};text-align:right;vertical-align:bottom;"
     cells = "".join(f'<th scope="col" style="{style}">{column.title}</th>' for column in columns)
     line = f'<th scope="col" style="{style}">line</th>'
@@ -202,7 +202,7 @@ def _header(columns: Sequence[Column]) -> str:
     return f'<tr style="background:none;">{cells}{line}{source}</tr>'
 
 
-def _row(line: Line, columns: Sequence[Column], profile: Profile) -> str:
+def _row(line: SourceLine, columns: Sequence[CounterColumn], profile: Profile) -> str:
     """A line with its numbers, and under it what was found there."""
     cells = "".join(_count(line, column, profile) for column in columns)
     number = f'<th scope="row" style="{_NUMBER}font-weight:normal;">{line.number}</th>'
@@ -216,7 +216,7 @@ def _row(line: Line, columns: Sequence[Column], profile: Profile) -> str:
     return f'<tr style="background:none;">{cells}{number}{code}</tr>{found}'
 
 
-def _count(line: Line, column: Column, profile: Profile) -> str:
+def _count(line: SourceLine, column: CounterColumn, profile: Profile) -> str:
     count = column.of(line.counters) if line.counters else 0
     if not count:
         return f'<td style="{_NUMBER}"></td>'
@@ -232,7 +232,7 @@ def _count(line: Line, column: Column, profile: Profile) -> str:
     return f'<td title="{share}" style="{_NUMBER}{bar}">{number}</td>'
 
 
-def _totals(profile: Profile, columns: Sequence[Column]) -> str:
+def _totals(profile: Profile, columns: Sequence[CounterColumn]) -> str:
     style = _NUMBER + f"border-top:{_EDGE};"
     cells = "".join(f'<td style="{style}">{column.of(profile):,}</td>' for column in columns)
     title = f'<th scope="row" style="{style}">all</th><td style="{style}"></td>'

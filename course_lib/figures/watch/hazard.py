@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib.emulator.film import Arrival, Film, Passing, Touch
+from course_lib.emulator.film import Arrival, Film, MemoryOperation, Passing
 from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.findings import Finding
 
@@ -113,7 +113,7 @@ def showing(
     """
     telling = _Telling(output, reading)
     for moment in run.moments:
-        if isinstance(moment, Touch):
+        if isinstance(moment, MemoryOperation):
             telling.touch(moment)
         elif isinstance(moment, Arrival):
             telling.arrive(moment)
@@ -147,7 +147,7 @@ class _Telling:
         self._arrived: dict[int, tuple[int, int]] = {}
         self._passed: dict[int, int] = {}
 
-    def touch(self, touch: Touch) -> None:
+    def touch(self, touch: MemoryOperation) -> None:
         kind = _kind(touch, self.output, self.reading)
         if kind is None or not touch.lanes.size:
             return
@@ -158,7 +158,7 @@ class _Telling:
         if touch.space == "shared":
             self._note(touch)
 
-    def _note(self, touch: Touch) -> None:
+    def _note(self, touch: MemoryOperation) -> None:
         beat = len(self.beats) - 1
         for lane, index, value in zip(touch.lanes, touch.indices, touch.values, strict=True):
             place = (touch.array, tuple(int(i) for i in index))
@@ -188,7 +188,7 @@ def _warps(lanes: np.ndarray) -> list[int]:
     return sorted({int(lane) // WARP_SIZE for lane in lanes})
 
 
-def _kind(touch: Touch, output: str, reading: Kind) -> Kind | None:
+def _kind(touch: MemoryOperation, output: str, reading: Kind) -> Kind | None:
     if touch.space == "shared":
         return reading if touch.kind == "load" else "load"
     if touch.array == output and touch.kind != "load":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.emulator.film import Film, Touch
+from course_lib.emulator.film import Film, MemoryOperation
 from course_lib.emulator.state.lanes import WARP_SIZE
 
 Cell = tuple[int, int]
@@ -122,7 +122,11 @@ def ownership(run: Film, names: tuple[str, ...], c: np.ndarray, product: np.ndar
     return Ownership(c.shape, grid[:2], block[:2], deeds, writers, wrong)
 
 
-def _touches(run: Film) -> Iterable[Touch]:
+def _touches(run: Film) -> Iterable[MemoryOperation]:
     for moment in run.moments:
-        if isinstance(moment, Touch) and moment.space == "global" and moment.indices.shape[1] == 2:
+        if (
+            isinstance(moment, MemoryOperation)
+            and moment.space == "global"
+            and moment.indices.shape[1] == 2
+        ):
             yield moment

@@ -10,7 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.emulator.film import Arithmetic, Arrival, Film, Moment, Passing, Statement, Touch
+from course_lib.emulator.film import (
+    Arithmetic,
+    Arrival,
+    Film,
+    MemoryOperation,
+    Moment,
+    Passing,
+    StartedStatement,
+)
 
 Kind = Literal["start", "load", "barrier", "multiply", "store"]
 Cell = tuple[int, ...]
@@ -20,8 +28,8 @@ Cell = tuple[int, ...]
 class Chunk:
     """One statement of some lanes, with everything that happened in it."""
 
-    statement: Statement
-    touches: tuple[Touch, ...]
+    statement: StartedStatement
+    touches: tuple[MemoryOperation, ...]
     flops: int
     passes_barrier: bool
     lanes: np.ndarray
@@ -49,7 +57,7 @@ def chunks(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
     """The statements of some lanes, in the order in which they ran."""
     current: list[Moment] = []
     for moment in moments:
-        if isinstance(moment, Statement) and current:
+        if isinstance(moment, StartedStatement) and current:
             yield from _chunk(current, lanes)
             current = []
         current.append(moment)
@@ -57,12 +65,12 @@ def chunks(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
 
 
 def _chunk(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
-    if not moments or not isinstance(moments[0], Statement):
+    if not moments or not isinstance(moments[0], StartedStatement):
         return
     here = np.intersect1d(moments[0].lanes, lanes)
     if not here.size:
         return
-    touches = tuple(only(each, lanes) for each in moments if isinstance(each, Touch))
+    touches = tuple(only(each, lanes) for each in moments if isinstance(each, MemoryOperation))
     flops = sum(
         each.each * np.isin(each.lanes, lanes).sum()
         for each in moments
@@ -74,10 +82,10 @@ def _chunk(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
     yield Chunk(moments[0], tuple(each for each in touches if each.lanes.size), flops, synced, here)
 
 
-def only(touch: Touch, lanes: np.ndarray) -> Touch:
+def only(touch: MemoryOperation, lanes: np.ndarray) -> MemoryOperation:
     """The part of a memory operation that some lanes did."""
     mine = np.isin(touch.lanes, lanes)
-    return Touch(
+    return MemoryOperation(
         touch.kind,
         touch.space,
         touch.array,
@@ -259,7 +267,7 @@ class _Filming:
         self.stages.append(stage)
         return stage
 
-    def _take(self, stage: Stage, touch: Touch) -> None:
+    def _take(self, stage: Stage, touch: MemoryOperation) -> None:
         cells = [tuple(int(i) for i in index) for index in touch.indices]
         if touch.space == "global" and touch.kind == "load" and touch.array in self.inputs:
             stage.fetched.setdefault(touch.array, set()).update(cells)

@@ -23,7 +23,7 @@ _TIMED = re.compile(r"([ \t]*)%time(?:it)?[ \t]+(?=[^ \t-])")
 
 
 @dataclass(frozen=True)
-class Code:
+class CellCode:
     """A cell as Python.
 
     Attributes:
@@ -43,7 +43,7 @@ class Code:
     repairs: tuple[str, ...] = ()
 
 
-def read_code(text: str) -> Code:
+def read_code(text: str) -> CellCode:
     """What a cell's text says to Python; never raises."""
     code = _read(text)
     if code.is_too_long:
@@ -56,7 +56,7 @@ def read_code(text: str) -> Code:
     return replace(_read(plain), was_run=was_run, repairs=tuple(repairs))
 
 
-def _read(text: str) -> Code:
+def _read(text: str) -> CellCode:
     if len(text) > MAX_SOURCE_CHARACTERS:
         return _too_long(text, f"{MAX_SOURCE_CHARACTERS:,} characters")
     try:
@@ -65,15 +65,15 @@ def _read(text: str) -> Code:
             tree = ast.parse(text)
         if len(tree.body) > MAX_STATEMENTS:
             return _too_long(text, f"{MAX_STATEMENTS:,} statements")
-        return Code(text, tuple(statements_of(tree)))
+        return CellCode(text, tuple(statements_of(tree)))
     except SyntaxError as error:
-        return Code(text, error=f"line {error.lineno}: {error.msg}")
+        return CellCode(text, error=f"line {error.lineno}: {error.msg}")
     except (ValueError, MemoryError, RecursionError):
-        return Code(text, error="it is nested too deeply")
+        return CellCode(text, error="it is nested too deeply")
 
 
-def _too_long(text: str, most: str) -> Code:
-    return Code(text, error=f"it has more than {most}", is_too_long=True)
+def _too_long(text: str, most: str) -> CellCode:
+    return CellCode(text, error=f"it has more than {most}", is_too_long=True)
 
 
 # --- what Jupyter takes away ------------------------------------------------------------------
@@ -127,7 +127,7 @@ def _without_indent(lines: list[str]) -> list[str]:
     return [line.removeprefix(indent) for line in lines]
 
 
-def _unpacked_cell_magic(code: Code) -> Code:
+def _unpacked_cell_magic(code: CellCode) -> CellCode:
     """A script exported by Jupyter holds a cell with a cell magic as one long string."""
     if "run_cell_magic" not in code.text or len(code.statements) != 1:
         return code

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import ClassVar
 
 from course_lib.curriculum import Exercise
-from course_lib.grading.answers.cell_code import Code
+from course_lib.grading.answers.cell_code import CellCode
 from course_lib.grading.answers.segments import Segment
 
 
@@ -91,6 +91,6 @@ def form_of(exercise: Exercise) -> Form:
     return FunctionForm(exercise) if exercise.kind.is_function else ConstantsForm(exercise)
 
 
-def shapes_of(names: Collection[str], code: Code) -> frozenset[str]:
+def shapes_of(names: Collection[str], code: CellCode) -> frozenset[str]:
     """What tells whether an answer is still the one that was given."""
     return frozenset(each.shape for each in code.statements if each.binds.intersection(names))

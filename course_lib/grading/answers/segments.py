@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.grading.answers.cell_code import Code, read_code
+from course_lib.grading.answers.cell_code import CellCode, read_code
 from course_lib.grading.answers.statements import Statement
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
@@ -53,7 +53,7 @@ class Segment:
     continued_in: tuple[int, ...] = ()
 
     @cached_property
-    def code(self) -> Code:
+    def code(self) -> CellCode:
         return read_code(self.text)
 
     @property

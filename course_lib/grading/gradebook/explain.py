@@ -10,7 +10,7 @@ from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook.safe_text import lines_to_show, number, one_line, visible
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
 from course_lib.sentences import whole
 
@@ -23,7 +23,7 @@ TRIED = {
 }
 
 
-def explain(row: Row, settings: Settings | None = None) -> str:
+def explain(row: GradebookRow, settings: Settings | None = None) -> str:
     """All that led to a row, from the file to the points. Nothing in it can act on a terminal.
 
     Args:
@@ -33,7 +33,7 @@ def explain(row: Row, settings: Settings | None = None) -> str:
     return "\n".join(_lines(row, settings or Settings()))
 
 
-def _lines(row: Row, settings: Settings) -> Iterator[str]:
+def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
     points = "open" if row.points is None else number(row.points)
     name, exercise = one_line(row.submission.student), one_line(row.exercise)
     yield f"{name} · {exercise}: {row.verdict}, {points} of {number(row.max_points)} points"
@@ -45,7 +45,7 @@ def _lines(row: Row, settings: Settings) -> Iterator[str]:
         yield from _judged(row, row.judgement, settings)
 
 
-def _found(row: Row) -> Iterator[str]:
+def _found(row: GradebookRow) -> Iterator[str]:
     """Where the answer was found, and what it says."""
     answer = row.answer
     files = ", ".join(one_line(each.label) for each in row.submission.files)
@@ -77,7 +77,7 @@ def _place(answer: FoundAnswer) -> str:
     return f"{answer.file}{cell}{before}"
 
 
-def _judged(row: Row, judgement: Judgement, settings: Settings) -> Iterator[str]:
+def _judged(row: GradebookRow, judgement: Judgement, settings: Settings) -> Iterator[str]:
     """What was found, and what each property earned."""
     if judgement.outcome != "judged":
         yield f"Judging: {judgement.outcome}"

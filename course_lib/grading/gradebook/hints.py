@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from markupsafe import Markup
+
 from course_lib.building.exercises import exercise_id
 from course_lib.building.notebook import BuildError, read, source
 from course_lib.web import escape
@@ -26,13 +28,13 @@ class Hint:
     title: str
     text: str
 
-    def title_as_html(self) -> str:
+    def title_as_html(self) -> Markup:
         """The title between tags."""
-        return _inline(self.title)
+        return Markup(_inline(self.title))
 
-    def as_html(self) -> str:
+    def as_html(self) -> Markup:
         """The text as paragraphs."""
-        return "".join(f"<p>{_inline(each)}</p>" for each in self.text.split("\n\n"))
+        return Markup("".join(f"<p>{_inline(each)}</p>" for each in self.text.split("\n\n")))
 
 
 @cache

@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 from course_lib.grading.gradebook.safe_text import for_xml, number, one_line
 from course_lib.grading.gradebook.tables import names
-from course_lib.grading.records import Row
+from course_lib.grading.records import GradebookRow
 
 FAILURES = ("partly", "failed", "missing")
 
 
-def junit_xml(rows: Sequence[Row], title: str) -> str:
+def junit_xml(rows: Sequence[GradebookRow], title: str) -> str:
     """All rows as one test suite."""
     called = names(rows)
     suite = ElementTree.Element(
@@ -38,7 +38,7 @@ def junit_xml(rows: Sequence[Row], title: str) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
 
 
-def _case(row: Row, name: str) -> ElementTree.Element:
+def _case(row: GradebookRow, name: str) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
         classname=for_xml(one_line(name)),

@@ -36,7 +36,7 @@ from course_lib.grading.gradebook.tables import (
     names,
 )
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import Row
+from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
 
 # What stands directly in the folder; the pages are beside it, in feedback.
@@ -53,7 +53,11 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
 
 def write_all(
-    rows: Sequence[Row], settings: Settings, seed: int, out: Path, written: Written | None = None
+    rows: Sequence[GradebookRow],
+    settings: Settings,
+    seed: int,
+    out: Path,
+    written: Written | None = None,
 ) -> None:
     """Write all files below `out`, and remove what an earlier run left of them.
 
@@ -72,14 +76,14 @@ def write_all(
     _write(out / "report.html", class_report(ordered, settings, seed), written)
 
 
-def _place(row: Row) -> tuple[str, int, str]:
+def _place(row: GradebookRow) -> tuple[str, int, str]:
     order = list(GRADED)
     known = order.index(row.exercise) if row.exercise in GRADED else len(order)
     return row.submission.key, known, row.exercise
 
 
 def _write_pages(
-    rows: Sequence[Row], settings: Settings, folder: Path, written: Written | None
+    rows: Sequence[GradebookRow], settings: Settings, folder: Path, written: Written | None
 ) -> None:
     called = names(rows)
     fresh = set()
@@ -93,7 +97,7 @@ def _write_pages(
             path.unlink()
 
 
-def _write_pages_for_moodle(rows: Sequence[Row], folder: Path, archive: Path) -> None:
+def _write_pages_for_moodle(rows: Sequence[GradebookRow], folder: Path, archive: Path) -> None:
     """The pages of the students that Moodle has a number for, in one file, if there are any.
 
     Its import of feedback files takes a name apart at the underscores: anything, the number, the

@@ -18,7 +18,7 @@ from course_lib.diagnosis.points import lost_properties
 from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook.safe_text import one_line, shortened
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, Verdict
+from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission, Verdict
 from course_lib.grading.settings import Settings, total
 from course_lib.sentences import whole
 
@@ -33,7 +33,7 @@ _Decision = tuple[float | None, Verdict, str, dict[str, float]]
 
 def score(
     submission: Submission, answer: FoundAnswer, judgement: Judgement | None, settings: Settings
-) -> Row:
+) -> GradebookRow:
     """The row of one submission and exercise.
 
     Args:
@@ -61,7 +61,7 @@ def score(
     else:
         decision = _weighed(judgement, settings)
     points, verdict, reason, earned = decision
-    return Row(
+    return GradebookRow(
         submission=submission,
         exercise=answer.exercise,
         points=points,

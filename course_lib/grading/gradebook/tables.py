@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from course_lib.grading.gradebook.safe_text import for_spreadsheet, number
-from course_lib.grading.records import Row, Submission
+from course_lib.grading.records import GradebookRow, Submission
 from course_lib.grading.settings import Settings, total
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
@@ -52,7 +52,7 @@ class _Number(float):
 Cell = str | _Number
 
 
-def names(rows: Iterable[Row]) -> dict[str, str]:
+def names(rows: Iterable[GradebookRow]) -> dict[str, str]:
     """The name of each submission by its key: the student's, or the key where two share it.
 
     Keys are unique, so no line can be taken for another's.
@@ -72,7 +72,7 @@ def names(rows: Iterable[Row]) -> dict[str, str]:
     }
 
 
-def grades_csv(rows: Sequence[Row]) -> str:
+def grades_csv(rows: Sequence[GradebookRow]) -> str:
     """The gradebook, a line for each row."""
     called = names(rows)
     lines = [
@@ -89,7 +89,7 @@ def grades_csv(rows: Sequence[Row]) -> str:
     return _table([COLUMNS, *lines])
 
 
-def canvas_csv(rows: Sequence[Row], settings: Settings) -> str | None:
+def canvas_csv(rows: Sequence[GradebookRow], settings: Settings) -> str | None:
     """What Canvas's gradebook imports; None if no submission has a number there."""
     students = known_to("canvas", rows)
     if not students:
@@ -107,7 +107,7 @@ def canvas_csv(rows: Sequence[Row], settings: Settings) -> str | None:
     return _table([[*CANVAS_COLUMNS, for_spreadsheet(title)], *lines])
 
 
-def moodle_csv(rows: Sequence[Row]) -> str | None:
+def moodle_csv(rows: Sequence[GradebookRow]) -> str | None:
     """What Moodle's "Upload grading worksheet" imports; None if it knows no submission."""
     students = known_to("moodle", rows)
     if not students:
@@ -131,21 +131,23 @@ def moodle_csv(rows: Sequence[Row]) -> str | None:
     return _table([MOODLE_COLUMNS, *lines])
 
 
-def by_submission(rows: Iterable[Row]) -> list[list[Row]]:
+def by_submission(rows: Iterable[GradebookRow]) -> list[list[GradebookRow]]:
     """The rows of each submission."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[GradebookRow]] = {}
     for row in rows:
         found.setdefault(row.submission.key, []).append(row)
     return list(found.values())
 
 
-def grade(rows: Iterable[Row]) -> float | None:
+def grade(rows: Iterable[GradebookRow]) -> float | None:
     """The sum over a student's rows; None while one of them is undecided."""
     points = [row.points for row in rows]
     return None if None in points else total(each for each in points if each is not None)
 
 
-def known_to(platform: str, rows: Sequence[Row]) -> list[tuple[Submission, list[Row]]]:
+def known_to(
+    platform: str, rows: Sequence[GradebookRow]
+) -> list[tuple[Submission, list[GradebookRow]]]:
     """The submissions that the platform has a number for, each with its rows.
 
     Where two share a number nobody can say which one counts, so both are left out.
@@ -157,7 +159,7 @@ def known_to(platform: str, rows: Sequence[Row]) -> list[tuple[Submission, list[
     return [each for each in found if uses[int(each[0].platform_id or 0)] == 1]
 
 
-def left_out(platform: str, rows: Sequence[Row]) -> dict[str, str]:
+def left_out(platform: str, rows: Sequence[GradebookRow]) -> dict[str, str]:
     """The submissions, by key, that the platform's file does not hold, each with the reason.
 
     Nothing if there is no such file.
@@ -170,7 +172,7 @@ def left_out(platform: str, rows: Sequence[Row]) -> dict[str, str]:
     }
 
 
-def _why_left_out(platform: str, theirs: Sequence[Row], known: Collection[str]) -> str:
+def _why_left_out(platform: str, theirs: Sequence[GradebookRow], known: Collection[str]) -> str:
     submission = theirs[0].submission
     if submission.key not in known:
         shared = submission.platform == platform and submission.platform_id
@@ -181,7 +183,7 @@ def _why_left_out(platform: str, theirs: Sequence[Row], known: Collection[str]) 
     return f"points are still open: {still}"
 
 
-def _in_short(row: Row) -> str:
+def _in_short(row: GradebookRow) -> str:
     points = "open" if row.points is None else number(row.points)
     return f"{row.exercise}: {points} of {number(row.max_points)} ({row.verdict})"
 

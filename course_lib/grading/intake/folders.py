@@ -11,13 +11,13 @@ from pathlib import Path
 
 from course_lib.grading.intake.layout import JUNK
 from course_lib.grading.intake.reading import Unreadable
-from course_lib.grading.intake.zips import MAX_ARCHIVE_BYTES, Entry, empty_folder
+from course_lib.grading.intake.zips import MAX_ARCHIVE_BYTES, FileEntry, empty_folder
 
 MAX_ENTRIES = 5_000  # looked at in one student's folder
 MAX_DEPTH = 12
 
 
-def entries_of(path: Path) -> Iterator[Entry]:
+def entries_of(path: Path) -> Iterator[FileEntry]:
     """Everything in a folder; of each folder in it, a bounded number of entries."""
     with os.scandir(path) as items:
         names = sorted(items, key=lambda item: item.name)
@@ -33,7 +33,7 @@ def entries_of(path: Path) -> Iterator[Entry]:
             yield entry
 
 
-def _below(path: str, parts: tuple[str, ...], depth: int) -> Iterator[Entry]:
+def _below(path: str, parts: tuple[str, ...], depth: int) -> Iterator[FileEntry]:
     """The files below a folder: its own first, all in the order of their names."""
     if depth > MAX_DEPTH:
         yield _unusable((*parts, "…"), f"Its folders are nested more than {MAX_DEPTH} deep.")
@@ -69,7 +69,7 @@ def _is_folder(item: os.DirEntry[str]) -> bool:
         return False
 
 
-def _file(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
+def _file(item: os.DirEntry[str], parts: tuple[str, ...]) -> FileEntry:
     try:
         status = item.stat(follow_symlinks=False)
     except OSError as error:
@@ -78,11 +78,11 @@ def _file(item: os.DirEntry[str], parts: tuple[str, ...]) -> Entry:
         return _unusable(parts, "It is a link, and links are not followed: hand in the file.")
     if not stat.S_ISREG(status.st_mode):
         return _unusable(parts, "It is a pipe, a device or a socket, not a file.")
-    return Entry(parts, status.st_size, partial(_read_file, item.path))
+    return FileEntry(parts, status.st_size, partial(_read_file, item.path))
 
 
-def _unusable(parts: tuple[str, ...], problem: str) -> Entry:
-    return Entry(parts, 0, lambda: b"", problem)
+def _unusable(parts: tuple[str, ...], problem: str) -> FileEntry:
+    return FileEntry(parts, 0, lambda: b"", problem)
 
 
 def _read_file(path: str) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from course_lib.curriculum import LESSONS
 from course_lib.grading.intake.naming import Owner, displayed, order_of, owner_of, stem_of
-from course_lib.grading.intake.zips import Entry, empty_folder
+from course_lib.grading.intake.zips import FileEntry, empty_folder
 
 _NOTEBOOK, _SCRIPT, _ARCHIVE = ".ipynb", ".py", ".zip"
 # What students hand in by mistake, where nothing else says that a file is a submission.
@@ -29,7 +29,7 @@ _COURSE_FOLDERS = frozenset(("exercises", "notebooks", "solutions", "executed"))
 _LIBRARY, _COURSES = "course_lib", frozenset(("tests", "benchmarks", "docs", "course.py"))
 
 
-def unwrapped(entries: list[Entry], in_archive: bool) -> list[Entry]:
+def unwrapped(entries: list[FileEntry], in_archive: bool) -> list[FileEntry]:
     """Without the one folder that only wraps the submissions, as many archives have it.
 
     Several notebooks in one folder are those of one student, unless the folder is all that is in
@@ -48,13 +48,13 @@ def unwrapped(entries: list[Entry], in_archive: bool) -> list[Entry]:
     return unwrapped(inner, in_archive) + tricks + beside
 
 
-def without_junk(entries: list[Entry]) -> list[Entry]:
+def without_junk(entries: list[FileEntry]) -> list[FileEntry]:
     """The entries, with the folder that lies around it in the place of what programs left behind.
 
     So a student's folder that holds nothing else does not vanish.
     """
-    kept: dict[tuple[str, ...], Entry] = {}
-    clean: list[Entry] = []
+    kept: dict[tuple[str, ...], FileEntry] = {}
+    clean: list[FileEntry] = []
     for entry in entries:
         place = next((i for i, part in enumerate(entry.parts) if _is_left_behind(part)), None)
         if place is None:
@@ -65,7 +65,7 @@ def without_junk(entries: list[Entry]) -> list[Entry]:
     return clean + list(kept.values())
 
 
-def holds_students(entries: list[Entry], in_archive: bool) -> bool:
+def holds_students(entries: list[FileEntry], in_archive: bool) -> bool:
     """Whether these are the files of several students rather than those of one."""
     tops = {(entry.parts[0], len(entry.parts) > 1) for entry in entries if _may_answer(entry)}
     if any(owner_of(name, is_folder).platform for name, is_folder in tops):
@@ -103,17 +103,17 @@ def _is_lesson(name: str, is_folder: bool) -> bool:
     )
 
 
-def passed_over(entries: Iterable[Entry]) -> list[str]:
+def passed_over(entries: Iterable[FileEntry]) -> list[str]:
     """The files beside the submissions that are taken for nobody's, as an instructor's list is."""
     names = {entry.name for entry in entries if len(entry.parts) == 1 and not _is_submitted(entry)}
     return sorted(name for name in names if not _is_left_behind(name) and name[:1] != ".")
 
 
-def by_owner(entries: Iterable[Entry]) -> dict[Owner, list[Entry]]:
+def by_owner(entries: Iterable[FileEntry]) -> dict[Owner, list[FileEntry]]:
     """The entries of each student who handed something in."""
     submitted = [entry for entry in entries if _is_submitted(entry)]
     chance = _like_canvas_by_chance(submitted)
-    groups: dict[object, list[tuple[Owner, Entry]]] = {}
+    groups: dict[object, list[tuple[Owner, FileEntry]]] = {}
     for entry in submitted:
         top = entry.parts[0]
         owner = owner_of(top, is_folder=len(entry.parts) > 1)
@@ -124,13 +124,13 @@ def by_owner(entries: Iterable[Entry]) -> dict[Owner, list[Entry]]:
     return dict(_one_owner(group) for group in groups.values())
 
 
-def _one_owner(group: list[tuple[Owner, Entry]]) -> tuple[Owner, list[Entry]]:
+def _one_owner(group: list[tuple[Owner, FileEntry]]) -> tuple[Owner, list[FileEntry]]:
     """Whose these are: a platform's number is one student's, who may have changed the name."""
     latest, _ = max(group, key=lambda each: (order_of(each[1].parts[0]), each[1].parts[0]))
     return latest, _without_empty_folders([entry for _, entry in group])
 
 
-def _without_empty_folders(group: list[Entry]) -> list[Entry]:
+def _without_empty_folders(group: list[FileEntry]) -> list[FileEntry]:
     """What is in a student's folders; if that is nothing, one entry that says so."""
     filled = [entry for entry in group if not entry.is_empty_folder]
     if filled:
@@ -140,13 +140,13 @@ def _without_empty_folders(group: list[Entry]) -> list[Entry]:
     return [replace(first, parts=(first.parts[0], ""))]
 
 
-def without_the_courses(scripts: list[Entry]) -> list[Entry]:
+def without_the_courses(scripts: list[FileEntry]) -> list[FileEntry]:
     """The scripts of a submission without those of the course, of which it may hold a copy."""
     copies = {
         entry.parts[: entry.parts.index(_LIBRARY)] for entry in scripts if _LIBRARY in entry.parts
     }
 
-    def is_courses(entry: Entry) -> bool:
+    def is_courses(entry: FileEntry) -> bool:
         parts = entry.parts
         return _LIBRARY in parts[:-1] or any(
             parts[: len(top)] == top and parts[len(top)] in _COURSES for top in copies
@@ -155,7 +155,7 @@ def without_the_courses(scripts: list[Entry]) -> list[Entry]:
     return [entry for entry in scripts if not is_courses(entry)]
 
 
-def _like_canvas_by_chance(entries: Iterable[Entry]) -> set[str]:
+def _like_canvas_by_chance(entries: Iterable[FileEntry]) -> set[str]:
     """Names such as lab_10_2026_s12.ipynb: Canvas gives a number to one file only."""
     files = {entry.name for entry in entries if len(entry.parts) == 1}
     names = [name for name in files if owner_of(name, is_folder=False).platform == "canvas"]
@@ -163,7 +163,7 @@ def _like_canvas_by_chance(entries: Iterable[Entry]) -> set[str]:
     return {name for name in names if numbers[order_of(name)] > 1 and any(order_of(name))}
 
 
-def _is_submitted(entry: Entry) -> bool:
+def _is_submitted(entry: FileEntry) -> bool:
     """Whether an entry makes its owner appear; an instructor's own list beside them does not."""
     if is_junk(entry) or (entry.is_empty_folder and entry.parts[0].startswith(".")):
         return False
@@ -172,7 +172,7 @@ def _is_submitted(entry: Entry) -> bool:
     return _may_answer(entry) or entry.name.lower().endswith(_MISTAKES)
 
 
-def is_junk(entry: Entry) -> bool:
+def is_junk(entry: FileEntry) -> bool:
     return any(_is_left_behind(part) for part in entry.parts)
 
 
@@ -180,18 +180,18 @@ def _is_left_behind(name: str) -> bool:
     return name.lower() in JUNK or name.startswith(("._", ".~lock"))
 
 
-def _may_answer(entry: Entry) -> bool:
+def _may_answer(entry: FileEntry) -> bool:
     return is_notebook(entry) or is_archive(entry) or is_script(entry)
 
 
-def is_archive(entry: Entry) -> bool:
+def is_archive(entry: FileEntry) -> bool:
     return entry.name.lower().endswith(_ARCHIVE)
 
 
-def is_script(entry: Entry) -> bool:
+def is_script(entry: FileEntry) -> bool:
     return entry.name.lower().endswith(_SCRIPT)
 
 
-def is_notebook(entry: Entry) -> bool:
+def is_notebook(entry: FileEntry) -> bool:
     """Also "x.ipynb.txt", as some browsers save it; what it is, its content decides."""
     return _NOTEBOOK in entry.name.lower()

@@ -29,7 +29,7 @@ from course_lib.grading.intake.layout import (
 )
 from course_lib.grading.intake.naming import Owner, displayed, natural, order_of, owner_of
 from course_lib.grading.intake.reading import MAX_FILE_BYTES, NothingThere, Unreadable, read_cells
-from course_lib.grading.intake.zips import Entry
+from course_lib.grading.intake.zips import FileEntry
 from course_lib.grading.records import Submission, SubmittedFile
 
 MAX_NOTEBOOKS = 60  # of one submission; the whole course has 21
@@ -76,12 +76,12 @@ def _note_passed_over(names: list[str]) -> None:
     )
 
 
-def _archive(path: Path, stack: ExitStack) -> list[Entry]:
+def _archive(path: Path, stack: ExitStack) -> list[FileEntry]:
     file = stack.enter_context(path.open("rb"))
     return zips.entries_of(file, zips.MAX_ENTRIES, zips.MAX_ARCHIVE_BYTES)
 
 
-def _only_archive(path: Path, entries: list[Entry], stack: ExitStack) -> list[Entry] | None:
+def _only_archive(path: Path, entries: list[FileEntry], stack: ExitStack) -> list[FileEntry] | None:
     """What is in a folder that holds nothing but the platform's archive."""
     kept = [entry for entry in entries if not is_junk(entry)]
     if len(kept) != 1 or kept[0].problem or not is_archive(kept[0]) or len(kept[0].parts) > 1:
@@ -102,7 +102,7 @@ class _Budget:
     size: int = MAX_SUBMISSION_BYTES
     characters: int = MAX_CHARACTERS
 
-    def read(self, entry: Entry, most: int = MAX_FILE_BYTES) -> bytes:
+    def read(self, entry: FileEntry, most: int = MAX_FILE_BYTES) -> bytes:
         if entry.problem:
             raise Unreadable(entry.problem)
         if entry.size > most:
@@ -117,7 +117,7 @@ class _Budget:
         return data
 
 
-def _top(path: Path, stack: ExitStack) -> list[Entry]:
+def _top(path: Path, stack: ExitStack) -> list[FileEntry]:
     try:
         if path.is_dir():
             entries = list(folders.entries_of(path))
@@ -135,7 +135,7 @@ def _top(path: Path, stack: ExitStack) -> list[Entry]:
     )
 
 
-def _submission(owner: Owner, key: str, entries: list[Entry]) -> Submission:
+def _submission(owner: Owner, key: str, entries: list[FileEntry]) -> Submission:
     files = tuple(_files(entries, _Budget()))
     if owner.platform:
         files = _below_the_platforms_folder(files)
@@ -166,8 +166,8 @@ def _below_the_top(label: str) -> str:
     return below if is_platforms and below.strip("…") else label
 
 
-def _files(entries: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
-    unpacked: list[Entry] = []
+def _files(entries: list[FileEntry], budget: _Budget) -> Iterator[SubmittedFile]:
+    unpacked: list[FileEntry] = []
     for entry in entries:
         if not is_archive(entry):
             unpacked.append(entry)
@@ -193,7 +193,7 @@ def _files(entries: list[Entry], budget: _Budget) -> Iterator[SubmittedFile]:
         yield SubmittedFile(_label(entry), problem=problem, left_out=entry.is_empty_folder)
 
 
-def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
+def _unpacked(entry: FileEntry, budget: _Budget) -> Iterator[FileEntry]:
     """What is in a student's archive."""
     if budget.archives == 0:
         raise Unreadable(f"The submission holds more than {MAX_ARCHIVES} ZIP archives.")
@@ -205,7 +205,7 @@ def _unpacked(entry: Entry, budget: _Budget) -> Iterator[Entry]:
 
 
 def _read_all(
-    chosen: list[Entry], budget: _Budget
+    chosen: list[FileEntry], budget: _Budget
 ) -> Iterator[tuple[tuple[object, ...], SubmittedFile]]:
     """These files in their order, each after its time of handing in, as far as the budget goes."""
     beside_solutions = any(_is_solution(each) for each in chosen) and not all(
@@ -224,14 +224,14 @@ def _read_all(
             yield handed_in, _read(entry, budget)
 
 
-def _is_solution(entry: Entry) -> bool:
+def _is_solution(entry: FileEntry) -> bool:
     return "solutions" in map(str.lower, entry.parts[:-1])
 
 
 _SOLUTION = "It lies in a folder `solutions` beside the other notebooks, so it does not count."
 
 
-def _read(entry: Entry, budget: _Budget) -> SubmittedFile:
+def _read(entry: FileEntry, budget: _Budget) -> SubmittedFile:
     try:
         cells = read_cells(budget.read(entry))
     except Unreadable as error:
@@ -246,17 +246,17 @@ def _read(entry: Entry, budget: _Budget) -> SubmittedFile:
     return SubmittedFile(_label(entry), cells)
 
 
-def _order(entry: Entry) -> tuple[object, ...]:
+def _order(entry: FileEntry) -> tuple[object, ...]:
     """Where an answer stands twice, the later file counts."""
     folders = [natural(part) for part in entry.parts[:-1]]
     return (order_of(entry.parts[0]), folders, natural(naming.stem_of(entry.name)), entry.name)
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: FileEntry) -> str:
     return displayed("/".join(entry.parts), naming.MAX_LABEL)
 
 
-def _why_nothing(files: Sequence[SubmittedFile], entries: list[Entry]) -> str | None:
+def _why_nothing(files: Sequence[SubmittedFile], entries: list[FileEntry]) -> str | None:
     if any(file.problem is None for file in files):
         return None
     if len(files) == 1:

@@ -34,7 +34,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """Something in a folder or an archive that may be a notebook.
 
     Attributes:
@@ -62,12 +62,14 @@ class Entry:
         return self.name == ""
 
 
-def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") -> Entry:
+def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") -> FileEntry:
     """What stands for a folder that holds nothing: an entry without a name in it."""
-    return Entry((*parts, ""), 0, lambda: b"", problem)
+    return FileEntry((*parts, ""), 0, lambda: b"", problem)
 
 
-def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES) -> list[Entry]:
+def entries_of(
+    file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES
+) -> list[FileEntry]:
     """The files in an archive in the order of its list, and then its empty folders.
 
     Raises:
@@ -89,7 +91,7 @@ def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES
     return files + _empty_folders(files, [_name(info) for info in infos if _is_folder(info)])
 
 
-def _empty_folders(files: list[Entry], folders: list[str]) -> list[Entry]:
+def _empty_folders(files: list[FileEntry], folders: list[str]) -> list[FileEntry]:
     """The folders that an archive lists and that nothing lies in; tricks are left out."""
     named = {parts for parts, problem in map(parts_of, folders) if problem is None}
     named -= {entry.parts for entry in files}
@@ -212,7 +214,7 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
 
 def _entry(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, shared: set[int], max_bytes: int
-) -> Entry:
+) -> FileEntry:
     parts, problem = parts_of(_name(info))
     is_trick = problem is not None
     mode = info.external_attr >> 16
@@ -225,7 +227,7 @@ def _entry(
     elif problem is None and info.compress_type not in _METHODS:
         problem = "It is compressed in a way that is not read here: pack it as an ordinary ZIP."
     read = partial(_read, archive, info, max_bytes)
-    return Entry(parts, info.file_size, read, problem, is_trick)
+    return FileEntry(parts, info.file_size, read, problem, is_trick)
 
 
 def _name(info: zipfile.ZipInfo) -> str:

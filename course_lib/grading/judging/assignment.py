@@ -19,7 +19,7 @@ _TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
 
 
 @dataclass(frozen=True)
-class Task:
+class AssignedExercise:
     """One exercise as it stands in the instructor's notebook.
 
     Attributes:
@@ -41,7 +41,7 @@ class Task:
     is_former: bool = False
 
 
-def read_tasks(folder: Path) -> dict[str, Task]:
+def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
     """Every exercise of the notebooks in a folder, by id, and those of earlier editions.
 
     Raises:
@@ -51,7 +51,7 @@ def read_tasks(folder: Path) -> dict[str, Task]:
         raise CannotGrade(
             f"There is no folder {folder} with the exercise notebooks; name yours with --notebooks."
         )
-    tasks: dict[str, Task] = {}
+    tasks: dict[str, AssignedExercise] = {}
     for path in sorted(folder.glob("*.ipynb")):
         for task in _tasks_of(path):
             if task.exercise in tasks:
@@ -69,25 +69,29 @@ def read_tasks(folder: Path) -> dict[str, Task]:
     return {**{name: _former(name) for name in FORMER}, **tasks}
 
 
-def _former(name: str) -> Task:
+def _former(name: str) -> AssignedExercise:
     """An exercise of an earlier edition, whose notebook there need not be any more."""
     task = TASKS[name]
     notebook = lesson(task.lesson).stem
     statement = f"## {task.title}\n\nAn exercise of an earlier edition of the course."
-    return Task(name, notebook, f"# {task.title}", statement, IMPORTS, task.given, is_former=True)
+    return AssignedExercise(
+        name, notebook, f"# {task.title}", statement, IMPORTS, task.given, is_former=True
+    )
 
 
-def _tasks_of(path: Path) -> list[Task]:
+def _tasks_of(path: Path) -> list[AssignedExercise]:
     cells = _cells(path)
     title = next((text for kind, text, _ in cells if kind == "markdown"), path.stem)
-    tasks: list[Task] = []
+    tasks: list[AssignedExercise] = []
     statement = ""
     above: list[str] = []
     for kind, text, tags in cells:
         found = _MARKER.search(text) if kind == "code" else None
         if found and found.group(1) in GRADED:
             context = "\n\n".join(above)
-            tasks.append(Task(found.group(1), path.stem, title, statement, context, text))
+            tasks.append(
+                AssignedExercise(found.group(1), path.stem, title, statement, context, text)
+            )
             statement = ""
         elif kind == "markdown" and _begins_exercise(text, statement):
             statement = text

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.grading.judging.assignment import Task
+from course_lib.grading.judging.assignment import AssignedExercise
 
 METADATA = "matmul_ladder"  # where a cell says which item it is
 RESULTS = "results.jsonl"  # what the cells write, beside the notebook
@@ -38,7 +38,7 @@ class Item:
     text: str
 
 
-def batch_notebook(tasks: Mapping[str, Task], items: Sequence[Item], seed: int) -> str:
+def batch_notebook(tasks: Mapping[str, AssignedExercise], items: Sequence[Item], seed: int) -> str:
     """The notebook of a batch, as JSON. The items are answers to exercises of one notebook."""
     wanted = [
         task for task in tasks.values() if any(each.exercise == task.exercise for each in items)

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from course_lib.grading.judging import child
-from course_lib.grading.judging.assignment import Task
+from course_lib.grading.judging.assignment import AssignedExercise
 from course_lib.grading.judging.batch_notebook import RESULTS, Item, batch_notebook
 from course_lib.grading.records import BadRecord, Judgement, Outcome
 from course_lib.grading.version import grader_version
@@ -28,7 +28,7 @@ FOLDERS = "grading"  # how the names of the private folders begin; then comes wh
 
 
 @dataclass(frozen=True)
-class Limits:
+class BatchLimits:
     """The clock and the memory that stop what the emulator's own budgets have missed.
 
     Attributes:
@@ -44,10 +44,10 @@ class Limits:
 class Batch:
     """A job: answers to exercises of one notebook."""
 
-    tasks: dict[str, Task]
+    tasks: dict[str, AssignedExercise]
     items: tuple[Item, ...]
     seed: int
-    limits: Limits
+    limits: BatchLimits
     version: str = field(default_factory=grader_version)
 
     def to_json(self) -> str:
@@ -57,10 +57,10 @@ class Batch:
     def from_json(cls, text: str) -> Batch:
         fields = json.loads(text)
         return cls(
-            tasks={name: Task(**task) for name, task in fields["tasks"].items()},
+            tasks={name: AssignedExercise(**task) for name, task in fields["tasks"].items()},
             items=tuple(Item(**item) for item in fields["items"]),
             seed=fields["seed"],
-            limits=Limits(**fields["limits"]),
+            limits=BatchLimits(**fields["limits"]),
             version=fields["version"],
         )
 

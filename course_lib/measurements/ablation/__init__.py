@@ -20,7 +20,7 @@ STEPS = ("cp_async", "tma", "persistent", "tma_store", "bf16", "clusters")
 
 
 @dataclass(frozen=True)
-class Step:
+class AblationStep:
     """One kernel on the way, or cuBLAS.
 
     Attributes:
@@ -58,9 +58,9 @@ class Ablation:
     label: str
     size: int
     when: str
-    steps: tuple[Step, ...]
+    steps: tuple[AblationStep, ...]
 
-    def step(self, name: str) -> Step:
+    def step(self, name: str) -> AblationStep:
         """The step of a name.
 
         Raises:
@@ -95,7 +95,7 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
         raise KeyError(f"no ablation for {size}, {when}; there are: {there}")
     order = (*STEPS, "cublas_f32")
     steps = [
-        Step(row["step"], row["result"], row["cluster"], (row["share"][0], row["share"][1]))
+        AblationStep(row["step"], row["result"], row["cluster"], (row["share"][0], row["share"][1]))
         for row in sorted(rows, key=lambda row: order.index(row["step"]))
     ]
     return Ablation(f"{plain['device']}, {plain['timed']}", size, when, tuple(steps))

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
-class Transpose:
+class TransposeTimes:
     """How long the transpose of a square float32 matrix takes, in CUDA C++.
 
     Attributes:
@@ -53,14 +53,14 @@ class Tiled:
     loads_per_fma: float
 
 
-def transpose(device: str = "H200") -> Transpose:
+def transpose(device: str = "H200") -> TransposeTimes:
     """What was timed for the transpose.
 
     Raises:
         KeyError: if nothing was measured on this device.
     """
     plain = _file(device)
-    return Transpose(_label(plain), plain["transpose"]["size"], plain["transpose"]["ms"])
+    return TransposeTimes(_label(plain), plain["transpose"]["size"], plain["transpose"]["ms"])
 
 
 def tiled(tile: int, padded: bool, device: str = "H200") -> Tiled:

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
-class Counted:
+class CompiledCounts:
     """What a kernel became.
 
     Attributes:
@@ -37,14 +37,14 @@ class Counted:
     loads: float
 
 
-def counted(kernel: str, target: str = "sm_75") -> Counted:
+def counted(kernel: str, target: str = "sm_75") -> CompiledCounts:
     """The stored counts of a kernel, such as "register_2d".
 
     Raises:
         KeyError: if it was not counted.
     """
     stored = _file(target)
-    return Counted(label=stored["label"], **stored["kernels"][kernel])
+    return CompiledCounts(label=stored["label"], **stored["kernels"][kernel])
 
 
 def global_loads(kernel: str, target: str = "sm_75") -> int:

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProfiledLaunch:
     """One launch of a rung under Nsight Compute; shares are those of the most that is possible.
 
     Attributes:
@@ -43,7 +43,7 @@ class Seen:
         return f"{self.kernel}: {told}"
 
 
-def seen(kernel: str, device: str = "H200") -> Seen:
+def seen(kernel: str, device: str = "H200") -> ProfiledLaunch:
     """What was seen of a rung.
 
     Raises:
@@ -55,7 +55,7 @@ def seen(kernel: str, device: str = "H200") -> Seen:
         raise KeyError(f"{kernel} was not profiled on {device}")
     label = f"{plain['device']}, {plain['seen']}"
     shares = busy(kernel, device)
-    return Seen(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
+    return ProfiledLaunch(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
 
 
 @cache
