@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from course_lib.figures.changed import changed_kernel
     from course_lib.figures.counts import line_counters
     from course_lib.figures.explore.banks import explore_banks
-    from course_lib.figures.explore.bytes_moved import explore_bytes
     from course_lib.figures.explore.fragments import explore_fragments
     from course_lib.figures.explore.launches import explore_occupancy
     from course_lib.figures.explore.ring import explore_ring
@@ -79,7 +78,6 @@ __all__ = [
     "climb",
     "errors_of_formats",
     "explore_banks",
-    "explore_bytes",
     "explore_double_buffer",
     "explore_fragments",
     "explore_occupancy",
@@ -132,7 +130,6 @@ _HOME = {
     "climb": "whiteboard",
     "errors_of_formats": "formats",
     "explore_banks": "explore.banks",
-    "explore_bytes": "explore.bytes_moved",
     "explore_double_buffer": "explore.two_buffers",
     "explore_fragments": "explore.fragments",
     "explore_occupancy": "explore.launches",

@@ -1,4 +1,4 @@
-"""Draw the small multiples that stand beside the figures on banks, sectors and bytes."""
+"""Draw the small multiples that stand beside the figures on banks and sectors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
-from course_lib.emulator.cache import ASSUMPTIONS
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
-from course_lib.figures.explore.dram_model import ONE_OUTPUT, TILES, UNTILED, dram_bytes
 from course_lib.figures.explore.sector_map import Footprint, percent
 from course_lib.figures.picture import Picture
 
@@ -137,66 +135,6 @@ def _draw_line(axes: Axes, corner: tuple[float, float], line: int, touched: Foot
                 axes, (x, corner[1]), touched.width / SECTOR_BYTES * sector, high,
                 facecolor=style.BLUE, edgecolor=style.PAPER, linewidth=0.3, zorder=3,
             )  # fmt: skip
-
-
-@style.drawn
-def bytes_by_tile(size: int, gpus: Sequence[str]) -> Picture:
-    """Requested bytes and (model) DRAM bytes with tiles, against those without, for some GPUs."""
-    figure = style.card(
-        1.72 + 0.29 * (len(gpus) + 1),
-        f"Tiling divides what the threads request; DRAM has its own story (N = {size})",
-        "Bytes loaded with tiles of T × T, against no tiles; requested: counted, DRAM: a model",
-    )
-    axes = style.canvas(figure)
-    columns = [_TABLE_LEFT + place * _COLUMN for place in range(len(TILES))]
-    for x, tile in zip(columns, TILES, strict=True):
-        name = f"T = {tile}{'*' * (tile not in ONE_OUTPUT)}"
-        style.write(axes, x + _COLUMN / 2, 0.84, name, ha="center", fontweight="bold")
-    without = {"ha": "right", "color": style.GREY}
-    style.write(axes, _TABLE_LEFT - 0.12, 0.84, "no tiles", **without)
-    requested = [8 * size**3 // max(1, tile) for tile in (UNTILED, *TILES)]
-    _draw_ratios(axes, 1.1, "requested", requested)
-    for place, gpu in enumerate(gpus):
-        found = [dram_bytes(gpu, tile, size) for tile in (UNTILED, *TILES)]
-        y = 1.1 + 0.29 * (place + 1) + 0.1
-        _draw_ratios(axes, y, f"from DRAM, {gpu}", found)
-    style.footnote(figure, f"* several outputs per thread, a later lesson.\n{ASSUMPTIONS}")
-    told = "; ".join(_bytes_told(gpu, size) for gpu in gpus)
-    once = 2 * 4 * size * size
-    return Picture(
-        figure,
-        f"Bytes loaded by a matmul of {size} × {size} float32 with tiles, against those without. "
-        f"Requested bytes fall from {style.short_bytes(requested[0])} without tiles to "
-        f"{style.short_bytes(requested[3])} at T = 32, 32 times. DRAM bytes by the model, without "
-        f"tiles and at T = 32: {told}. A and B once are {style.short_bytes(once)}.",
-    )
-
-
-_TABLE_LEFT, _COLUMN = 2.55, 0.97
-
-
-def _draw_ratios(axes: Axes, y: float, name: str, found: Sequence[int]) -> None:
-    """One row: by what factor the bytes with tiles are fewer or more than those without."""
-    style.write(axes, 0.2, y, name)
-    without = style.short_bytes(float(f"{found[0]:.3g}"))
-    style.write(axes, _TABLE_LEFT - 0.12, y, without, ha="right", color=style.GREY)
-    for place, amount in enumerate(found[1:]):
-        ratio = found[0] / amount
-        same = 0.97 < ratio < 1.03
-        colour = style.GREY if same else style.BLUE if ratio > 1 else style.VERMILION
-        words = "the same" if same else f"÷ {ratio:.3g}" if ratio > 1 else f"× {1 / ratio:.3g}"
-        style.rectangle(
-            axes, (_TABLE_LEFT + place * _COLUMN, y - 0.13), _COLUMN - 0.05, 0.26,
-            facecolor=style.tint(colour, 0.1 if same else 0.3), edgecolor="none",
-        )  # fmt: skip
-        middle = _TABLE_LEFT + (place + 0.5) * _COLUMN - 0.025
-        weight = "normal" if same else "bold"
-        style.write(axes, middle, y, words, ha="center", fontweight=weight, zorder=3)
-
-
-def _bytes_told(gpu: str, size: int) -> str:
-    before, after = (dram_bytes(gpu, tile, size) for tile in (UNTILED, 32))
-    return f"{gpu} {style.short_bytes(before)} and {style.short_bytes(after)}"
 
 
 @style.drawn
