@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.words import counted, stretches
 
 
 @dataclass(frozen=True)
@@ -189,8 +190,7 @@ def _draw_request(
 
 
 def _sectors(found: _Footprint) -> str:
-    count = len(found.sectors)
-    return f"{count} sector{'s' * (count > 1)} per request"
+    return f"{counted(len(found.sectors), 'sector')} per request"
 
 
 def _percent(share: float) -> str:
@@ -263,11 +263,8 @@ def _draw_margins(
 
 
 def _span(lanes: Sequence[int]) -> str:
-    if len(lanes) == 1:
-        return f"{lanes[0]}"
-    if list(lanes) == list(range(lanes[0], lanes[-1] + 1)):
-        return f"{lanes[0]}–{lanes[-1]}"
-    return f"{len(lanes)} of them"
+    told = stretches(lanes)
+    return f"{len(lanes)} of them" if "," in told else told
 
 
 def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
@@ -294,7 +291,7 @@ def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
 def _words(requests: Sequence[Request], prints: Sequence[_Footprint]) -> str:
     told = "; ".join(
         f"{request.title}: {_sectors(found)} in "
-        f"{len(found.lines)} cache line{'s' * (len(found.lines) > 1)}, "
+        f"{counted(len(found.lines), 'cache line')}, "
         f"{_percent(found.used_share)} of the bytes moved are used"
         for request, found in zip(requests, prints, strict=True)
     )

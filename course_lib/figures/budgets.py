@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from course_lib.devices import REGISTERS_PER_SM, Device, device, occupancy
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.words import counted, joined
 
 Launch = tuple[int, int, int]  # threads per block, registers per thread, shared bytes per block
 
@@ -70,7 +71,7 @@ def _title(launch: Launch) -> str:
 def _draw_launch(axes: Axes, y: float, name: str, row: Device, launch: Launch) -> str:
     found = occupancy(row, *launch)
     share = f"{100 * found.share:.3g} %"
-    verdict = f"{_blocks(found.blocks)}, {found.warps} of {found.max_warps} warps: {share}"
+    verdict = f"{counted(found.blocks, 'block')}, {found.warps} of {found.max_warps} warps: {share}"
     if not found.launches:
         verdict = "the launch fails"
     style.write(axes, 0.16, y + 0.13, name, fontsize=style.NORMAL, fontweight="bold")
@@ -81,7 +82,8 @@ def _draw_launch(axes: Axes, y: float, name: str, row: Device, launch: Launch) -
         _draw_budget(axes, y, budget, found.blocks)
         y += _ROW
     limits = ", ".join(f"{each.name} {each.fits}" for each in budgets)
-    return f"{name}: {verdict}; blocks that fit by {limits}; binding: {_and(found.limiters)}."
+    binding = joined(found.limiters, none="nothing")
+    return f"{name}: {verdict}; blocks that fit by {limits}; binding: {binding}."
 
 
 def _budgets(found: Any) -> list[_Budget]:
@@ -133,11 +135,3 @@ def _of(used: int, budget: _Budget) -> str:
     if budget.name == "shared memory":
         return f"{used / 1024:g} of {budget.whole / 1024:g} KiB"
     return f"{used:,} of {budget.whole:,}"
-
-
-def _blocks(number: int) -> str:
-    return "1 block" if number == 1 else f"{number} blocks"
-
-
-def _and(names: tuple[str, ...]) -> str:
-    return " and ".join(names) if names else "nothing"

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from course_lib.figures import style
 from course_lib.figures.accesses import traced
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 _MOST = 3
 _TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2
@@ -256,8 +257,7 @@ def _bar(
 
 def _words(story: Story) -> str:
     """What the picture shows, in words."""
-    number = story.rows
-    told = [f"{story.name}: {number} buffer{'s' if number > 1 else ''}."]
+    told = [f"{story.name}: {counted(story.rows, 'buffer')}."]
     for tile in story.tiles[1:]:
         beside = story.beside(tile)
         if beside:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.words import shortened
 
 _TITLES = {
     "global_load_requests": "load\nrequests",
@@ -78,7 +79,7 @@ def line_counters(
             axes,
             0.58,
             y,
-            text if len(text) <= room else text[: room - 1] + "…",
+            shortened(text, room),
             fontfamily=style.MONO,
         )
     for place, name in enumerate(counters):

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 XIs = Literal["column", "row"]
 _MOST_BLOCKS = 48
@@ -230,7 +231,7 @@ def _draw_matrix_edge(
         axes,
         left + columns * cell / 2,
         top - 0.06,
-        f"{columns} column{'s' * (columns > 1)}",
+        counted(columns, "column"),
         va="bottom",
         ha="center",
     )
@@ -238,7 +239,7 @@ def _draw_matrix_edge(
         axes,
         left - 0.08,
         top + rows * cell / 2,
-        f"{rows} row{'s' * (rows > 1)}",
+        counted(rows, "row"),
         ha="right",
         rotation=90,
     )
@@ -413,7 +414,7 @@ def warps_of_block(block: tuple[int, int]) -> Picture:
     below = 0.0 if beside else 0.3 * -(-warps // 4)
     figure = style.card(
         max(1.3 + cell * high + below, 1.2 + 0.3 * warps if beside else 0, 2.3),
-        f"A block of {wide} × {high} threads is {warps} warp{'s' * (warps > 1)}",
+        f"A block of {wide} × {high} threads is {counted(warps, 'warp')}",
         "The number in a thread is its lane; lanes follow threadIdx.x first",
     )
     axes = style.canvas(figure)

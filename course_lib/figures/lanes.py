@@ -21,6 +21,7 @@ from course_lib.figures import style
 from course_lib.figures.accesses import Request
 from course_lib.figures.bank_passes import phase_count
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 _LEFT, _RIGHT = 0.95, 7.42
 _LANE = (_RIGHT - _LEFT) / WARP_SIZE
@@ -121,7 +122,7 @@ def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> st
     ends = (addresses + itemsize - 1) // SECTOR_BYTES
     sectors = sorted({*(addresses // SECTOR_BYTES).tolist(), *ends.tolist()})
     starts, width = _places(sectors)
-    count = f"{len(sectors)} sector{'s' * (len(sectors) != 1)}"
+    count = counted(len(sectors), "sector")
     moved = f"{count}, {len(sectors) * SECTOR_BYTES} bytes"
     _heading(axes, top, request, moved, len(sectors) > 8)
     _draw_lanes(axes, top + 0.3, lanes.tolist(), colour)
@@ -272,7 +273,7 @@ def _draw_banks(
     colour = style.MATRIX_COLOUR.get(request.array[-1:], style.BLUE)
     wavefronts = sum(phase.wavefronts for phase in phases)
     conflicts = wavefronts - len(phases)
-    verdict = f"{wavefronts} wavefront{'s' * (wavefronts != 1)}"
+    verdict = counted(wavefronts, "wavefront")
     extra = f", {conflicts} of them by bank conflicts" if conflicts else ", no bank conflict"
     _heading(axes, top, request, verdict + extra, conflicts > 0)
     _draw_lanes(axes, top + 0.3, lanes.tolist(), colour)

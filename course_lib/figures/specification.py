@@ -6,7 +6,7 @@ says which elements of the inputs one element of the output comes from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,7 @@ from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 from course_lib.figures.thread_square import draw_square
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
+from course_lib.words import element
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
@@ -451,7 +452,7 @@ def _launch_words(ran: SmallLaunch) -> str:
 
 def _sentence(ran: SmallLaunch, rule: _Rule) -> str:
     """ "out[3] = 19 comes from a[3] = 9"."""
-    here = f"{_element(ran.task.output, rule.element)} = {rule.value:g}"
+    here = f"{element(ran.task.output, rule.element)} = {rule.value:g}"
     if not rule.sources:
         others = ran.output.size > len(rule.written)
         return f"{here}{'; the other elements stay as they are' if others else ''}."
@@ -464,7 +465,7 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
         (only,) = indices
         if not only or not array.ndim:
             return f"{name} = {float(array):g}"
-        return f"{_element(name, only)} = {float(array[only]):g}"
+        return f"{element(name, only)} = {float(array[only]):g}"
     if array.ndim == 2:
         rows, columns = ({each[axis] for each in indices} for axis in (0, 1))
         if len(rows) == 1 and len(columns) == array.shape[1]:
@@ -474,14 +475,10 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
     if len(indices) == array.size:
         return f"all of {name}"
     if len(indices) <= 4:
-        return ", ".join(_element(name, each) for each in indices)
+        return ", ".join(element(name, each) for each in indices)
     if array.ndim == 1 and indices[-1][0] - indices[0][0] == len(indices) - 1:
-        return f"{_element(name, indices[0])} to {_element(name, indices[-1])}"
-    return f"{len(indices)} elements of {name}, {_element(name, indices[0])} the first"
-
-
-def _element(name: str, index: Sequence[int]) -> str:
-    return f"{name}[{', '.join(map(str, index))}]"
+        return f"{element(name, indices[0])} to {element(name, indices[-1])}"
+    return f"{len(indices)} elements of {name}, {element(name, indices[0])} the first"
 
 
 def _held(ran: SmallLaunch) -> str:

@@ -17,13 +17,14 @@ from course_lib.figures import style
 from course_lib.figures.maps_of_a_run import draw_map
 from course_lib.figures.own_values import draw_values
 from course_lib.figures.picture import Picture
-from course_lib.figures.run_facts import OwnRun, counted
+from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_grids import Grids
 from course_lib.figures.run_lanes import Lanes, shows_lanes
 from course_lib.figures.run_looks import LEFT, TOP
 from course_lib.figures.run_rows import Rows
 from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
+from course_lib.words import counted
 
 _NO_BREAK = "\u00a0"
 _MOST_LETTERS = 106  # in a line of counts

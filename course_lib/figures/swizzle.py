@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.figures.run_facts import counted
+from course_lib.words import counted
 
 _ROWS = _PIECES = 8
 _NUMBERS = 64  # of 16 bits, in a row of 128 bytes

@@ -15,6 +15,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.findings import Finding
+from course_lib.words import shortened
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,7 @@ def _draw_event(
     style.box(axes, x, y - 0.2, width, 0.4, colour=colour, fill=0.16, zorder=3)
     where = f"line {event.line}" if event.line is not None else ""
     room = int((width - 0.12) / 0.0757)
-    code = event.code if len(event.code) <= room else event.code[: room - 1] + "…"
+    code = shortened(event.code, room)
     if code:
         style.write(axes, x + 0.08, y - 0.085, f"{event.verb}, {where}", zorder=4)
         style.write(axes, x + 0.08, y + 0.09, code, fontfamily=style.MONO, zorder=4)

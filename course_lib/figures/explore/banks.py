@@ -17,6 +17,7 @@ from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)"}
 ROW_LENGTHS = (1, 2, 3, 4, 8, 16, 24, 31, 32, 33, 64)
@@ -176,7 +177,7 @@ def _formula(walk: int, row_length: int, cure: str) -> str:
 
 
 def _layout(row_length: int, cure: str) -> str:
-    rows = f"Rows of {row_length} element{'s' * (row_length != 1)}"
+    rows = f"Rows of {counted(row_length, 'element')}"
     if cure == "none":
         return f"{rows}, stored one after another."
     if cure == "+1 column":

@@ -10,6 +10,7 @@ from course_lib.figures.budgets import sm_budget
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture
 from course_lib.occupancy import Occupancy
+from course_lib.words import counted, joined
 
 # One GPU for each compute capability: limits do not depend on more.
 _GPUS = ("T4", "V100", "A100-40", "A6000", "L4", "H100", "B200", "5090")
@@ -155,7 +156,7 @@ def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
     lines = _two_lines(found.arithmetic[limit])
     return {
         f"{limit} bar": {"width": _BLOCK * min(blocks, _MOST)},
-        f"{limit} number": {"text": _count(blocks, "block") + (" ▸" if blocks > _MOST else "")},
+        f"{limit} number": {"text": counted(blocks, "block") + (" ▸" if blocks > _MOST else "")},
         f"{limit} sum 0": {"text": lines[0]},
         f"{limit} sum 1": {"text": lines[1]},
     }
@@ -200,7 +201,7 @@ def _result_words(result: _Result) -> str:
     if not result.blocks:
         return "The launch fails: not even one block gets what it needs."
     return (
-        f"One SM holds {_count(result.blocks, 'block')}, which is {result.warps} of "
+        f"One SM holds {counted(result.blocks, 'block')}, which is {result.warps} of "
         f"{result.most_warps} warps: an occupancy of {result.share}."
     )
 
@@ -209,7 +210,7 @@ def _limiter_words(result: _Result) -> str:
     if not result.blocks:
         return ""
     names = [_HEADS[_LIMITS.index(limit)] for limit in result.limiters]
-    return f"Limited by {_and(names)}."
+    return f"Limited by {joined(names)}."
 
 
 @cache
@@ -217,7 +218,7 @@ def _result_state(result: _Result) -> dict[str, dict[str, object]]:
     text = "✗ The launch fails."
     if result.blocks:
         text = (
-            f"{_count(result.blocks, 'block')} × {_count(result.warps_per_block, 'warp')} = "
+            f"{counted(result.blocks, 'block')} × {counted(result.warps_per_block, 'warp')} = "
             f"{result.warps} of {result.most_warps} warps: {result.share}"
         )
     return {
@@ -249,14 +250,6 @@ def _two_lines(arithmetic: str) -> tuple[str, str]:
     """The arithmetic cut where a new step begins, so that it fits the picture."""
     first, *rest = arithmetic.split("; ")
     return first, "; ".join(rest)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _bytes(number: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from course_lib.devices import WARP_SIZE
+from course_lib.words import element
 
 MOST_PLACES = 8
 MOST_WARPS = 8
@@ -29,7 +30,7 @@ class Asked:
     def cells(self, array: str) -> str:
         """The first different elements: "A[0, 0], A[1, 0], A[2, 0] and so on"."""
         different = list(dict.fromkeys(map(tuple, self.indices.tolist())))
-        named = [f"{array}[{', '.join(map(str, each))}]" for each in different[:3]]
+        named = [element(array, each) for each in different[:3]]
         if len(different) == 1 < len(self.indices):
             return f"one element, {named[0]}"
         return ", ".join(named) + (" and so on" if len(different) > len(named) else "")

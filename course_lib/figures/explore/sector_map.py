@@ -10,6 +10,7 @@ import numpy as np
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Scene
+from course_lib.words import counted, stretches
 
 WIDTH = 720
 _LANE = 21
@@ -190,13 +191,7 @@ def _who(touched: Footprint, sector: int) -> str:
         for lane, (first, last) in zip(touched.lanes, ends, strict=True)
         if first // SECTOR_BYTES <= sector <= last // SECTOR_BYTES
     ]
-    runs: list[list[int]] = []
-    for lane in sorted(lanes):
-        if runs and lane == runs[-1][-1] + 1:
-            runs[-1].append(lane)
-        else:
-            runs.append([lane])
-    told = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+    told = stretches(lanes)
     return told if len(told) <= 7 else f"{len(lanes)} lanes"
 
 
@@ -204,7 +199,7 @@ def verdict(touched: Footprint) -> str:
     """What the map shows, in one or two sentences."""
     sectors, lines = len(touched.sectors), len(touched.lines)
     count = (
-        f"{sectors} sector{'s' * (sectors != 1)} in {lines} line{'s' * (lines != 1)} of "
+        f"{counted(sectors, 'sector')} in {counted(lines, 'line')} of "
         f"{CACHE_LINE_BYTES} bytes: {touched.moved_bytes:,} bytes are moved and "
         f"{touched.used_bytes} of them used, {percent(touched)}."
     )
@@ -227,7 +222,7 @@ def headline(touched: Footprint) -> Patch:
     bad = sectors > fewest
     return {
         "number": {
-            "text": f"{sectors} sector{'s' * (sectors != 1)}" + (" ⚠" if bad else " ✓"),
+            "text": counted(sectors, "sector") + (" ⚠" if bad else " ✓"),
             "class": "huge bold trouble" if bad else "huge bold",
         },
         "detail": {

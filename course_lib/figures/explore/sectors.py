@@ -17,6 +17,7 @@ from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 MATRIX_WIDTH = 64  # elements in a row of the matrix that some patterns walk through
 
@@ -94,7 +95,7 @@ def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
     controls = (
         Control("pattern", "lane i asks for", names, names.index(pattern), kind="choice"),
         Control("width", "an element has", tuple(WIDTHS.values()), widths.index(width), "choice"),
-        Control("offset", "shifted by", _elements(OFFSETS), offset),
+        Control("offset", "shifted by", [counted(by, "element") for by in OFFSETS], offset),
     )
 
     def touched(pattern: int, width: int, offset: int) -> Footprint:
@@ -129,10 +130,6 @@ def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
         "The 32 lanes of a warp in a row; below them the lines of memory that they ask for, four "
         "sectors each, with the sectors that are moved and the bytes that are used.",
     )  # fmt: skip
-
-
-def _elements(counts: Sequence[int]) -> list[str]:
-    return [f"{count} element{'s' * (count != 1)}" for count in counts]
 
 
 def formula(pattern: str, offset: int) -> str:

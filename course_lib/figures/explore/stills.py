@@ -11,6 +11,7 @@ from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.explore.sector_map import Footprint, percent
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 _PANEL = 2.4
 
@@ -39,7 +40,7 @@ def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
 def _draw_board(axes: Axes, corner: tuple[float, float], name: str, words: Sequence[int]) -> str:
     (phase,) = phases_of([4 * word for word in words], range(WARP_SIZE), 4)
     left, top = corner
-    count = f"{phase.passes} pass{'es' * (phase.passes != 1)}"
+    count = counted(phase.passes, "pass")
     style.write(axes, left, top, name, fontweight="bold")
     style.write(
         axes, left, top + 0.2, count, color=style.VERMILION if phase.passes > 1 else style.INK,
@@ -100,7 +101,7 @@ def _shown_lines(touched: Footprint) -> list[int | None]:
 
 def _draw_lines(axes: Axes, corner: tuple[float, float], name: str, touched: Footprint) -> str:
     left, top = corner
-    count = f"{len(touched.sectors)} sector{'s' * (len(touched.sectors) != 1)}"
+    count = counted(len(touched.sectors), "sector")
     bad = len(touched.sectors) > touched.fewest_sectors
     style.write(axes, left, top, name, fontweight="bold")
     style.write(

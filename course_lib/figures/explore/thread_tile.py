@@ -16,6 +16,7 @@ from course_lib.devices import (
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 _SIZES = (1, 2, 4, 8, 16)
 _GPUS = ("T4", "A100-40", "A6000", "H100")
@@ -253,4 +254,4 @@ def _draw_tile(axes: Axes, left: float, rows: int, columns: int) -> None:
 
 
 def _products(rows: int, columns: int) -> str:
-    return f"{rows * columns} multiply-add" + ("" if rows * columns == 1 else "s")
+    return counted(rows * columns, "multiply-add")

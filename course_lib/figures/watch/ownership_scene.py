@@ -12,6 +12,7 @@ from course_lib.emulator.lanes import WARP_SIZE
 from course_lib.figures.interactive import Layer, Scene
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.owners import Cell, Ownership
+from course_lib.words import counted, span
 
 _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")
@@ -157,7 +158,7 @@ class OwnerStory:
         owned, y = self.owned, self.bottom + 46
         (gx, gy), (bx, by) = owned.grid, owned.block
         rows, columns = owned.shape
-        warps = f"{owned.warps} warp{'s' * (owned.warps > 1)}"
+        warps = counted(owned.warps, "warp")
         facts = (
             f"grid {gx} × {gy} = {gx * gy} blocks · {bx} × {by} = {owned.threads} threads per "
             f"block ({warps})",
@@ -175,7 +176,7 @@ class OwnerStory:
         idle = f"{owned.idle} write nothing" if owned.idle else "every thread writes"
         if not missing:
             return f"{idle} · every element is written"
-        return f"{idle} · {missing} element{'s' * (missing > 1)} nobody writes"
+        return f"{idle} · {counted(missing, 'element')} nobody writes"
 
     def _trouble(self) -> str:
         owned = self.owned
@@ -325,9 +326,7 @@ class OwnerStory:
         a, b = self.kernel.parameters[:2]
         if not did.of_a and not did.of_b:
             return "It asks global memory for nothing."
-        count = (
-            f"{len(did.of_a)} element{'s' * (len(did.of_a) != 1)} of {a} and {len(did.of_b)} of {b}"
-        )
+        count = f"{counted(len(did.of_a), 'element')} of {a} and {len(did.of_b)} of {b}"
         if self.staged and did.wrote and max(len(did.of_a), len(did.of_b)) < self.depth:
             return (
                 f"It loads {count} itself, of the {self.depth} of each that it needs: the others "
@@ -420,12 +419,9 @@ def _numbers(word: str, numbers: set[int], of: str) -> str:
 
 
 def _region(cells: set[Cell]) -> str:
-    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
-    spans = []
-    for word, numbers in (("row", rows), ("column", columns)):
-        first, last = min(numbers), max(numbers)
-        spans.append(f"{word} {first}" if first == last else f"{word}s {first} to {last}")
-    told = ", ".join(spans)
+    rows, columns = (sorted(axis) for axis in zip(*cells, strict=True))
+    down, across = range(rows[0], rows[-1] + 1), range(columns[0], columns[-1] + 1)
+    told = f"{span('row', down)}, {span('column', across)}"
     return told if _fills_its_box(cells) else f"{len(cells)} elements within {told}"
 
 

@@ -13,6 +13,7 @@ from course_lib.figures.interactive import Scene
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.walk import Cell, Stage, Walk
 from course_lib.findings import CODES
+from course_lib.words import counted, joined, plural, region
 
 _CHIPS = (
     ("load", "load tiles"),
@@ -354,7 +355,7 @@ class StepStory:
     def _say_load(self, at: int) -> str:
         stage = self.stages[at]
         parts = [
-            f"{_region(stage.fetched[name])} of {name}"
+            f"{region(stage.fetched[name])} of {name}"
             for name in self.names[:2]
             if stage.fetched.get(name)
         ]
@@ -380,7 +381,7 @@ class StepStory:
 
     def _say_multiply(self, at: int) -> str:
         stage = self.stages[at]
-        used = ", ".join(f"{_region(cells)} of {name}" for name, cells in stage.used.items())
+        used = ", ".join(f"{region(cells)} of {name}" for name, cells in stage.used.items())
         follows = self._follows(at)
         missing = " No barrier follows before the next load!" if follows == "load" else ""
         told = self._sum(at)
@@ -394,8 +395,8 @@ class StepStory:
         stage = self.stages[at]
         new = len(stage.stored) - len(self.stages[at - 1].stored)
         return (
-            f"Store{self._lines(stage)}: the totals leave the registers, {_count(new, 'element')} "
-            f"of {self.names[2]}. In all, {_count(stage.loaded, 'value')} loaded from global "
+            f"Store{self._lines(stage)}: the totals leave the registers, {counted(new, 'element')} "
+            f"of {self.names[2]}. In all, {counted(stage.loaded, 'value')} loaded from global "
             f"memory served {stage.reads} reads from shared memory."
         )
 
@@ -407,9 +408,7 @@ class StepStory:
         lines = sorted(stage.lines)
         if not lines or self.is_ours:
             return ""
-        if len(lines) == 1:
-            return f" (line {lines[0]})"
-        return f" (lines {', '.join(map(str, lines[:-1]))} and {lines[-1]})"
+        return f" ({plural('line', len(lines))} {joined(map(str, lines))})"
 
     def _verdict(self) -> str:
         mine = [cell for cell in self.way.owners.values() if self.wrong[cell]]
@@ -417,7 +416,7 @@ class StepStory:
         if not self.way.owners:
             text += f" This block has written nothing to {self.names[2]}."
         elif mine:
-            text += f" Not as in A @ B: {_count(len(mine), 'element')} of the block (✗)."
+            text += f" Not as in A @ B: {counted(len(mine), 'element')} of the block (✗)."
         if self.errors:
             text += f" The emulator reports: {self.errors[0]}"
         return text
@@ -439,26 +438,3 @@ def _addition(before: float, factors: Sequence[float], after: float) -> str:
         terms = " + ".join(f"{_shown(one)}·{_shown(two)}" for one, two in pairs)
         return f"{_shown(before)} + {terms} = {_shown(after)}"
     return f"from {_shown(before)} to {_shown(after)}"
-
-
-def _region(cells: set[Cell]) -> str:
-    """A set of cells in words: rows 0 to 1, columns 2 to 3."""
-    if len(next(iter(cells))) == 1:
-        return _span("cell", {cell[0] for cell in cells})
-    rows, columns = {cell[0] for cell in cells}, {cell[1] for cell in cells}
-    if len(cells) != len(rows) * len(columns):
-        return _count(len(cells), "cell")
-    return f"{_span('row', rows)}, {_span('column', columns)}"
-
-
-def _span(word: str, numbers: set[int]) -> str:
-    first, last = min(numbers), max(numbers)
-    if first == last:
-        return f"{word} {first}"
-    if len(numbers) != last - first + 1:
-        return f"{word}s {', '.join(map(str, sorted(numbers)))}"
-    return f"{word}s {first} to {last}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -11,6 +11,7 @@ from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Showing, WrongRead
 from course_lib.figures.watch.race_scene import key_of
+from course_lib.words import element
 
 _LEFT, _RIGHT = 0.95, 7.4
 _LANE = 0.52
@@ -96,7 +97,7 @@ def _words(title: str, run: Showing) -> str:
     first = _first_between_warps(run)
     if first is not None:
         array, cell = first.read.place
-        name = f"{array}[{', '.join(map(str, cell))}]"
+        name = element(array, cell)
         what = "before it is written" if first.late else "after it was overwritten"
         told += f" warp {first.lane // WARP_SIZE} reads {name} {what} by another warp;"
     return f"{told} {wrong} of {run.wrong.size} elements are wrong, {run.nan} of them NaN."
