@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted, stretches
 
@@ -153,40 +153,39 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
         f"Each row is a cache line of {CACHE_LINE_BYTES} bytes: "
         f"{CACHE_LINE_BYTES // SECTOR_BYTES} sectors of {SECTOR_BYTES}",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     pitch = 7.3 / len(requests)
     for place, (request, found) in enumerate(zip(requests, prints, strict=True)):
-        _draw_request(axes, 0.16 + place * pitch, pitch, request, found, tall)
-    _draw_key(axes, figure.get_size_inches()[1] - 0.24, itemsize)
+        _draw_request(pen, 0.16 + place * pitch, pitch, request, found, tall)
+    _draw_key(pen, figure.get_size_inches()[1] - 0.24, itemsize)
     return Picture(figure, _words(requests, prints))
 
 
 def _draw_request(
-    axes: Axes, left: float, pitch: float, request: Request, found: _Footprint, tall: float
+    pen: Pen, left: float, pitch: float, request: Request, found: _Footprint, tall: float
 ) -> None:
     colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
-    style.write(axes, left, 0.84, request.title, fontweight="bold", fontsize=style.NORMAL)
+    pen.write(left, 0.84, request.title, bold=True, size=style.NORMAL)
     count = len(found.sectors)
-    style.write(
-        axes,
+    pen.write(
         left,
         1.12,
         _sectors(found),
-        color=style.VERMILION if count > 8 else style.INK,
-        fontweight="bold",
-        fontsize=style.LARGE,
+        colour=style.VERMILION if count > 8 else style.INK,
+        bold=True,
+        size=style.LARGE,
     )
     moved = f"{count * SECTOR_BYTES:,} bytes moved, {_percent(found.used_share)} of them used"
-    style.write(axes, left, 1.36, moved)
+    pen.write(left, 1.36, moved)
     per_line = CACHE_LINE_BYTES // found.itemsize
     cell = (pitch - 1.35) / per_line
     row_height = min(0.28, tall / len(found.lines))
     x0, y0 = left + 0.68, 1.78
     for place, line in enumerate(found.lines):
         _draw_line(
-            axes, (x0, y0 + place * row_height), (cell, row_height * 0.86), line, found, colour
+            pen, (x0, y0 + place * row_height), (cell, row_height * 0.86), line, found, colour
         )
-    _draw_margins(axes, x0, y0, cell * per_line, row_height, found)
+    _draw_margins(pen, x0, y0, cell * per_line, row_height, found)
 
 
 def _sectors(found: _Footprint) -> str:
@@ -198,7 +197,7 @@ def _percent(share: float) -> str:
 
 
 def _draw_line(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     size: tuple[float, float],
     line: int,
@@ -212,39 +211,39 @@ def _draw_line(
         sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
         moved = sector in found.sectors
         x = corner[0] + part * per_sector * cell
-        style.rectangle(
-            axes,
-            (x, corner[1]),
+        pen.rectangle(
+            x,
+            corner[1],
             per_sector * cell,
             height,
-            linewidth=0.7,
-            facecolor=style.tint(colour, 0.22) if moved else style.PAPER,
-            edgecolor=style.GREY if moved else style.FAINT,
-            zorder=2 if moved else 1,
+            line=0.7,
+            face=style.tint(colour, 0.22) if moved else style.PAPER,
+            edge=style.GREY if moved else style.FAINT,
+            z=2 if moved else 1,
         )
         for item in range(per_sector):
             number = sector * per_sector + item
             if number in found.cells:
-                style.rectangle(
-                    axes,
-                    (x + item * cell, corner[1]),
+                pen.rectangle(
+                    x + item * cell,
+                    corner[1],
                     cell,
                     height,
-                    facecolor=colour,
-                    edgecolor=style.PAPER,
-                    linewidth=0.6,
-                    zorder=3,
+                    face=colour,
+                    edge=style.PAPER,
+                    line=0.6,
+                    z=3,
                 )
 
 
 def _draw_margins(
-    axes: Axes, x: float, y: float, width: float, row_height: float, found: _Footprint
+    pen: Pen, x: float, y: float, width: float, row_height: float, found: _Footprint
 ) -> None:
     """Byte offsets on the left, the lanes that a line serves on the right; every 4th if tight."""
     step = 1 if row_height > 0.15 else 4
     per_line = CACHE_LINE_BYTES // found.itemsize
-    style.write(axes, x - 0.06, y - 0.14, "byte", ha="right", color=style.GREY)
-    style.write(axes, x + width + 0.06, y - 0.14, "lane")
+    pen.write(x - 0.06, y - 0.14, "byte", ha="right", colour=style.GREY)
+    pen.write(x + width + 0.06, y - 0.14, "lane")
     for place, line in enumerate(found.lines):
         if place % step and place != len(found.lines) - 1:
             continue
@@ -252,14 +251,14 @@ def _draw_margins(
             continue
         middle = y + (place + 0.43) * row_height
         offset = (line - found.lines[0]) * CACHE_LINE_BYTES
-        style.write(axes, x - 0.06, middle, f"+{offset:,}", ha="right", color=style.GREY)
+        pen.write(x - 0.06, middle, f"+{offset:,}", ha="right", colour=style.GREY)
         lanes = sorted(
             lane
             for item, asking in found.cells.items()
             if item // per_line == line
             for lane in asking
         )
-        style.write(axes, x + width + 0.06, middle, _span(lanes), ha="left")
+        pen.write(x + width + 0.06, middle, _span(lanes), ha="left")
 
 
 def _span(lanes: Sequence[int]) -> str:
@@ -267,7 +266,7 @@ def _span(lanes: Sequence[int]) -> str:
     return f"{len(lanes)} of them" if "," in told else told
 
 
-def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
+def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
     entries = (
         (1.0, f"asked for ({itemsize} bytes)"),
         (0.22, f"moved with it ({SECTOR_BYTES}-byte sector)"),
@@ -275,16 +274,16 @@ def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
     )
     x = 0.2
     for strength, words in entries:
-        style.rectangle(
-            axes,
-            (x, y - 0.08),
+        pen.rectangle(
+            x,
+            y - 0.08,
             0.18,
             0.16,
-            facecolor=style.tint(style.BLUE, strength),
-            edgecolor=style.GREY,
-            linewidth=0.7,
+            face=style.tint(style.BLUE, strength),
+            edge=style.GREY,
+            line=0.7,
         )
-        style.write(axes, x + 0.26, y, words)
+        pen.write(x + 0.26, y, words)
         x += 0.55 + 0.078 * len(words)
 
 
@@ -321,12 +320,11 @@ def matrix_reads(
     figure = style.card(
         1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
         corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(axes, corner, cell, name, maps[name], most)
-        style.write(
-            axes,
+        _draw_counts(pen, corner, cell, name, maps[name], most)
+        pen.write(
             corner[0],
             corner[1] + cell * maps[name].shape[0] + 0.14,
             _how_often(maps[name], verb),
@@ -354,39 +352,30 @@ def element_counts(
 
 
 def _draw_counts(
-    axes: Axes, corner: tuple[float, float], cell: float, name: str, counts: np.ndarray, most: int
+    pen: Pen, corner: tuple[float, float], cell: float, name: str, counts: np.ndarray, most: int
 ) -> None:
     colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
     left, top = corner
     rows, columns = counts.shape
-    style.write(
-        axes,
-        left,
-        top - 0.17,
-        f"{name}  ({rows} × {columns})",
-        fontweight="bold",
-        fontsize=style.NORMAL,
-    )
+    pen.write(left, top - 0.17, f"{name}  ({rows} × {columns})", bold=True, size=style.NORMAL)
     shades = np.array(
         [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
          for row in counts]
     )  # fmt: skip
     # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
-    axes.pcolormesh(
+    pen.axes.pcolormesh(
         left + cell * np.arange(columns + 1),
         top + cell * np.arange(rows + 1),
         shades,
         edgecolors=style.PAPER if cell > 0.1 else "none",
         linewidth=0.7,
     )
-    style.rectangle(
-        axes, corner, columns * cell, rows * cell, fill=False, edgecolor=style.FAINT, linewidth=1
-    )
+    pen.rectangle(*corner, columns * cell, rows * cell, edge=style.FAINT, line=1)
     if cell >= 0.24:
         for (row, column), count in np.ndenumerate(counts):
             x, y = left + (column + 0.5) * cell, top + (row + 0.5) * cell
             ink = style.readable_on(tuple(shades[row, column]))
-            style.write(axes, x, y, str(int(count)), ha="center", color=ink)
+            pen.write(x, y, str(int(count)), ha="center", colour=ink)
 
 
 def _how_often(counts: np.ndarray, verb: str) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.accesses import traced
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -93,10 +93,10 @@ def tiles_in_time(
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
         "Dashed: a barrier",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = _TOP
     for story, height in zip(stories, heights, strict=True):
-        _draw(axes, top, story)
+        _draw(pen, top, story)
         top += height
     style.footnote(
         figure, "Drawn from a run: accesses from left to right in the kernel's order, no clock."
@@ -210,29 +210,36 @@ def _cells(access: Any, mine: np.ndarray) -> set[tuple[str, int]]:
     return {(access.array, int(cell)) for cell in whole}
 
 
-def _draw(axes: Axes, top: float, story: Story) -> None:
-    style.write(axes, 0.2, top + 0.08, story.name, family=style.MONO, fontweight="bold")
+def _draw(pen: Pen, top: float, story: Story) -> None:
+    pen.write(0.2, top + 0.08, story.name, mono=True, bold=True)
     top += _TITLE
     unit = (style.WIDTH - _LEFT - _RIGHT) / max(story.length, 1)
     for row in range(story.rows):
         y = top + _ROW * row
-        style.write(axes, 0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
-        axes.plot(
-            [_LEFT, style.WIDTH - _RIGHT], [y + _WAY + _READ] * 2, color=style.FAINT, linewidth=1
+        pen.write(0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
+        pen.line(
+            (_LEFT, y + _WAY + _READ),
+            (style.WIDTH - _RIGHT, y + _WAY + _READ),
+            colour=style.FAINT,
+            line=1,
         )
     for time in story.barriers:
-        axes.plot(
-            [_LEFT + unit * time] * 2, [top - 0.04, top + _ROW * story.rows - 0.06],
-            color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4,
-        )  # fmt: skip
+        pen.line(
+            (_LEFT + unit * time, top - 0.04),
+            (_LEFT + unit * time, top + _ROW * story.rows - 0.06),
+            colour=style.INK,
+            line=1,
+            linestyle=(0, (3, 2)),
+            z=4,
+        )
     for tile, row in zip(story.tiles, story.buffers, strict=True):
         y = top + _ROW * row
-        _bar(axes, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
-        _bar(axes, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
+        _bar(pen, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
+        _bar(pen, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
 
 
 def _bar(
-    axes: Axes,
+    pen: Pen,
     y: float,
     height: float,
     unit: float,
@@ -243,16 +250,26 @@ def _bar(
     begin, end = span
     x, wide = _LEFT + unit * begin, max(unit * (end - begin), 0.03)
     colour = style.GREEN if is_here else style.BLUE
-    style.rectangle(
-        axes, (x, y), wide, height - 0.02, edgecolor=colour, linewidth=0.8, zorder=2,
-        facecolor=style.tint(colour, 0.4) if is_here else style.PAPER,
+    pen.rectangle(
+        x,
+        y,
+        wide,
+        height - 0.02,
+        edge=colour,
+        line=0.8,
+        z=2,
+        face=style.tint(colour, 0.4) if is_here else style.PAPER,
         hatch=None if is_here else "/////",
-    )  # fmt: skip
+    )
     if wide > 0.5:
-        style.write(
-            axes, x + wide / 2, y + height / 2 - 0.01, f"tile {tile}", ha="center", zorder=5,
+        pen.write(
+            x + wide / 2,
+            y + height / 2 - 0.01,
+            f"tile {tile}",
+            ha="center",
+            z=5,
             bbox=None if is_here else {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6},
-        )  # fmt: skip
+        )
 
 
 def _words(story: Story) -> str:

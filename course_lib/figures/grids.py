@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -57,20 +56,20 @@ def grid_of_threads(
         f"over {shape[0]} × {shape[1]} elements",
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     origin = (0.55, 0.95)
-    _draw_cells(axes, origin, cell, (across, down), shape)
-    _draw_blocks(axes, origin, cell, grid, block, x_is, shape, thread)
-    _draw_matrix_edge(axes, origin, cell, shape)
+    _draw_cells(pen, origin, cell, (across, down), shape)
+    _draw_blocks(pen, origin, cell, grid, block, x_is, shape, thread)
+    _draw_matrix_edge(pen, origin, cell, shape)
     if first_warp:
-        _draw_first_warp(axes, origin, cell, block, x_is)
+        _draw_first_warp(pen, origin, cell, block, x_is)
     if thread is not None:
-        _draw_thread(axes, origin, cell, thread, block, x_is)
+        _draw_thread(pen, origin, cell, thread, block, x_is)
     idle = across * down - min(across, shape[1]) * min(down, shape[0])
     missed = shape[0] * shape[1] - min(across, shape[1]) * min(down, shape[0])
     entries_at = (origin[0] + widest * cell + 0.3, 1.0)
     _draw_key(
-        axes,
+        pen,
         (origin[0], origin[1] + highest * cell + 0.52) if is_flat else entries_at,
         is_flat,
         idle,
@@ -100,7 +99,7 @@ def element_of(
 
 
 def _draw_cells(
-    axes: Axes,
+    pen: Pen,
     origin: tuple[float, float],
     cell: float,
     extent: tuple[int, int],
@@ -108,34 +107,34 @@ def _draw_cells(
 ) -> None:
     """Three regions: threads with an element, threads without one, elements without a thread."""
     (across, down), (rows, columns) = extent, shape
-    _region(axes, origin, cell, (0, min(across, columns)), (0, min(down, rows)), None)
-    _region(axes, origin, cell, (columns, across), (0, down), "////")
-    _region(axes, origin, cell, (0, min(across, columns)), (rows, down), "////")
-    _region(axes, origin, cell, (across, columns), (0, rows), "xxx")
-    _region(axes, origin, cell, (0, min(across, columns)), (down, rows), "xxx")
+    _region(pen, origin, cell, (0, min(across, columns)), (0, min(down, rows)), None)
+    _region(pen, origin, cell, (columns, across), (0, down), "////")
+    _region(pen, origin, cell, (0, min(across, columns)), (rows, down), "////")
+    _region(pen, origin, cell, (across, columns), (0, rows), "xxx")
+    _region(pen, origin, cell, (0, min(across, columns)), (down, rows), "xxx")
     if cell < 0.1:
         return
     left, top = origin
     for column in range(across + 1):
-        axes.plot(
-            [left + column * cell] * 2,
-            [top, top + down * cell],
-            color=style.FAINT,
-            linewidth=0.6,
-            zorder=1,
+        pen.line(
+            (left + column * cell, top),
+            (left + column * cell, top + down * cell),
+            colour=style.FAINT,
+            line=0.6,
+            z=1,
         )
     for row in range(down + 1):
-        axes.plot(
-            [left, left + across * cell],
-            [top + row * cell] * 2,
-            color=style.FAINT,
-            linewidth=0.6,
-            zorder=1,
+        pen.line(
+            (left, top + row * cell),
+            (left + across * cell, top + row * cell),
+            colour=style.FAINT,
+            line=0.6,
+            z=1,
         )
 
 
 def _region(
-    axes: Axes,
+    pen: Pen,
     origin: tuple[float, float],
     cell: float,
     columns: tuple[int, int],
@@ -145,21 +144,21 @@ def _region(
     """A rectangle of elements, from the first to before the last; nothing where it is empty."""
     if columns[0] >= columns[1] or rows[0] >= rows[1]:
         return
-    style.rectangle(
-        axes,
-        (origin[0] + columns[0] * cell, origin[1] + rows[0] * cell),
+    pen.rectangle(
+        origin[0] + columns[0] * cell,
+        origin[1] + rows[0] * cell,
         (columns[1] - columns[0]) * cell,
         (rows[1] - rows[0]) * cell,
         hatch=hatch,
-        facecolor=style.PAPER if hatch else style.tint(style.GREEN, 0.25),
-        edgecolor=style.tint(style.VERMILION, 0.5) if hatch else "none",
-        linewidth=0,
-        zorder=0,
+        face=style.PAPER if hatch else style.tint(style.GREEN, 0.25),
+        edge=style.tint(style.VERMILION, 0.5) if hatch else "none",
+        line=0,
+        z=0,
     )
 
 
 def _draw_blocks(
-    axes: Axes,
+    pen: Pen,
     origin: tuple[float, float],
     cell: float,
     grid: tuple[int, int],
@@ -173,15 +172,7 @@ def _draw_blocks(
         for block_x in range(grid[0]):
             across, down = (block_x, block_y) if x_is == "column" else (block_y, block_x)
             x, y = origin[0] + across * wide * cell, origin[1] + down * high * cell
-            style.rectangle(
-                axes,
-                (x, y),
-                wide * cell,
-                high * cell,
-                fill=False,
-                edgecolor=style.BLUE,
-                linewidth=1.8,
-            )
+            pen.rectangle(x, y, wide * cell, high * cell, edge=style.BLUE, line=1.8)
             # A single low row of blocks has room for its names below.
             low = high * cell < 0.62 and (grid[1] if x_is == "column" else grid[0]) == 1
             left, right = _larger_part(across * wide, wide, shape[1])
@@ -192,14 +183,13 @@ def _draw_blocks(
                 if abs(marked - middle) * cell < 0.25:  # the name makes room for the mark
                     middle = (middle + (top if marked >= middle else bottom)) / 2
             is_narrow = (right - left) * cell < 0.8 and not low
-            style.write(
-                axes,
+            pen.write(
                 x + wide * cell / 2 if low else origin[0] + (left + right) / 2 * cell,
                 y + high * cell + 0.14 if low else origin[1] + middle * cell,
                 f"({block_x}, {block_y})" if is_narrow else f"block ({block_x}, {block_y})",
                 ha="center",
-                color=style.BLUE,
-                zorder=6.7,
+                colour=style.BLUE,
+                z=6.7,
                 bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
             )
 
@@ -213,60 +203,39 @@ def _larger_part(first: int, size: int, edge: int) -> tuple[int, int]:
 
 
 def _draw_matrix_edge(
-    axes: Axes, origin: tuple[float, float], cell: float, shape: tuple[int, int]
+    pen: Pen, origin: tuple[float, float], cell: float, shape: tuple[int, int]
 ) -> None:
     left, top = origin
     rows, columns = shape
-    style.rectangle(
-        axes,
-        (left, top),
-        columns * cell,
-        rows * cell,
-        fill=False,
-        edgecolor=style.INK,
-        linewidth=2.6,
-        zorder=5,
+    pen.rectangle(left, top, columns * cell, rows * cell, edge=style.INK, line=2.6, z=5)
+    pen.write(
+        left + columns * cell / 2, top - 0.06, counted(columns, "column"), va="bottom", ha="center"
     )
-    style.write(
-        axes,
-        left + columns * cell / 2,
-        top - 0.06,
-        counted(columns, "column"),
-        va="bottom",
-        ha="center",
-    )
-    style.write(
-        axes,
-        left - 0.08,
-        top + rows * cell / 2,
-        counted(rows, "row"),
-        ha="right",
-        rotation=90,
-    )
+    pen.write(left - 0.08, top + rows * cell / 2, counted(rows, "row"), ha="right", rotation=90)
 
 
 def _draw_first_warp(
-    axes: Axes, origin: tuple[float, float], cell: float, block: tuple[int, int], x_is: XIs
+    pen: Pen, origin: tuple[float, float], cell: float, block: tuple[int, int], x_is: XIs
 ) -> None:
     """Warp 0 of block (0, 0): lanes run along x first."""
     margin = 0.2 if cell >= 0.1 else 0.0
     for lane in range(min(WARP_SIZE, block[0] * block[1])):
         thread = ((0, 0), (lane % block[0], lane // block[0]))
         row, column = element_of(thread, block, x_is)
-        style.rectangle(
-            axes,
-            (origin[0] + (column + margin) * cell, origin[1] + (row + margin) * cell),
+        pen.rectangle(
+            origin[0] + (column + margin) * cell,
+            origin[1] + (row + margin) * cell,
             (1 - 2 * margin) * cell,
             (1 - 2 * margin) * cell,
-            facecolor=style.YELLOW,
-            edgecolor=style.INK,
-            linewidth=0.6 if margin else 0.2,
-            zorder=6.5,
+            face=style.YELLOW,
+            edge=style.INK,
+            line=0.6 if margin else 0.2,
+            z=6.5,
         )
 
 
 def _draw_thread(
-    axes: Axes,
+    pen: Pen,
     origin: tuple[float, float],
     cell: float,
     thread: tuple[tuple[int, int], tuple[int, int]],
@@ -274,15 +243,15 @@ def _draw_thread(
     x_is: XIs,
 ) -> None:
     row, column = element_of(thread, block, x_is)
-    style.rectangle(
-        axes,
-        (origin[0] + column * cell, origin[1] + row * cell),
+    pen.rectangle(
+        origin[0] + column * cell,
+        origin[1] + row * cell,
         cell,
         cell,
-        facecolor=style.VERMILION,
-        edgecolor=style.INK,
-        linewidth=1.6,
-        zorder=7,
+        face=style.VERMILION,
+        edge=style.INK,
+        line=1.6,
+        z=7,
     )
 
 
@@ -300,7 +269,7 @@ def _arithmetic(
 
 
 def _draw_key(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     is_flat: bool,
     idle: int,
@@ -323,27 +292,27 @@ def _draw_key(
     if missed:
         entries.append((style.PAPER, "xx", f"{missed} elements that\nno thread computes"))
     for colour, hatch, words in entries:
-        style.rectangle(
-            axes,
-            (x, y - 0.08),
+        pen.rectangle(
+            x,
+            y - 0.08,
             0.18,
             0.18,
-            facecolor=colour,
+            face=colour,
             hatch=hatch,
-            linewidth=0.8,
-            edgecolor=style.tint(style.VERMILION, 0.5) if hatch else style.GREY,
+            line=0.8,
+            edge=style.tint(style.VERMILION, 0.5) if hatch else style.GREY,
         )
-        style.write(axes, x + 0.26, y, words, linespacing=1.15)
+        pen.write(x + 0.26, y, words, linespacing=1.15)
         if is_flat:
             x += 0.6 + 0.075 * max(map(len, words.split("\n")))
         else:
             y += 0.42 if "\n" in words else 0.3
     if thread is not None:
-        _draw_arithmetic(axes, (x, y if is_flat else y + 0.08), is_flat, thread, block, shape, x_is)
+        _draw_arithmetic(pen, (x, y if is_flat else y + 0.08), is_flat, thread, block, shape, x_is)
 
 
 def _draw_arithmetic(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     is_flat: bool,
     thread: tuple[tuple[int, int], tuple[int, int]],
@@ -354,15 +323,15 @@ def _draw_arithmetic(
     """How the marked thread finds its element."""
     x, y = corner
     row, column = element_of(thread, block, x_is)
-    style.rectangle(axes, (x, y - 0.08), 0.18, 0.18, facecolor=style.VERMILION, edgecolor=style.INK)
+    pen.rectangle(x, y - 0.08, 0.18, 0.18, face=style.VERMILION, edge=style.INK)
     (block_x, block_y), (thread_x, thread_y) = thread
     named = f"thread ({thread_x}, {thread_y})\nof block ({block_x}, {block_y})"
-    style.write(axes, x + 0.26, y, named, linespacing=1.15)
+    pen.write(x + 0.26, y, named, linespacing=1.15)
     inside = row < shape[0] and column < shape[1]
     verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
     lines = (*_arithmetic(thread, block, x_is), verdict)
     place = (x + 1.75, y - 0.09) if is_flat else (x, y + 0.28)
-    style.write(axes, *place, "\n".join(lines), va="top", linespacing=1.35)
+    pen.write(*place, "\n".join(lines), va="top", linespacing=1.35)
 
 
 def _words(
@@ -417,31 +386,24 @@ def warps_of_block(block: tuple[int, int]) -> Picture:
         f"A block of {wide} × {high} threads is {counted(warps, 'warp')}",
         "The number in a thread is its lane; lanes follow threadIdx.x first",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, top = 0.6, 1.0
-    style.write(axes, left, top - 0.12, "threadIdx.x →", va="baseline", color=style.GREY)
-    style.write(
-        axes,
-        left - 0.12,
-        top,
-        "threadIdx.y →",
-        va="top",
-        ha="right",
-        rotation=-90,
-        color=style.GREY,
+    pen.write(left, top - 0.12, "threadIdx.x →", va="baseline", colour=style.GREY)
+    pen.write(
+        left - 0.12, top, "threadIdx.y →", va="top", ha="right", rotation=-90, colour=style.GREY
     )
     for thread in range(wide * high):
         row, column = divmod(thread, wide)
         corner = (left + column * cell, top + row * cell)
-        _draw_lane(axes, corner, cell, *divmod(thread, WARP_SIZE))
+        _draw_lane(pen, corner, cell, *divmod(thread, WARP_SIZE))
     for warp in range(warps):
         if beside:
             x, y = left + wide * cell + 0.35, top + 0.12 + 0.3 * warp
         else:
             x, y = left + 1.7 * (warp % 4), top + high * cell + 0.25 + 0.3 * (warp // 4)
-        _draw_lane(axes, (x, y - 0.1), 0.2, warp)
+        _draw_lane(pen, (x, y - 0.1), 0.2, warp)
         last = min(WARP_SIZE, wide * high - warp * WARP_SIZE) - 1
-        style.write(axes, x + 0.28, y, f"warp {warp}, lanes 0–{last}")
+        pen.write(x + 0.28, y, f"warp {warp}, lanes 0–{last}")
     return Picture(
         figure,
         f"A block of {wide} by {high} threads is {warps} warps. Lanes follow threadIdx.x first, "
@@ -451,17 +413,9 @@ def warps_of_block(block: tuple[int, int]) -> Picture:
 
 
 def _draw_lane(
-    axes: Axes, corner: tuple[float, float], cell: float, warp: int, lane: int | None = None
+    pen: Pen, corner: tuple[float, float], cell: float, warp: int, lane: int | None = None
 ) -> None:
     colour = _WARP_COLOURS[warp % len(_WARP_COLOURS)]
-    style.rectangle(
-        axes,
-        corner,
-        cell,
-        cell,
-        facecolor=style.tint(colour, 0.35),
-        edgecolor=colour,
-        linewidth=0.8,
-    )
+    pen.rectangle(*corner, cell, cell, face=style.tint(colour, 0.35), edge=colour, line=0.8)
     if lane is not None and cell >= 0.17:
-        style.write(axes, corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center")
+        pen.write(corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center")

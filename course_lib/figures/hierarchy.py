@@ -14,6 +14,7 @@ from course_lib.devices import (
     device,
 )
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 
@@ -84,16 +85,16 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
         f"Where numbers live: {row.product}",
         "From DRAM to the registers: nearer, faster, and shared by fewer",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     stations = _stations(row)
     top, height = 0.78, 2.5
     for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
         x = _LEFT + place * (_WIDTH + _GAP)
-        _draw_station(axes, x, top, height, station)
-        draw_content(axes, x + _WIDTH / 2, top + 1.13)
+        _draw_station(pen, x, top, height, station)
+        draw_content(pen, x + _WIDTH / 2, top + 1.13)
         if place:
-            style.arrow(axes, (x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), linewidth=2)
-    _draw_brackets(axes, top + height)
+            pen.arrow((x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), line=2)
+    _draw_brackets(pen, top + height)
     style.footnote(
         figure,
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
@@ -106,69 +107,55 @@ def _has_star(stations: Sequence[_Station]) -> bool:
     return any(line.endswith("*") for each in stations for line in each.amount + each.speed)
 
 
-def _draw_station(axes: Axes, x: float, y: float, height: float, station: _Station) -> None:
-    style.box(axes, x, y, _WIDTH, height, colour=station.colour, fill=0.12, linewidth=1.6)
+def _draw_station(pen: Pen, x: float, y: float, height: float, station: _Station) -> None:
+    pen.box(x, y, _WIDTH, height, colour=station.colour, fill=0.12, line=1.6)
     middle = x + _WIDTH / 2
-    style.write(
-        axes, middle, y + 0.22, station.name, ha="center", fontweight="bold", fontsize=style.LARGE
-    )
-    style.write(
-        axes, middle, y + 0.57, station.hardware, ha="center", color=style.GREY, linespacing=1.15
-    )
-    style.write(
-        axes, middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4
-    )
-    style.write(
-        axes,
+    pen.write(middle, y + 0.22, station.name, ha="center", bold=True, size=style.LARGE)
+    pen.write(middle, y + 0.57, station.hardware, ha="center", colour=style.GREY, linespacing=1.15)
+    pen.write(middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4)
+    pen.write(
         middle,
         y + 1.97,
         "\n".join(station.speed),
         va="top",
         ha="center",
-        fontweight="bold",
+        bold=True,
         linespacing=1.4,
     )
 
 
-def _crates(axes: Axes, x: float, y: float, columns: int, rows: int, colour: str) -> None:
+def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) -> None:
     """A stack of crates around a middle."""
     size = 0.105
     for row in range(rows):
         for column in range(columns):
             corner = (x + (column - columns / 2) * size, y + (row - rows / 2) * size)
-            style.rectangle(
-                axes,
-                corner,
-                size,
-                size,
-                facecolor=style.tint(colour, 0.6),
-                edgecolor=style.PAPER,
-                linewidth=0.8,
+            pen.rectangle(
+                *corner, size, size, face=style.tint(colour, 0.6), edge=style.PAPER, line=0.8
             )
 
 
-def _draw_dram(axes: Axes, x: float, y: float) -> None:
-    _crates(axes, x, y, 12, 4, style.BLUE)
+def _draw_dram(pen: Pen, x: float, y: float) -> None:
+    _crates(pen, x, y, 12, 4, style.BLUE)
 
 
-def _draw_l2(axes: Axes, x: float, y: float) -> None:
-    _crates(axes, x, y, 7, 3, style.SKY)
+def _draw_l2(pen: Pen, x: float, y: float) -> None:
+    _crates(pen, x, y, 7, 3, style.SKY)
 
 
-def _draw_l1(axes: Axes, x: float, y: float) -> None:
+def _draw_l1(pen: Pen, x: float, y: float) -> None:
     """One array, two parts: one fills itself, the other is filled by the kernel."""
     for left, name in ((x - 0.7, "L1"), (x, "shared")):
-        style.rectangle(
-            axes,
-            (left, y - 0.13),
+        pen.rectangle(
+            left,
+            y - 0.13,
             0.7,
             0.26,
-            facecolor=style.tint(style.ORANGE, 0.5),
-            edgecolor=style.ORANGE,
+            face=style.tint(style.ORANGE, 0.5),
+            edge=style.ORANGE,
             hatch="....." if name == "L1" else None,
         )
-        style.write(
-            axes,
+        pen.write(
             left + 0.35,
             y,
             name,
@@ -177,15 +164,15 @@ def _draw_l1(axes: Axes, x: float, y: float) -> None:
         )
 
 
-def _draw_registers(axes: Axes, x: float, y: float) -> None:
+def _draw_registers(pen: Pen, x: float, y: float) -> None:
     for place in range(3):
-        _crates(axes, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
+        _crates(pen, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
 
 
 _CONTENTS = (_draw_dram, _draw_l2, _draw_l1, _draw_registers)
 
 
-def _draw_brackets(axes: Axes, y: float) -> None:
+def _draw_brackets(pen: Pen, y: float) -> None:
     spans = (
         (0, 2, "shared by the whole GPU"),
         (2, 3, "its SM's blocks divide it"),
@@ -194,13 +181,15 @@ def _draw_brackets(axes: Axes, y: float) -> None:
     for first, last, words in spans:
         left = _LEFT + first * (_WIDTH + _GAP)
         right = _LEFT + last * (_WIDTH + _GAP) - _GAP
-        axes.plot(
-            [left, left, right, right],
-            [y + 0.08, y + 0.17, y + 0.17, y + 0.08],
-            color=style.GREY,
-            linewidth=1.2,
+        pen.line(
+            (left, y + 0.08),
+            (left, y + 0.17),
+            (right, y + 0.17),
+            (right, y + 0.08),
+            colour=style.GREY,
+            line=1.2,
         )
-        style.write(axes, (left + right) / 2, y + 0.22, words, va="top", ha="center")
+        pen.write((left + right) / 2, y + 0.22, words, va="top", ha="center")
 
 
 def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
@@ -277,13 +266,12 @@ def _draw_loads(
                 "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
                 arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
             )  # fmt: skip
-        style.write(
-            axes,
+        Pen(axes).write(
             end * 0.012 if inside else amount + end * 0.012,
             place,
             style.kib(amount),
-            fontweight="bold",
-            zorder=5,
+            bold=True,
+            z=5,
             bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
         )
     axes.set_yticks(range(len(loads)), [name for name, _ in loads])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.measurements.memory import InFlight
 
@@ -25,10 +26,10 @@ def threads_in_flight(measured: InFlight) -> Picture:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(measured.dram_gb_per_s, color=style.GREY, linewidth=1.2, linestyle=(0, (4, 3)))
-    style.write(
-        axes, threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
+    Pen(axes).write(
+        threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
         f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s",
-        color=style.GREY,
+        colour=style.GREY,
     )  # fmt: skip
     axes.plot(
         threads, speeds, color=style.BLUE, marker="o", markersize=7, linewidth=1.8,

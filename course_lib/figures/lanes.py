@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
 from course_lib.devices import (
@@ -20,6 +19,7 @@ from course_lib.devices import (
 from course_lib.figures import style
 from course_lib.figures.accesses import Request
 from course_lib.figures.bank_passes import phase_count
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -42,27 +42,27 @@ def _middle_of(lane: int) -> float:
     return _LEFT + (lane + 0.5) * _LANE
 
 
-def _draw_lanes(axes: Axes, y: float, lanes: Sequence[int], colour: str) -> None:
+def _draw_lanes(pen: Pen, y: float, lanes: Sequence[int], colour: str) -> None:
     """A row of 32 lanes; those that take part are filled."""
-    style.write(axes, _LEFT - 0.1, y, "lane", ha="right", color=style.GREY)
+    pen.write(_LEFT - 0.1, y, "lane", ha="right", colour=style.GREY)
     for lane in range(WARP_SIZE):
         active = lane in lanes
-        style.rectangle(
-            axes,
-            (_LEFT + lane * _LANE, y - 0.1),
+        pen.rectangle(
+            _LEFT + lane * _LANE,
+            y - 0.1,
             _LANE,
             0.2,
-            facecolor=style.tint(colour, 0.25) if active else style.PAPER,
-            edgecolor=colour if active else style.FAINT,
-            linewidth=0.8,
-            zorder=3 if active else 2,
+            face=style.tint(colour, 0.25) if active else style.PAPER,
+            edge=colour if active else style.FAINT,
+            line=0.8,
+            z=3 if active else 2,
         )
         ink = style.INK if active else style.GREY
-        style.write(axes, _middle_of(lane), y, str(lane), ha="center", color=ink)
+        pen.write(_middle_of(lane), y, str(lane), ha="center", colour=ink)
 
 
 def _draw_threads(
-    axes: Axes, top: float, bottom: float, ends: Sequence[tuple[int, float]], colour: str
+    pen: Pen, top: float, bottom: float, ends: Sequence[tuple[int, float]], colour: str
 ) -> None:
     """A thin line from each lane down to where it goes; a wedge for neighbours that go alike."""
     for x, group in itertools.groupby(ends, key=lambda end: end[1]):
@@ -70,22 +70,16 @@ def _draw_threads(
         if len(lanes) > 3:
             corners = [(_middle_of(lanes[0]), top), (_middle_of(lanes[-1]), top), (x, bottom)]
             wedge = Polygon(corners, facecolor=style.tint(colour, 0.3), edgecolor="none", zorder=0)
-            axes.add_patch(wedge)
+            pen.axes.add_patch(wedge)
             lanes = [lanes[0], lanes[-1]]
         for lane in lanes:
-            axes.plot([_middle_of(lane), x], [top, bottom], color=colour, linewidth=0.8, zorder=1)
+            pen.line((_middle_of(lane), top), (x, bottom), colour=colour, line=0.8, z=1)
 
 
-def _heading(axes: Axes, y: float, request: Request, verdict: str, bad: bool) -> None:
-    style.write(axes, 0.16, y, request.title, fontweight="bold", fontsize=style.NORMAL)
-    style.write(
-        axes,
-        _RIGHT,
-        y,
-        verdict,
-        ha="right",
-        fontweight="bold",
-        color=style.VERMILION if bad else style.INK,
+def _heading(pen: Pen, y: float, request: Request, verdict: str, bad: bool) -> None:
+    pen.write(0.16, y, request.title, bold=True, size=style.NORMAL)
+    pen.write(
+        _RIGHT, y, verdict, ha="right", bold=True, colour=style.VERMILION if bad else style.INK
     )
 
 
@@ -108,15 +102,15 @@ def lane_to_sector(*requests: Request, itemsize: int = 4) -> Picture:
         f"One load of one warp. Memory moves in sectors of {SECTOR_BYTES} bytes; "
         f"four neighbours make a line of {CACHE_LINE_BYTES}",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     told = [
-        _draw_sectors(axes, 0.78 + place * _SECTOR_PANEL, request, itemsize)
+        _draw_sectors(pen, 0.78 + place * _SECTOR_PANEL, request, itemsize)
         for place, request in enumerate(requests)
     ]
     return Picture(figure, f"Which sectors the lanes of a warp ask for. {'; '.join(told)}.")
 
 
-def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> str:
+def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
     lanes, addresses = _lanes_and_addresses(request)
     colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
     ends = (addresses + itemsize - 1) // SECTOR_BYTES
@@ -124,11 +118,11 @@ def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> st
     starts, width = _places(sectors)
     count = counted(len(sectors), "sector")
     moved = f"{count}, {len(sectors) * SECTOR_BYTES} bytes"
-    _heading(axes, top, request, moved, len(sectors) > 8)
-    _draw_lanes(axes, top + 0.3, lanes.tolist(), colour)
+    _heading(pen, top, request, moved, len(sectors) > 8)
+    _draw_lanes(pen, top + 0.3, lanes.tolist(), colour)
     y = top + 0.98
     for sector in sectors:
-        _draw_sector(axes, (starts[sector], y), width, sector, addresses, itemsize, colour)
+        _draw_sector(pen, (starts[sector], y), width, sector, addresses, itemsize, colour)
     inside = addresses % SECTOR_BYTES + itemsize / 2
     targets = [
         (lane, starts[sector] + width * part / SECTOR_BYTES)
@@ -136,13 +130,11 @@ def _draw_sectors(axes: Axes, top: float, request: Request, itemsize: int) -> st
             lanes.tolist(), (addresses // SECTOR_BYTES).tolist(), inside.tolist(), strict=True
         )
     ]
-    _draw_threads(axes, top + 0.4, y, targets, colour)
-    _draw_offsets(axes, y + 0.34, sectors, starts)
+    _draw_threads(pen, top + 0.4, y, targets, colour)
+    _draw_offsets(pen, y + 0.34, sectors, starts)
     used = len(set(addresses.tolist())) * itemsize
     share = 100 * used / max(1, len(sectors) * SECTOR_BYTES)
-    style.write(
-        axes, _LEFT, y + 0.56, f"{used} of these bytes are used: {share:.3g} %", color=style.GREY
-    )
+    pen.write(_LEFT, y + 0.56, f"{used} of these bytes are used: {share:.3g} %", colour=style.GREY)
     return f"{request.title}: {count} for {len(lanes)} lanes, {share:.3g} % of the bytes used"
 
 
@@ -158,7 +150,7 @@ def _places(sectors: Sequence[int]) -> tuple[dict[int, float], float]:
 
 
 def _draw_sector(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     width: float,
     sector: int,
@@ -167,39 +159,32 @@ def _draw_sector(
     colour: str,
 ) -> None:
     """One sector: tinted, with the elements asked for filled."""
-    style.rectangle(
-        axes,
-        corner,
-        width,
-        0.22,
-        facecolor=style.tint(colour, 0.22),
-        edgecolor=style.GREY,
-        linewidth=0.9,
-        zorder=2,
+    pen.rectangle(
+        *corner, width, 0.22, face=style.tint(colour, 0.22), edge=style.GREY, line=0.9, z=2
     )
     part = width * itemsize / SECTOR_BYTES
     for address in set(addresses[addresses // SECTOR_BYTES == sector].tolist()):
         x = corner[0] + width * (address % SECTOR_BYTES) / SECTOR_BYTES
-        style.rectangle(
-            axes,
-            (x, corner[1]),
+        pen.rectangle(
+            x,
+            corner[1],
             min(part, corner[0] + width - x),
             0.22,
-            facecolor=colour,
-            edgecolor=style.PAPER,
-            linewidth=0.5,
-            zorder=3,
+            face=colour,
+            edge=style.PAPER,
+            line=0.5,
+            z=3,
         )
 
 
-def _draw_offsets(axes: Axes, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:
+def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:
     """Byte offsets under as many sectors as there is room for, from the first one on."""
-    style.write(axes, _LEFT - 0.1, y, "byte", ha="right", color=style.GREY)
+    pen.write(_LEFT - 0.1, y, "byte", ha="right", colour=style.GREY)
     free = 0.0
     for sector in sectors:
         words = f"+{(sector - sectors[0]) * SECTOR_BYTES:,}"
         if starts[sector] >= free and starts[sector] + 0.08 * len(words) < 7.5:
-            style.write(axes, starts[sector], y, words, color=style.GREY)
+            pen.write(starts[sector], y, words, colour=style.GREY)
             free = starts[sector] + 0.085 * len(words) + 0.1
 
 
@@ -258,16 +243,16 @@ def lane_to_bank(*requests: Request, itemsize: int = 4) -> Picture:
         f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
         f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a pass (wavefront)",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     told, top = [], 0.78
     for request, phases, pitch, height in zip(requests, served, pitches, heights, strict=True):
-        told.append(_draw_banks(axes, top, request, phases, pitch, itemsize))
+        told.append(_draw_banks(pen, top, request, phases, pitch, itemsize))
         top += height
     return Picture(figure, f"Which banks the lanes of a warp ask. {'; '.join(told)}.")
 
 
 def _draw_banks(
-    axes: Axes, top: float, request: Request, phases: Sequence[_Phase], pitch: float, itemsize: int
+    pen: Pen, top: float, request: Request, phases: Sequence[_Phase], pitch: float, itemsize: int
 ) -> str:
     lanes, addresses = _lanes_and_addresses(request)
     colour = style.MATRIX_COLOUR.get(request.array[-1:], style.BLUE)
@@ -275,52 +260,47 @@ def _draw_banks(
     conflicts = wavefronts - len(phases)
     verdict = counted(wavefronts, "wavefront")
     extra = f", {conflicts} of them by bank conflicts" if conflicts else ", no bank conflict"
-    _heading(axes, top, request, verdict + extra, conflicts > 0)
-    _draw_lanes(axes, top + 0.3, lanes.tolist(), colour)
+    _heading(pen, top, request, verdict + extra, conflicts > 0)
+    _draw_lanes(pen, top + 0.3, lanes.tolist(), colour)
     banks = addresses // BANK_WIDTH_BYTES % SHARED_MEMORY_BANKS
     ends = [(lane, _middle_of(bank)) for lane, bank in zip(lanes.tolist(), banks, strict=True)]
-    _draw_threads(axes, top + 0.4, top + 0.9, ends, colour)
-    _draw_bank_row(axes, top + 1.0, set(banks.tolist()))
+    _draw_threads(pen, top + 0.4, top + 0.9, ends, colour)
+    _draw_bank_row(pen, top + 1.0, set(banks.tolist()))
     busiest = max(phases, key=lambda phase: phase.wavefronts, default=_Phase([], {}))
     for bank, words in busiest.words.items():
         for depth, word in enumerate(words):
-            _draw_word(axes, bank, top + 1.14 + depth * pitch, pitch, word, colour)
+            _draw_word(pen, bank, top + 1.14 + depth * pitch, pitch, word, colour)
     if busiest.words:
-        style.write(
-            axes,
-            _LEFT - 0.1,
-            top + 1.14 + max(pitch, 0.16) / 2,
-            "row",
-            ha="right",
-            color=style.GREY,
+        pen.write(
+            _LEFT - 0.1, top + 1.14 + max(pitch, 0.16) / 2, "row", ha="right", colour=style.GREY
         )
     note = _note(busiest, len(phases), itemsize)
-    style.write(axes, _LEFT, top + 1.3 + busiest.wavefronts * pitch, note, color=style.GREY)
+    pen.write(_LEFT, top + 1.3 + busiest.wavefronts * pitch, note, colour=style.GREY)
     return f"{request.title}: {verdict}{extra}; {note}"
 
 
-def _draw_bank_row(axes: Axes, y: float, used: set[int]) -> None:
-    style.write(axes, _LEFT - 0.1, y, "bank", ha="right", color=style.GREY)
+def _draw_bank_row(pen: Pen, y: float, used: set[int]) -> None:
+    pen.write(_LEFT - 0.1, y, "bank", ha="right", colour=style.GREY)
     for bank in range(SHARED_MEMORY_BANKS):
-        looks = {"fontweight": "bold"} if bank in used else {"color": style.GREY}
-        style.write(axes, _middle_of(bank), y, str(bank), ha="center", **looks)
+        ink = style.INK if bank in used else style.GREY
+        pen.write(_middle_of(bank), y, str(bank), ha="center", bold=bank in used, colour=ink)
 
 
-def _draw_word(axes: Axes, bank: int, y: float, pitch: float, word: int, colour: str) -> None:
+def _draw_word(pen: Pen, bank: int, y: float, pitch: float, word: int, colour: str) -> None:
     """One of the words asked of a bank; the second and later ones have to wait."""
-    style.rectangle(
-        axes,
-        (_LEFT + bank * _LANE + 0.01, y),
+    pen.rectangle(
+        _LEFT + bank * _LANE + 0.01,
+        y,
         _LANE - 0.02,
         pitch * 0.9,
-        facecolor=style.tint(colour, 0.45),
-        edgecolor=colour,
-        linewidth=0.6,
-        zorder=2,
+        face=style.tint(colour, 0.45),
+        edge=colour,
+        line=0.6,
+        z=2,
     )
     row = word // SHARED_MEMORY_BANKS
     if pitch >= 0.16 and row < 100:
-        style.write(axes, _middle_of(bank), y + pitch * 0.45, str(row), ha="center")
+        pen.write(_middle_of(bank), y + pitch * 0.45, str(row), ha="center")
 
 
 def _note(busiest: _Phase, phases: int, itemsize: int) -> str:

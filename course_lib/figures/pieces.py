@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.accesses import traced
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 _MOST = 3
@@ -86,12 +86,12 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
         "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
         "Yellow: lane 2",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = _TOP
     for row, height in zip(rows, heights, strict=True):
         left = _LEFT
         for each in row:
-            _draw(axes, left, top, cell, each)
+            _draw(pen, left, top, cell, each)
             left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
         top += height
     style.footnote(figure, "Drawn from a run: what warp 0 of block (0, 0) stores.")
@@ -143,25 +143,26 @@ def _least_width(piece: Piece) -> float:
     return 0.068 * max(map(len, piece.told))
 
 
-def _draw(axes: Axes, left: float, top: float, cell: float, piece: Piece) -> None:
-    style.write(axes, left, top + 0.04, piece.name, family=style.MONO, fontweight="bold")
+def _draw(pen: Pen, left: float, top: float, cell: float, piece: Piece) -> None:
+    pen.write(left, top + 0.04, piece.name, mono=True, bold=True)
     top += 0.2
     for (row, column), lane in np.ndenumerate(piece.map):
         corner = left + column * cell, top + row * cell
         looks = _LOOKS.get(int(lane), style.tint(style.GREEN, 0.14))
         colour = style.PAPER if lane < 0 else looks
-        style.rectangle(
-            axes, corner, cell, cell, facecolor=colour, edgecolor=style.tint(style.GREEN, 0.5),
-            linewidth=0.4,
-        )  # fmt: skip
+        pen.rectangle(*corner, cell, cell, face=colour, edge=style.tint(style.GREEN, 0.5), line=0.4)
         if lane >= 0 and cell > 0.1:
-            style.write(
-                axes, corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center",
-                fontsize=6.5, color=style.readable_on(colour),
-            )  # fmt: skip
+            pen.write(
+                corner[0] + cell / 2,
+                corner[1] + cell / 2,
+                str(lane),
+                ha="center",
+                size=6.5,
+                colour=style.readable_on(colour),
+            )
     bottom = top + piece.map.shape[0] * cell
     for number, line in enumerate(piece.told):
-        style.write(axes, left, bottom + 0.15 + 0.18 * number, line)
+        pen.write(left, bottom + 0.15 + 0.18 * number, line)
 
 
 def _first_lanes(piece: Piece) -> str:

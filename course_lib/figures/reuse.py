@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from matplotlib.axes import Axes
-
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 _LARGEST = 16
@@ -41,13 +40,13 @@ def sharing(
         f"{matrix}[{element[0]}][{element[1]}] has {len(lit['C'])} users",
         "B stands above C and A to its left, so that each product's row and column meet",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, right = 0.75, 0.75 + depth * cell + 0.32
     corners = {"A": (left, lower), "B": (right, _TOP), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
     for name, corner in corners.items():
         _draw_matrix(
-            axes,
+            pen,
             corner,
             cell,
             sizes[name],
@@ -55,7 +54,7 @@ def sharing(
             lit[name],
             (matrix, element) if name == matrix else None,
         )
-    _draw_sentence(axes, right + columns * cell + 0.35, lower, shape, element, matrix)
+    _draw_sentence(pen, right + columns * cell + 0.35, lower, shape, element, matrix)
     users = len(lit["C"])
     where = f"row {element[0]}" if matrix == "A" else f"column {element[1]}"
     return Picture(
@@ -86,7 +85,7 @@ def _fed_by(
 
 
 def _draw_matrix(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     cell: float,
     size: tuple[int, int],
@@ -96,43 +95,41 @@ def _draw_matrix(
 ) -> None:
     colour = style.MATRIX_COLOUR[name]
     left, top = corner
-    style.write(
-        axes,
+    pen.write(
         left - 0.1,
         top + size[0] * cell / 2,
         name,
         ha="right",
-        fontweight="bold",
-        color=colour,
-        fontsize=style.LARGE,
+        bold=True,
+        colour=colour,
+        size=style.LARGE,
     )
     for row in range(size[0]):
         for column in range(size[1]):
             on = (row, column) in lit
             the_one = source is not None and source[1] == (row, column)
-            style.rectangle(
-                axes,
-                (left + column * cell, top + row * cell),
+            pen.rectangle(
+                left + column * cell,
+                top + row * cell,
                 cell,
                 cell,
-                facecolor=style.YELLOW if the_one else style.tint(colour, 0.55 if on else 0.1),
-                edgecolor=style.INK if the_one else style.tint(colour, 0.6),
-                linewidth=2 if the_one else 0.8,
-                zorder=3 if the_one else 2,
+                face=style.YELLOW if the_one else style.tint(colour, 0.55 if on else 0.1),
+                edge=style.INK if the_one else style.tint(colour, 0.6),
+                line=2 if the_one else 0.8,
+                z=3 if the_one else 2,
             )
             if on and cell > 0.29:
-                style.write(
-                    axes,
+                pen.write(
                     left + (column + 0.5) * cell,
                     top + (row + 0.5) * cell,
                     f"{row},{column}",
                     ha="center",
-                    zorder=4,
+                    z=4,
                 )
 
 
 def _draw_sentence(
-    axes: Axes,
+    pen: Pen,
     x: float,
     y: float,
     shape: tuple[int, int, int],
@@ -146,7 +143,7 @@ def _draw_sentence(
     else:
         sums = [f"C[{i}][{column}] += A[{i}][{row}] · B[{row}][{column}]" for i in range(rows)]
     shown = sums if len(sums) <= 6 else [*sums[:4], "…", sums[-1]]
-    style.write(axes, x, y, "\n".join(shown), va="top", fontfamily=style.MONO, linespacing=1.5)
+    pen.write(x, y, "\n".join(shown), va="top", mono=True, linespacing=1.5)
 
 
 @style.drawn
@@ -176,14 +173,14 @@ def block_tiles(
         f"M, N, K = {rows}, {columns}, {depth}; tiles {high} × {deep} of A, {deep} × {wide} of B, "
         f"{high} × {wide} of C",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, right = 0.7, 0.7 + depth * scale + 0.3
     of_a = {(block[1], each): step in (None, each) for each in range(steps)}
     of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
-    _draw_tiled(axes, (left, lower), scale, (rows, depth), (high, deep), "A", of_a, axis=1)
-    _draw_tiled(axes, (right, _TOP), scale, (depth, columns), (deep, wide), "B", of_b, axis=0)
+    _draw_tiled(pen, (left, lower), scale, (rows, depth), (high, deep), "A", of_a, axis=1)
+    _draw_tiled(pen, (right, _TOP), scale, (depth, columns), (deep, wide), "B", of_b, axis=0)
     _draw_tiled(
-        axes,
+        pen,
         (right, lower),
         scale,
         (rows, columns),
@@ -199,9 +196,7 @@ def block_tiles(
     ]
     if step is not None:
         words.append(f"now in shared memory: pair {step}")
-    style.write(
-        axes, right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6
-    )
+    pen.write(right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6)
     return Picture(
         figure,
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
@@ -212,7 +207,7 @@ def block_tiles(
 
 
 def _draw_tiled(
-    axes: Axes,
+    pen: Pen,
     corner: tuple[float, float],
     scale: float,
     size: tuple[int, int],
@@ -227,15 +222,14 @@ def _draw_tiled(
     """
     colour = style.MATRIX_COLOUR[name]
     left, top = corner
-    style.write(
-        axes,
+    pen.write(
         left - 0.1,
         top + size[0] * scale / 2,
         name,
         ha="right",
-        fontweight="bold",
-        color=colour,
-        fontsize=style.LARGE,
+        bold=True,
+        colour=colour,
+        size=style.LARGE,
     )
     for row in range(-(-size[0] // tile[0])):
         for column in range(-(-size[1] // tile[1])):
@@ -244,22 +238,15 @@ def _draw_tiled(
             height = min(tile[0], size[0] - row * tile[0]) * scale
             on = needed.get((row, column), False)
             used = (row, column) in needed
-            style.rectangle(
-                axes,
-                (x, y),
+            pen.rectangle(
+                x,
+                y,
                 width,
                 height,
-                linewidth=1.6 if on else 0.8,
-                facecolor=style.tint(colour, 0.6 if on else 0.25 if used else 0.08),
-                edgecolor=colour if on else style.tint(colour, 0.45),
-                zorder=3 if on else 2,
+                line=1.6 if on else 0.8,
+                face=style.tint(colour, 0.6 if on else 0.25 if used else 0.08),
+                edge=colour if on else style.tint(colour, 0.45),
+                z=3 if on else 2,
             )
             if used and axis is not None and min(width, height) > 0.16:
-                style.write(
-                    axes,
-                    x + width / 2,
-                    y + height / 2,
-                    f"{(row, column)[axis]}",
-                    ha="center",
-                    zorder=4,
-                )
+                pen.write(x + width / 2, y + height / 2, f"{(row, column)[axis]}", ha="center", z=4)

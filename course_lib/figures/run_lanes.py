@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_looks import LEFT, TOP, colour_of
 
@@ -43,30 +43,28 @@ class Lanes:
         part = f"Of {rows} × {columns} elements, the first {self.rows} × {self.columns}. "
         return (part if self.is_part else "") + "In each, the lane that wrote it."
 
-    def draw(self, axes: Axes) -> None:
-        style.write(axes, LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", fontweight="bold")
+    def draw(self, pen: Pen) -> None:
+        pen.write(LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", bold=True)
         picked = self.run.writers.get(self.run.picked) if self.run.picked else None
         for (row, column), thread in self.run.writers.items():
             if row < self.rows and column < self.columns:
-                self._draw_cell(axes, row, column, thread[-1], thread == picked)
+                self._draw_cell(pen, row, column, thread[-1], thread == picked)
         for row in range(self.rows):
             x, y = self._middle(row, 0)
-            style.write(axes, x - _CELL_WIDTH / 2 - 0.08, y, str(row), ha="right", color=style.GREY)
+            pen.write(x - _CELL_WIDTH / 2 - 0.08, y, str(row), ha="right", colour=style.GREY)
         for column in range(self.columns):
             x, _ = self._middle(0, column)
-            style.write(axes, x, self.corner[1] - 0.1, str(column), ha="center", color=style.GREY)
+            pen.write(x, self.corner[1] - 0.1, str(column), ha="center", colour=style.GREY)
 
-    def _draw_cell(self, axes: Axes, row: int, column: int, lane: int, is_picked: bool) -> None:
+    def _draw_cell(self, pen: Pen, row: int, column: int, lane: int, is_picked: bool) -> None:
         x, y = self._middle(row, column)
         corner = x - _CELL_WIDTH / 2, y - _CELL_HEIGHT / 2
         pale = style.tint(colour_of(lane % _GROUP), 0.35)
-        looks: dict[str, Any] = {"facecolor": pale, "edgecolor": style.PAPER}
+        looks: dict[str, Any] = {"face": pale, "edge": style.PAPER}
         if is_picked:
-            looks = {"facecolor": style.YELLOW, "edgecolor": style.INK, "linewidth": 1.4}
-        style.rectangle(
-            axes, corner, _CELL_WIDTH, _CELL_HEIGHT, zorder=3 if is_picked else 2, **looks
-        )
-        style.write(axes, x, y, str(lane), ha="center", zorder=4)
+            looks = {"face": style.YELLOW, "edge": style.INK, "line": 1.4}
+        pen.rectangle(*corner, _CELL_WIDTH, _CELL_HEIGHT, z=3 if is_picked else 2, **looks)
+        pen.write(x, y, str(lane), ha="center", z=4)
 
     def _middle(self, row: int, column: int) -> tuple[float, float]:
         left, top = self.corner

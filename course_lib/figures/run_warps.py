@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.accesses import request_of
+from course_lib.figures.pen import Pen
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.run_looks import LEFT
 from course_lib.words import counted
@@ -42,33 +42,30 @@ class WarpRequests:
         told = (f"{each.title}, {counted(len(each.sectors), 'sector')}" for each in self.asked)
         return f"The first requests of the first warp: {'; '.join(told)}."
 
-    def draw(self, axes: Axes, top: float) -> None:
-        style.write(
-            axes, LEFT, top + 0.06,
+    def draw(self, pen: Pen, top: float) -> None:
+        pen.write(
+            LEFT,
+            top + 0.06,
             "What warp 0 of the first block asks for, the first time: a box is a sector of "
             f"{SECTOR_BYTES} bytes",
-            color=style.GREY,
-        )  # fmt: skip
+            colour=style.GREY,
+        )
         for place, each in enumerate(self.asked):
             y = top + 0.28 + self.ROW * place
             count = counted(len(each.sectors), "sector")
-            style.write(axes, LEFT, y, f"{each.title}: {count}")
-            self._draw_sectors(axes, y + 0.1, each)
+            pen.write(LEFT, y, f"{each.title}: {count}")
+            self._draw_sectors(pen, y + 0.1, each)
 
-    def _draw_sectors(self, axes: Axes, y: float, asked: _Asked) -> None:
+    def _draw_sectors(self, pen: Pen, y: float, asked: _Asked) -> None:
         x, before = LEFT, None
         part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
         for sector, used in sorted(asked.sectors.items()):
             x += 0.0 if before is None else self.NEXT if sector == before + 1 else self.APART
-            style.rectangle(
-                axes, (x, y), self.BOX, 0.15, facecolor=style.tint(style.BLUE, 0.15),
-                edgecolor=style.GREY, linewidth=0.7,
-            )  # fmt: skip
+            pen.rectangle(
+                x, y, self.BOX, 0.15, face=style.tint(style.BLUE, 0.15), edge=style.GREY, line=0.7
+            )
             for place in used:
-                style.rectangle(
-                    axes, (x + place * part, y), part, 0.15, facecolor=style.BLUE, linewidth=0,
-                    zorder=2,
-                )  # fmt: skip
+                pen.rectangle(x + place * part, y, part, 0.15, face=style.BLUE, line=0, z=2)
             x, before = x + self.BOX, sector
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from course_lib import curriculum
 from course_lib.curriculum import Rung
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.measurements import Speeds
 
@@ -76,68 +75,65 @@ def _draw(
 
     height = 1.32 + _ROW * len(steps)
     figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     bottom = height - 0.55
-    _draw_rails(axes, bottom, len(steps))
-    _draw_cublas(axes, bottom, len(steps), opponent)
+    _draw_rails(pen, bottom, len(steps))
+    _draw_cublas(pen, bottom, len(steps), opponent)
     for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
-        _draw_rung(axes, y, step, place - here)
+        _draw_rung(pen, y, step, place - here)
         if place:
             gain = step.gflops / steps[place - 1].gflops
-            style.write(axes, 2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", color=style.GREY)
+            pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
     style.footnote(figure, note)
     return Picture(figure, _words(steps, current, where, origin, opponent))
 
 
-def _draw_rails(axes: Axes, bottom: float, count: int) -> None:
+def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
     for x in _RAILS:
-        axes.plot(
-            [x, x],
-            [bottom + 0.12, bottom - _ROW * count - 0.1],
-            color=style.GREY,
-            linewidth=4,
+        pen.line(
+            (x, bottom + 0.12),
+            (x, bottom - _ROW * count - 0.1),
+            colour=style.GREY,
+            line=4,
             solid_capstyle="round",
-            zorder=1,
+            z=1,
         )
 
 
-def _draw_cublas(axes: Axes, bottom: float, count: int, opponent: str) -> None:
+def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:
     x = _FIRST_BAR + _FULL_BAR
     top = bottom - _ROW * count
-    axes.plot([x, x], [bottom, top], color=style.INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    style.write(axes, x, top - 0.05, opponent, va="bottom", ha="center")
+    pen.line((x, bottom), (x, top), colour=style.INK, line=1, linestyle=(0, (4, 3)), z=0)
+    pen.write(x, top - 0.05, opponent, va="bottom", ha="center")
 
 
-def _draw_rung(axes: Axes, y: float, step: _Step, steps_from_here: int) -> None:
+def _draw_rung(pen: Pen, y: float, step: _Step, steps_from_here: int) -> None:
     lit, climbed = steps_from_here == 0, steps_from_here < 0
     colour = style.ORANGE if lit else style.BLUE
     strength = 1.0 if lit else 0.75 if climbed else 0.16
     left, right = _RAILS
-    style.box(
-        axes,
+    pen.box(
         left - 0.07,
         y - 0.13,
         right - left + 0.14,
         0.26,
         colour=colour if lit or climbed else style.GREY,
         fill=0.9 if lit else 0.14,
-        linewidth=2 if lit else 1.2,
-        zorder=2,
+        line=2 if lit else 1.2,
+        z=2,
     )
-    weight = "bold" if lit else "normal"
-    style.write(
-        axes,
+    pen.write(
         (left + right) / 2,
         y,
         step.name,
         ha="center",
-        fontfamily=style.MONO,
-        fontweight=weight,
-        zorder=3,
-        fontsize=style.NORMAL,
+        mono=True,
+        bold=lit,
+        z=3,
+        size=style.NORMAL,
     )
-    bar = axes.barh(
+    bar = pen.axes.barh(
         y,
         _FULL_BAR * step.share,
         0.24,
@@ -155,7 +151,7 @@ def _draw_rung(axes: Axes, y: float, step: _Step, steps_from_here: int) -> None:
         if step.share > 0.6
         else _FULL_BAR * step.share + 0.08
     )
-    style.write(axes, x, y, label, fontweight=weight)
+    pen.write(x, y, label, bold=lit)
 
 
 def _words(

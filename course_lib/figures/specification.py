@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
@@ -25,6 +24,7 @@ from course_lib.figures.origins import (
     touches_of,
     written_elements,
 )
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 from course_lib.figures.thread_square import draw_square
@@ -98,9 +98,9 @@ def _drawn_launch(task: Task) -> Picture:
     figure = style.card(
         _TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH)
     )
-    axes = style.canvas(figure)
-    plan.draw(axes)
-    style.write(axes, _MARGIN, _TOP + plan.height + 0.26, sentence)
+    pen = Pen.on(figure)
+    plan.draw(pen)
+    pen.write(_MARGIN, _TOP + plan.height + 0.26, sentence)
     return Picture(figure, f"{title}. {_held(ran)} {sentence}")
 
 
@@ -279,7 +279,7 @@ class _Plan:
             sheets[name] = Sheet((left, y), self.cell, *self.drawn[name])
         return {name: sheets[name] for name in self.ran.arrays if name in sheets}
 
-    def draw(self, axes: Axes) -> None:
+    def draw(self, pen: Pen) -> None:
         colours = _colours(self.ran)
         paths = self._paths()
         for name, sheet in self.sheets.items():
@@ -288,24 +288,23 @@ class _Plan:
             looks = Looks(
                 colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
             )
-            sheet.draw(axes, texts_of(grid), looks)
-            rows_numbered = self._draw_numbers(axes, name)
+            sheet.draw(pen, texts_of(grid), looks)
+            rows_numbered = self._draw_numbers(pen, name)
             stands_right = name == self.output and bool(self.left)
             beside = sheet.corner[0] - (0.26 if rows_numbered else 0.12)
-            style.write(
-                axes,
+            pen.write(
                 sheet.corner[0] + sheet.width + 0.12 if stands_right else beside,
                 sheet.corner[1] + sheet.height / 2,
                 name,
                 ha="left" if stands_right else "right",
-                fontweight="bold",
-                fontsize=style.LARGE,
+                bold=True,
+                size=style.LARGE,
             )
         for name in self.rule.sources:
             if name in self.sheets:
-                self._draw_arrows(axes, name)
+                self._draw_arrows(pen, name)
 
-    def _draw_numbers(self, axes: Axes, name: str) -> bool:
+    def _draw_numbers(self, pen: Pen, name: str) -> bool:
         """The indices of an array, where its neighbour does not show the same; are there rows?"""
         sheet, letters = self.sheets[name], self.ran.letters[name]
         is_output = name == self.output
@@ -313,10 +312,10 @@ class _Plan:
         of_left = {self.ran.letters[each][0] for each in self.left}
         of_above = {self.ran.letters[each][-1] for each in self.above}
         if not is_column and not (is_output and len(letters) == 2 and letters[-1] in of_above):
-            sheet.number_columns(axes, below=is_output and self._is_numbered_below)
+            sheet.number_columns(pen, below=is_output and self._is_numbered_below)
         rows = (len(letters) == 2 or is_column) and not (is_output and letters[0] in of_left)
         if rows:
-            sheet.number_rows(axes)
+            sheet.number_rows(pen)
         return rows
 
     def _lit(self, name: str) -> Places:
@@ -372,7 +371,7 @@ class _Plan:
                 paths.setdefault(self.output, set()).update((each, column) for each in range(row))
         return paths
 
-    def _draw_arrows(self, axes: Axes, name: str) -> None:
+    def _draw_arrows(self, pen: Pen, name: str) -> None:
         """One arrow from edge to edge where one looks straight ahead, or from part of a column;
         one around the cells from a single element on the left; else one from every element, or none
         where they would cover numbers.
@@ -390,7 +389,7 @@ class _Plan:
             start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
             ways = [(start, end)]
         elif name in self.left and len(self._lit(name)) == 1:
-            self._draw_way_around(axes, name)
+            self._draw_way_around(pen, name)
             return
         elif name in self.left and self._is_part_of_a_column(name):
             above, *_, below = sorted(self._lit(name))
@@ -402,23 +401,17 @@ class _Plan:
                 return
             ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
         for start, end in ways:
-            style.arrow(axes, start, end, colour=style.INK, linewidth=1.3)
+            pen.arrow(start, end, colour=style.INK, line=1.3)
 
-    def _draw_way_around(self, axes: Axes, name: str) -> None:
+    def _draw_way_around(self, pen: Pen, name: str) -> None:
         """An arrow along the edges of cells, from a single element to the output's."""
         sheet, target = self.sheets[name], self.sheets[self.output]
         (source,) = self._lit(name)
         x, y = sheet.place(*source)
         turn = sheet.corner[0] + sheet.width + _TURN
         end_x, end_y = target.place(*self._aim)
-        axes.plot(
-            [x + self.cell, turn, turn],
-            [y, y, end_y],
-            color=style.INK,
-            linewidth=1.3,
-            zorder=5,
-        )
-        style.arrow(axes, (turn, end_y), (end_x, end_y), colour=style.INK, linewidth=1.3)
+        pen.line((x + self.cell, y), (turn, y), (turn, end_y), colour=style.INK, line=1.3, z=5)
+        pen.arrow((turn, end_y), (end_x, end_y), colour=style.INK, line=1.3)
 
 
 def _name_width(name: str) -> float:
@@ -508,12 +501,15 @@ def _drawn_calls(task: Task) -> Picture:
     title = f"Wanted: {task.signature}"
     width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
     figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for place, (call, value) in enumerate(calls):
-        style.write(
-            axes, _MARGIN, 0.66 + 0.26 * place, f"{call:<{longest}}  →  {value}",
-            fontfamily=style.MONO, fontsize=style.NORMAL,
-        )  # fmt: skip
+        pen.write(
+            _MARGIN,
+            0.66 + 0.26 * place,
+            f"{call:<{longest}}  →  {value}",
+            mono=True,
+            size=style.NORMAL,
+        )
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
     return Picture(figure, f"{title}. {told}.")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator.tensor_cores import COLUMNS, ROWS, a_matrices, b_matrices, c_matrices
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 Element = tuple[int, int]  # row and column
@@ -258,16 +258,16 @@ def _still() -> Picture:
         f"Fragments of {it.name}: which lane holds which element",
         "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
     for name, (rows, columns) in it.shapes.items():
         title = "C and D" if name == "C" else name
-        style.write(axes, lefts[name], 0.92, f"{title}: {rows} × {columns}", fontweight="bold")
+        pen.write(lefts[name], 0.92, f"{title}: {rows} × {columns}", bold=True)
         for lane in range(WARP_SIZE):
             for row, column in _flat(_held(it, name, lane)):
                 corner = lefts[name] + cell * column, 1.06 + cell * row
-                _draw_cell(axes, corner, cell, name, lane)
-    style.write(axes, lefts["C"] - 0.17, 2.75, "+", fontsize=style.LARGE, ha="center")
+                _draw_cell(pen, corner, cell, name, lane)
+    pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
     style.footnote(
         figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
     )
@@ -278,25 +278,14 @@ def _still() -> Picture:
     )
 
 
-def _draw_cell(axes: Axes, corner: tuple[float, float], cell: float, name: str, lane: int) -> None:
+def _draw_cell(pen: Pen, corner: tuple[float, float], cell: float, name: str, lane: int) -> None:
     chosen, dark = lane == 5, lane // 4 % 2 == 0
     colour = style.MATRIX_COLOUR[name]
     fill = style.YELLOW if chosen else style.tint(colour, 0.3 if dark else 0.12)
-    style.rectangle(axes, corner, cell, cell, facecolor=fill, edgecolor=style.PAPER)
+    pen.rectangle(*corner, cell, cell, face=fill, edge=style.PAPER)
     if chosen:
-        style.rectangle(
-            axes, corner, cell, cell, facecolor="none", edgecolor=style.INK, linewidth=1.4, zorder=3
-        )
-    style.write(
-        axes,
-        corner[0] + cell / 2,
-        corner[1] + cell / 2,
-        str(lane),
-        ha="center",
-        fontsize=style.SMALL,
-        fontweight="bold" if chosen else "normal",
-        zorder=4,
-    )
+        pen.rectangle(*corner, cell, cell, edge=style.INK, line=1.4, z=3)
+    pen.write(corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center", bold=chosen, z=4)
 
 
 def _told(it: _Instruction) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from course_lib.curriculum import TASKS
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: what the task `ring_end` computes.
@@ -173,14 +172,14 @@ def _still() -> Picture:
         "The same eight tiles through two stages, and through four",
         "Hatched: a tile is on its way. Light: it is full, and waits. Filled: it is multiplied",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = 0.86
     for stages in (2, 4):
         plan = _PLANS[_STAGES.index(stages)]
         words = f"{stages} stages: {plan[-1].ends} ticks"
-        style.write(axes, 0.16, top, words, fontweight="bold")
+        pen.write(0.16, top, words, bold=True)
         for turn in plan:
-            _draw_still_turn(axes, top + 0.14 + 0.4 * turn.stage, turn)
+            _draw_still_turn(pen, top + 0.14 + 0.4 * turn.stage, turn)
         top += 0.42 + 0.4 * stages
     style.footnote(
         figure, f"A model in ticks, not measured: a copy takes {_COPY}, a product {_MULTIPLY}."
@@ -196,7 +195,7 @@ def _still() -> Picture:
     )
 
 
-def _draw_still_turn(axes: Axes, y: float, turn: _Turn) -> None:
+def _draw_still_turn(pen: Pen, y: float, turn: _Turn) -> None:
     tick, high = 0.19, 0.34
     for begin, end, colour, hatch in (
         (turn.asked, turn.full, style.BLUE, "////"),
@@ -207,11 +206,21 @@ def _draw_still_turn(axes: Axes, y: float, turn: _Turn) -> None:
             continue
         strength = 0.4 if colour == style.GREEN else 0.15
         face = style.PAPER if hatch else style.tint(colour, strength)
-        style.rectangle(
-            axes, (0.2 + tick * begin, y), tick * (end - begin) - 0.02, high, edgecolor=colour,
-            facecolor=face, hatch=hatch, linewidth=0.9,
-        )  # fmt: skip
-    style.write(
-        axes, 0.2 + tick * (turn.asked + turn.full) / 2, y + high / 2, str(turn.tile), ha="center",
-        fontweight="bold", bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
-    )  # fmt: skip
+        pen.rectangle(
+            0.2 + tick * begin,
+            y,
+            tick * (end - begin) - 0.02,
+            high,
+            edge=colour,
+            face=face,
+            hatch=hatch,
+            line=0.9,
+        )
+    pen.write(
+        0.2 + tick * (turn.asked + turn.full) / 2,
+        y + high / 2,
+        str(turn.tile),
+        ha="center",
+        bold=True,
+        bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
+    )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.explore.sector_map import Footprint, percent
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -29,35 +28,38 @@ def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
         "Which bank serves which lane, and in which pass",
         "32 banks side by side, passes downwards, a mark for each word; hatched: bank conflicts",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     told = []
     for number, (name, words) in enumerate(examples):
         corner = (0.2 + (number % 3) * (_PANEL + 0.06), 0.72 + (number // 3) * 1.72)
-        told.append(_draw_board(axes, corner, name, words))
+        told.append(_draw_board(pen, corner, name, words))
     return Picture(figure, f"How the banks of shared memory serve 32 lanes. {'; '.join(told)}.")
 
 
-def _draw_board(axes: Axes, corner: tuple[float, float], name: str, words: Sequence[int]) -> str:
+def _draw_board(pen: Pen, corner: tuple[float, float], name: str, words: Sequence[int]) -> str:
     (phase,) = phases_of([4 * word for word in words], range(WARP_SIZE), 4)
     left, top = corner
     count = counted(phase.passes, "pass")
-    style.write(axes, left, top, name, fontweight="bold")
-    style.write(
-        axes, left, top + 0.2, count, color=style.VERMILION if phase.passes > 1 else style.INK,
-        fontweight="bold", fontsize=style.NORMAL,
-    )  # fmt: skip
+    pen.write(left, top, name, bold=True)
+    pen.write(
+        left,
+        top + 0.2,
+        count,
+        colour=style.VERMILION if phase.passes > 1 else style.INK,
+        bold=True,
+        size=style.NORMAL,
+    )
     cell, row = 2.3 / SHARED_MEMORY_BANKS, 1.12 / WARP_SIZE
-    frame = {"fill": False, "edgecolor": style.FAINT, "linewidth": 0.8}
-    style.rectangle(axes, (left, top + 0.34), 2.3, 1.12, **frame)
+    pen.rectangle(left, top + 0.34, 2.3, 1.12, edge=style.FAINT, line=0.8)
     for each in phase.served:
-        style.rectangle(
-            axes,
-            (left + each.bank * cell, top + 0.34 + each.turn * row),
+        pen.rectangle(
+            left + each.bank * cell,
+            top + 0.34 + each.turn * row,
             cell,
             row * (1 if phase.passes > 4 else 2.4),
-            facecolor=style.VERMILION if each.turn else style.tint(style.BLUE, 0.55),
-            edgecolor=style.PAPER,
-            linewidth=0.3,
+            face=style.VERMILION if each.turn else style.tint(style.BLUE, 0.55),
+            edge=style.PAPER,
+            line=0.3,
             hatch="////" if each.turn and phase.passes <= 4 else None,
         )
     return f"{name}: {count}"
@@ -82,13 +84,13 @@ def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
         "Each row is a line of 128 bytes, in four sectors. Shaded sectors are moved, filled bytes "
         "used",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     told = []
     top = 0.76
     for row, height in zip(rows, heights, strict=True):
         for number, (name, touched) in enumerate(row):
             corner = (0.2 + number * (_PANEL + 0.06), top)
-            told.append(_draw_lines(axes, corner, name, touched))
+            told.append(_draw_lines(pen, corner, name, touched))
         top += height
     return Picture(figure, f"What one load of 32 lanes moves. {'; '.join(told)}.")
 
@@ -99,50 +101,65 @@ def _shown_lines(touched: Footprint) -> list[int | None]:
     return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 2], None, lines[-1]]
 
 
-def _draw_lines(axes: Axes, corner: tuple[float, float], name: str, touched: Footprint) -> str:
+def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footprint) -> str:
     left, top = corner
     count = counted(len(touched.sectors), "sector")
     bad = len(touched.sectors) > touched.fewest_sectors
-    style.write(axes, left, top, name, fontweight="bold")
-    style.write(
-        axes, left, top + 0.2, f"{count}, {percent(touched)} used",
-        color=style.VERMILION if bad else style.INK, fontweight="bold", fontsize=style.NORMAL,
-    )  # fmt: skip
+    pen.write(left, top, name, bold=True)
+    pen.write(
+        left,
+        top + 0.2,
+        f"{count}, {percent(touched)} used",
+        colour=style.VERMILION if bad else style.INK,
+        bold=True,
+        size=style.NORMAL,
+    )
     for place, line in enumerate(_shown_lines(touched)):
         y = top + 0.36 + place * _LINE
         if line is None:
             left_out = len(touched.lines) - _MOST_LINES + 1
             words = f"… {left_out} more lines like these"
-            style.write(axes, left, y + 0.08, words, color=style.GREY)
+            pen.write(left, y + 0.08, words, colour=style.GREY)
         else:
-            _draw_line(axes, (left, y), line, touched)
+            _draw_line(pen, (left, y), line, touched)
     return f"{name}: {count}, {percent(touched)} of the bytes used"
 
 
-def _draw_line(axes: Axes, corner: tuple[float, float], line: int, touched: Footprint) -> None:
+def _draw_line(pen: Pen, corner: tuple[float, float], line: int, touched: Footprint) -> None:
     """One line of memory: its four sectors, and the bytes in it that are used."""
     sector, high = 2.3 / 4, _LINE * 0.86
     for part in range(4):
         moved = line * 4 + part in touched.sectors
-        style.rectangle(
-            axes, (corner[0] + part * sector, corner[1]), sector, high, linewidth=0.6,
-            facecolor=style.tint(style.BLUE, 0.25) if moved else style.PAPER,
-            edgecolor=style.BLUE if moved else style.FAINT, zorder=2 if moved else 1,
-        )  # fmt: skip
+        pen.rectangle(
+            corner[0] + part * sector,
+            corner[1],
+            sector,
+            high,
+            line=0.6,
+            face=style.tint(style.BLUE, 0.25) if moved else style.PAPER,
+            edge=style.BLUE if moved else style.FAINT,
+            z=2 if moved else 1,
+        )
     for address in set(touched.addresses):
         if address // CACHE_LINE_BYTES == line:
             x = corner[0] + address % CACHE_LINE_BYTES / SECTOR_BYTES * sector
-            style.rectangle(
-                axes, (x, corner[1]), touched.width / SECTOR_BYTES * sector, high,
-                facecolor=style.BLUE, edgecolor=style.PAPER, linewidth=0.3, zorder=3,
-            )  # fmt: skip
+            pen.rectangle(
+                x,
+                corner[1],
+                touched.width / SECTOR_BYTES * sector,
+                high,
+                face=style.BLUE,
+                edge=style.PAPER,
+                line=0.3,
+                z=3,
+            )
 
 
 @style.drawn
 def lines_of_text(title: str, lines: Sequence[str]) -> Picture:
     """A card that holds a sentence where there is nothing to draw."""
     figure = style.card(0.62 + 0.2 * len(lines), title)
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for number, line in enumerate(lines):
-        style.write(axes, 0.16, 0.52 + 0.2 * number, line)
+        pen.write(0.16, 0.52 + 0.2 * number, line)
     return Picture(figure, " ".join(lines))

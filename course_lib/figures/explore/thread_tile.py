@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import gcd
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import (
     CACHE_LINE_BYTES,
     DEVICES,
@@ -15,6 +13,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -217,9 +216,9 @@ def _still() -> Picture:
         "One step of k: what a thread loads, and what it multiplies",
         "Each value of A meets each value of B in a running total that stays in a register",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for number, (rows, columns) in enumerate(tiles):
-        _draw_tile(axes, 0.75 + 2.4 * number, rows, columns)
+        _draw_tile(pen, 0.75 + 2.4 * number, rows, columns)
     style.footnote(figure, "Counted by hand, one load for each value; a compiler may load wider.")
     told = "; ".join(
         f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
@@ -229,11 +228,11 @@ def _still() -> Picture:
     return Picture(figure, f"Loads from shared memory in one step of k by a thread's tile. {told}.")
 
 
-def _draw_tile(axes: Axes, left: float, rows: int, columns: int) -> None:
+def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:
     top, cell = 1.1, 0.19
 
-    def draw(x: float, y: float, fill: object, edge: str) -> None:
-        style.rectangle(axes, (x, y), cell, cell, facecolor=fill, edgecolor=edge)
+    def draw(x: float, y: float, fill: Colour, edge: str) -> None:
+        pen.rectangle(x, y, cell, cell, face=fill, edge=edge)
 
     for row in range(rows):
         draw(left - 0.3, top + cell * row, style.BLUE, style.PAPER)
@@ -242,15 +241,15 @@ def _draw_tile(axes: Axes, left: float, rows: int, columns: int) -> None:
         for row in range(rows):
             fill = style.tint(style.GREEN, 0.3)
             draw(left + cell * column, top + cell * row, fill, style.GREEN)
-    style.write(axes, left - 0.2, top - 0.1, "A", ha="center")
-    style.write(axes, left - 0.05, top - 0.2, "B", ha="right")
-    style.write(axes, left - 0.3, 2.86, f"{rows} × {columns} outputs", fontweight="bold")
+    pen.write(left - 0.2, top - 0.1, "A", ha="center")
+    pen.write(left - 0.05, top - 0.2, "B", ha="right")
+    pen.write(left - 0.3, 2.86, f"{rows} × {columns} outputs", bold=True)
     lines = (
         f"{_loads(rows, columns)} loads for {_products(rows, columns)}",
         f"{_ratio(rows, columns):.4g} loads per multiply-add",
     )
     for number, line in enumerate(lines):
-        style.write(axes, left - 0.3, 3.08 + 0.2 * number, line)
+        pen.write(left - 0.3, 3.08 + 0.2 * number, line)
 
 
 def _products(rows: int, columns: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.owners import Ownership
 
@@ -24,7 +25,7 @@ def map_of_owners(owned: Ownership) -> Picture:
         f"Who wrote which element of C ({rows} × {columns})",
         "As the run has shown it; a block's (x, y) stands on the elements that it wrote",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, top = 0.3, 0.85
     writer = np.full(owned.shape, -1)
     for number in range(len(owned.blocks)):
@@ -33,15 +34,15 @@ def map_of_owners(owned: Ownership) -> Picture:
     for (row, column), number in np.ndenumerate(writer):
         wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
         colour = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
-        style.rectangle(
-            axes,
-            (left + column * cell, top + row * cell),
+        pen.rectangle(
+            left + column * cell,
+            top + row * cell,
             cell,
             cell,
-            facecolor=style.PAPER if number < 0 else colour,
+            face=style.PAPER if number < 0 else colour,
             hatch="///" if number < 0 else "xxx" if wrong else None,
-            edgecolor=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
-            linewidth=0.6,
+            edge=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
+            line=0.6,
         )
     for number, place in enumerate(owned.blocks):
         cells = sorted(owned.cells_of(number))
@@ -51,7 +52,7 @@ def map_of_owners(owned: Ownership) -> Picture:
             x = left + (sum(along) / len(along) + 0.5) * cell
             y = top + (row + 0.5) * cell
             over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
-            style.write(axes, x, y, str(place), ha="center", bbox=over, zorder=4)
+            pen.write(x, y, str(place), ha="center", bbox=over, z=4)
     nobody, bad = int((writer < 0).sum()), int((owned.wrong & (writer >= 0)).sum())
     several = int((owned.writers > 1).sum())
     lines = [
@@ -61,7 +62,7 @@ def map_of_owners(owned: Ownership) -> Picture:
         f"{bad} with a wrong value (crossed)" if bad else "all values are right",
     ]
     x = left + columns * cell + 0.3
-    style.write(axes, x, top, "\n".join(lines), va="top", linespacing=1.6)
+    pen.write(x, top, "\n".join(lines), va="top", linespacing=1.6)
     return Picture(
         figure,
         f"A map of C, {rows} by {columns}, by the block that wrote each element: "
