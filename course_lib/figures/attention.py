@@ -54,20 +54,20 @@ def attention_tiles(
 def _draw_narrow(pen: Pen, high: float, wide: float, x: float, y: float) -> None:
     """Q and O with the rows of the block, K and V with the tile."""
     q_left = _LEFT - 0.2 - _NARROW
-    for name, corner, size, part, part_size, colour in (
-        ("Q", (q_left, _TOP), (_NARROW, _SIDE), (q_left, y), (_NARROW, high), style.BLUE),
-        ("O", (_O_LEFT, _TOP), (_NARROW, _SIDE), (_O_LEFT, y), (_NARROW, high), style.GREEN),
-        ("K", (_LEFT, _K_TOP), (_SIDE, _NARROW), (x, _K_TOP), (wide, _NARROW), style.ORANGE),
-        ("V", (_LEFT, _V_TOP), (_SIDE, _NARROW), (x, _V_TOP), (wide, _NARROW), style.ORANGE),
+    tall, flat = (_NARROW, _SIDE), (_SIDE, _NARROW)
+    own, now = (_NARROW, high), (wide, _NARROW)
+    for name, (left, top), size, part, colour in (
+        ("Q", (q_left, _TOP), tall, (q_left, y, *own), style.BLUE),
+        ("O", (_O_LEFT, _TOP), tall, (_O_LEFT, y, *own), style.GREEN),
+        ("K", (_LEFT, _K_TOP), flat, (x, _K_TOP, *now), style.ORANGE),
+        ("V", (_LEFT, _V_TOP), flat, (x, _V_TOP, *now), style.ORANGE),
     ):
-        pen.rectangle(*corner, *size, face=style.tint(colour, 0.12), edge=colour, line=1)
-        pen.rectangle(
-            *part, *part_size, face=style.tint(colour, 0.7), edge=style.INK, line=1.4, z=3
-        ).set_gid(f"part of {name}")
+        pen.rectangle(left, top, *size, face=style.tint(colour, 0.12), edge=colour, line=1)
+        strong = style.tint(colour, 0.7)
+        marked = pen.rectangle(*part, face=strong, edge=style.INK, line=1.4, z=3)
+        marked.set_gid(f"part of {name}")
         across = name in "KV"
-        place = (corner[0] - 0.12, corner[1] + _NARROW / 2)
-        if not across:
-            place = (corner[0] + _NARROW / 2, corner[1] - 0.12)
+        place = (left - 0.12, top + _NARROW / 2) if across else (left + _NARROW / 2, top - 0.12)
         pen.write(*place, name, ha="right" if across else "center", bold=True, size=style.LARGE)
 
 

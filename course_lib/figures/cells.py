@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Pen, tinted
 
 GAP = 0.62  # the width of an ellipsis, in cells
 FIRST, LAST = 3, 2  # how many stand at the ends of what is shortened
@@ -115,28 +115,18 @@ class Sheet:
     def _draw_cell(self, pen: Pen, row: int, column: int, text: str, looks: Looks) -> None:
         at = (row, column)
         is_lit, is_quiet = at in looks.lit, at in looks.quiet
-        fill = style.tint(looks.colour, 0.05 if is_quiet else 0.24)
+        shade = {**tinted(looks.colour, 0.05 if is_quiet else 0.24)}
+        shade["edge"] = style.tint(looks.colour, 0.6)
         if at in looks.path:
-            fill = style.tint(style.YELLOW, 0.45)
-        pen.rectangle(
-            *self.place(row, column),
-            self.cell,
-            self.cell,
-            face=style.YELLOW if is_lit else fill,
-            edge=style.INK if is_lit else style.tint(looks.colour, 0.6),
-            line=2.0 if is_lit else 0.8,
+            shade["face"] = style.tint(style.YELLOW, 0.45)
+        pen.at(*self.place(row, column), self.cell).cell(
+            0, 0, text,
             hatch="////" if at in looks.hatched else None,
-            z=3 if is_lit else 2,
-        )
-        pen.write(
-            *self.middle(row, column),
-            text,
-            ha="center",
             colour=style.GREY if is_quiet else style.INK,
             bold=is_lit,
-            size=style.SMALL * min(1, 3 / max(1, _digits(text))),
-            z=4,
-        )
+            size=style.SMALL * min(1, 3 / max(1, _digits(text))),  # three digits fill a cell
+            **(LIT if is_lit else shade),
+        )  # fmt: skip
 
     def _draw_gaps(self, pen: Pen) -> None:
         """An ellipsis in each gap, beside the first cells on: there no other gap crosses it."""

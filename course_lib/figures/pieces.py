@@ -146,20 +146,15 @@ def _least_width(piece: Piece) -> float:
 def _draw(pen: Pen, left: float, top: float, cell: float, piece: Piece) -> None:
     pen.write(left, top + 0.04, piece.name, mono=True, bold=True)
     top += 0.2
+    cells = pen.at(left, top, cell)
     for (row, column), lane in np.ndenumerate(piece.map):
-        corner = left + column * cell, top + row * cell
         looks = _LOOKS.get(int(lane), style.tint(style.GREEN, 0.14))
         colour = style.PAPER if lane < 0 else looks
-        pen.rectangle(*corner, cell, cell, face=colour, edge=style.tint(style.GREEN, 0.5), line=0.4)
-        if lane >= 0 and cell > 0.1:
-            pen.write(
-                corner[0] + cell / 2,
-                corner[1] + cell / 2,
-                str(lane),
-                ha="center",
-                size=6.5,
-                colour=style.readable_on(colour),
-            )
+        words = str(lane) if lane >= 0 and cell > 0.1 else ""
+        cells.cell(
+            row, column, words, face=colour, edge=style.tint(style.GREEN, 0.5), line=0.4,
+            size=6.5, colour=style.readable_on(colour),
+        )  # fmt: skip
     bottom = top + piece.map.shape[0] * cell
     for number, line in enumerate(piece.told):
         pen.write(left, bottom + 0.15 + 0.18 * number, line)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LARGEST = 16
@@ -45,15 +47,8 @@ def sharing(
     corners = {"A": (left, lower), "B": (right, _TOP), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
     for name, corner in corners.items():
-        _draw_matrix(
-            pen,
-            corner,
-            cell,
-            sizes[name],
-            name,
-            lit[name],
-            (matrix, element) if name == matrix else None,
-        )
+        source = element if name == matrix else None
+        _draw_matrix(pen.at(*corner, cell), sizes[name], name, lit[name], source)
     _draw_sentence(pen, right + columns * cell + 0.35, lower, shape, element, matrix)
     users = len(lit["C"])
     where = f"row {element[0]}" if matrix == "A" else f"column {element[1]}"
@@ -86,46 +81,23 @@ def _fed_by(
 
 def _draw_matrix(
     pen: Pen,
-    corner: tuple[float, float],
-    cell: float,
     size: tuple[int, int],
     name: str,
     lit: set[tuple[int, int]],
-    source: tuple[str, tuple[int, int]] | None,
+    source: tuple[int, int] | None,
 ) -> None:
     colour = style.MATRIX_COLOUR[name]
-    left, top = corner
-    pen.write(
-        left - 0.1,
-        top + size[0] * cell / 2,
-        name,
-        ha="right",
-        bold=True,
-        colour=colour,
-        size=style.LARGE,
-    )
-    for row in range(size[0]):
-        for column in range(size[1]):
-            on = (row, column) in lit
-            the_one = source is not None and source[1] == (row, column)
-            pen.rectangle(
-                left + column * cell,
-                top + row * cell,
-                cell,
-                cell,
-                face=style.YELLOW if the_one else style.tint(colour, 0.55 if on else 0.1),
-                edge=style.INK if the_one else style.tint(colour, 0.6),
-                line=2 if the_one else 0.8,
-                z=3 if the_one else 2,
-            )
-            if on and cell > 0.29:
-                pen.write(
-                    left + (column + 0.5) * cell,
-                    top + (row + 0.5) * cell,
-                    f"{row},{column}",
-                    ha="center",
-                    z=4,
-                )
+    _draw_name(pen, size, name)
+    for row, column in np.ndindex(size):
+        on = (row, column) in lit
+        looks = {**tinted(colour, 0.55 if on else 0.1), "edge": style.tint(colour, 0.6)}
+        words = f"{row},{column}" if on and pen.wide > 0.29 else ""
+        pen.cell(row, column, words, **(LIT if (row, column) == source else looks))
+
+
+def _draw_name(pen: Pen, size: tuple[int, int], name: str) -> None:
+    looks: Looks = {"bold": True, "size": style.LARGE, "colour": style.MATRIX_COLOUR[name]}
+    pen.write(-0.1 / pen.wide, size[0] / 2, name, ha="right", **looks)
 
 
 def _draw_sentence(
@@ -177,18 +149,11 @@ def block_tiles(
     left, right = 0.7, 0.7 + depth * scale + 0.3
     of_a = {(block[1], each): step in (None, each) for each in range(steps)}
     of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
-    _draw_tiled(pen, (left, lower), scale, (rows, depth), (high, deep), "A", of_a, axis=1)
-    _draw_tiled(pen, (right, _TOP), scale, (depth, columns), (deep, wide), "B", of_b, axis=0)
-    _draw_tiled(
-        pen,
-        (right, lower),
-        scale,
-        (rows, columns),
-        (high, wide),
-        "C",
-        {(block[1], block[0]): True},
-        axis=None,
-    )
+    of_c = {(block[1], block[0]): True}
+    at_a, at_b, at_c = ((left, lower), (right, _TOP), (right, lower))
+    _draw_tiled(pen.at(*at_a, scale), (rows, depth), (high, deep), "A", of_a, axis=1)
+    _draw_tiled(pen.at(*at_b, scale), (depth, columns), (deep, wide), "B", of_b, axis=0)
+    _draw_tiled(pen.at(*at_c, scale), (rows, columns), (high, wide), "C", of_c, axis=None)
     words = [
         f"each value of A's tile: {wide} uses",
         f"each value of B's tile: {high} uses",
@@ -208,8 +173,6 @@ def block_tiles(
 
 def _draw_tiled(
     pen: Pen,
-    corner: tuple[float, float],
-    scale: float,
     size: tuple[int, int],
     tile: tuple[int, int],
     name: str,
@@ -221,32 +184,15 @@ def _draw_tiled(
     Those whose value in `needed` is True are lit.
     """
     colour = style.MATRIX_COLOUR[name]
-    left, top = corner
-    pen.write(
-        left - 0.1,
-        top + size[0] * scale / 2,
-        name,
-        ha="right",
-        bold=True,
-        colour=colour,
-        size=style.LARGE,
-    )
-    for row in range(-(-size[0] // tile[0])):
-        for column in range(-(-size[1] // tile[1])):
-            x, y = left + column * tile[1] * scale, top + row * tile[0] * scale
-            width = min(tile[1], size[1] - column * tile[1]) * scale
-            height = min(tile[0], size[0] - row * tile[0]) * scale
-            on = needed.get((row, column), False)
-            used = (row, column) in needed
-            pen.rectangle(
-                x,
-                y,
-                width,
-                height,
-                line=1.6 if on else 0.8,
-                face=style.tint(colour, 0.6 if on else 0.25 if used else 0.08),
-                edge=colour if on else style.tint(colour, 0.45),
-                z=3 if on else 2,
-            )
-            if used and axis is not None and min(width, height) > 0.16:
-                pen.write(x + width / 2, y + height / 2, f"{(row, column)[axis]}", ha="center", z=4)
+    _draw_name(pen, size, name)
+    for at in np.ndindex(-(-size[0] // tile[0]), -(-size[1] // tile[1])):
+        y, x = at[0] * tile[0], at[1] * tile[1]
+        high, wide = min(tile[0], size[0] - y), min(tile[1], size[1] - x)
+        if needed.get(at, False):
+            looks = {**tinted(colour, 0.6, 1.6), "z": 3}
+        else:
+            looks = tinted(colour, 0.25 if at in needed else 0.08)
+            looks["edge"] = style.tint(colour, 0.45)
+        pen.rectangle(x, y, wide, high, **looks)
+        if at in needed and axis is not None and min(wide, high) * pen.wide > 0.16:
+            pen.write(x + wide / 2, y + high / 2, f"{at[axis]}", ha="center", z=4)

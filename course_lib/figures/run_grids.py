@@ -33,33 +33,24 @@ class _Board:
     def height(self) -> float:
         return self.cell * self.shape[0]
 
-    def middle(self, row: int, column: int) -> tuple[float, float]:
-        x, y = self.corner
-        return x + self.cell * (column + 0.5), y + self.cell * (row + 0.5)
+    def pen(self, pen: Pen) -> Pen:
+        """A pen that counts its cells."""
+        return pen.at(*self.corner, self.cell)
 
     def cover(self, pen: Pen, mask: np.ndarray, **looks: Any) -> None:
         """Draw the cells of a mask as few rectangles."""
         for top, bottom, left, right in _rectangles(mask):
-            pen.rectangle(
-                self.corner[0] + left * self.cell,
-                self.corner[1] + top * self.cell,
-                (right - left) * self.cell,
-                (bottom - top) * self.cell,
-                **looks,
-            )
+            self.pen(pen).rectangle(left, top, right - left, bottom - top, **looks)
 
     def rule(self, pen: Pen) -> None:
         """Thin lines between the cells, where they are not too narrow."""
         if self.cell < 0.08:
             return
-        x, y = self.corner
-        looks: dict[str, Any] = {"colour": style.PAPER, "line": 0.7, "z": 2.2}
-        for column in range(1, self.shape[1]):
-            pen.line(
-                (x + column * self.cell, y), (x + column * self.cell, y + self.height), **looks
-            )
-        for row in range(1, self.shape[0]):
-            pen.line((x, y + row * self.cell), (x + self.width, y + row * self.cell), **looks)
+        (rows, columns), cells = self.shape, self.pen(pen)
+        for column in range(1, columns):
+            cells.line((column, 0), (column, rows), colour=style.PAPER, line=0.7, z=2.2)
+        for row in range(1, rows):
+            cells.line((0, row), (columns, row), colour=style.PAPER, line=0.7, z=2.2)
 
 
 def _rectangles(mask: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
@@ -154,21 +145,15 @@ class Grids:
             self._write_thread(pen, self.output, (row, column), thread)
 
     def _write_thread(self, pen: Pen, board: _Board, at: tuple[int, int], thread: Thread) -> None:
-        words = f"{thread[5]},{thread[4]}"
-        pen.write(*board.middle(*at), words, ha="center", z=4)
+        board.pen(pen).centred(*at, f"{thread[5]},{thread[4]}", z=4)
 
     def _draw_picked(self, pen: Pen) -> None:
         if self.run.picked is None:
             return
         row, column = self.run.picked
-        places = (
-            (self.threads, self.on_board(self.run.writers[self.run.picked])),
-            (self.output, (row, column)),
-        )
-        for board, at in places:
-            mask = np.zeros(board.shape, bool)
-            mask[at] = True
-            board.cover(pen, mask, **LIT)
+        thread = self.on_board(self.run.writers[self.run.picked])
+        self.threads.pen(pen).cell(*thread, **LIT)
+        self.output.pen(pen).cell(row, column, **LIT)
         right, end = self.threads.corner[0] + self.threads.width, self.output.corner[0]
-        y = self.output.middle(row, column)[1]
+        y = self.output.corner[1] + self.output.cell * (row + 0.5)
         pen.arrow((right + 0.1, y), (end - 0.08, y), colour=style.INK, line=1.6)

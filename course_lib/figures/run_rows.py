@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.figures import style
 from course_lib.figures.origins import Thread, Touch
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Pen, Point
 from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_looks import LARGEST_CELL, LEFT, TOP, colour_of
 
@@ -119,9 +119,8 @@ class Rows:
         room = ceil(_NUMBERED / self.cell)  # cells that an index needs
         every = 1 if room <= 1 else max(room, -(-count // 8))
         for place in range(0, count, every):
-            pen.write(
-                self.x_of_cell(place) + self.cell / 2, y, str(place), ha="center", colour=style.GREY
-            )
+            middle = self.x_of_cell(place) + self.cell / 2
+            pen.write(middle, y, str(place), ha="center", colour=style.GREY)
 
     def _draw_cell(
         self,
@@ -135,33 +134,17 @@ class Rows:
         is_lit: bool = False,
     ) -> None:
         colour = style.GREY if block is None else colour_of(block)
-        fill = style.PAPER if is_idle or block is None else style.tint(colour, 0.35)
-        pen.rectangle(
-            x,
-            y,
-            self.cell,
-            self.tall,
-            face=style.YELLOW if is_lit else fill,
-            edge=style.INK if is_lit else colour,
-            line=2.0 if is_lit else 0.8,
-            hatch="////" if is_idle else None,
-            z=3 if is_lit else 2,
-        )
-        if number is not None and self.cell >= _NUMBERED:
-            middle, paper = (x + self.cell / 2, y + self.tall / 2), 1 if is_idle else None
-            pen.write(*middle, str(number), ha="center", paper=paper, z=4)
+        face = style.PAPER if is_idle or block is None else style.tint(colour, 0.35)
+        looks = LIT if is_lit else {"face": face, "edge": colour, "line": 0.8}
+        words = "" if number is None or self.cell < _NUMBERED else str(number)
+        hatch, paper = ("////", 1) if is_idle else (None, None)
+        pen.at(x, y, self.cell, self.tall).cell(0, 0, words, hatch=hatch, paper=paper, **looks)
 
-    def _draw_line(
-        self, pen: Pen, start: tuple[float, float], end: tuple[float, float], *, is_lit: bool
-    ) -> None:
+    def _draw_line(self, pen: Pen, start: Point, end: Point, *, is_lit: bool) -> None:
         half = self.cell / 2
-        pen.line(
-            (start[0] + half, start[1]),
-            (end[0] + half, end[1]),
-            colour=style.INK if is_lit else style.GREY,
-            line=2.0 if is_lit else 0.9,
-            z=1.8 if is_lit else 1.5,
-        )
+        colour, line, z = (style.INK, 2.0, 1.8) if is_lit else (style.GREY, 0.9, 1.5)
+        ends = (start[0] + half, start[1]), (end[0] + half, end[1])
+        pen.line(*ends, colour=colour, line=line, z=z)
 
     def _draw_lines_to_output(self, pen: Pen) -> None:
         top, bottom = self._y_of_threads + self.tall, self._y_of_output

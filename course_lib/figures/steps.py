@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LARGEST = 6
@@ -129,20 +129,20 @@ def _draw_moment(
     lit = range(moment.first, moment.last + 1) if moment.loads else range(0)
     _caption(pen, left, 1.26, "global memory" if moment.loads else "global (not read)")
     right = left + 0.25 + a.shape[1] * places.small
-    _draw_where(pen, (left + 0.05, 1.4), places.small, a, "A", lit, by_column=True)
-    _draw_where(pen, (right, 1.4), places.small, b, "B", lit, by_column=False)
+    _draw_where(pen.at(left + 0.05, 1.4, places.small), a, "A", lit, axis=1)
+    _draw_where(pen.at(right, 1.4, places.small), b, "B", lit, axis=0)
 
     state = "same tiles" if not moment.loads else "overwritten" if moment.step else "new tiles"
     _caption(pen, left, places.shared, f"shared: {state}")
     top, size = places.shared + 0.14, places.tile
     right = left + 0.17 + moment.tile_a.shape[1] * size
-    _draw_numbers(pen, (left + 0.05, top), size, moment.tile_a, "A", bold=moment.loads)
-    _draw_numbers(pen, (right, top), size, moment.tile_b, "B", bold=moment.loads)
+    _draw_numbers(pen.at(left + 0.05, top, size), moment.tile_a, "A", bold=moment.loads)
+    _draw_numbers(pen.at(right, top, size), moment.tile_b, "B", bold=moment.loads)
 
     changed = "grow" if not moment.loads else "survive" if moment.step else "start at 0"
     _caption(pen, left, places.registers, f"registers: totals {changed}")
-    corner = (left + 0.05, places.registers + 0.14)
-    _draw_numbers(pen, corner, places.total, moment.totals, "C", bold=not moment.loads, mark=mark)
+    totals = pen.at(left + 0.05, places.registers + 0.14, places.total)
+    _draw_numbers(totals, moment.totals, "C", bold=not moment.loads, mark=mark)
     if not moment.loads:
         words = _sum_text(moment, mark)
         pen.write(left + 0.05, places.sum, words, va="top", linespacing=1.3)
@@ -152,64 +152,26 @@ def _caption(pen: Pen, x: float, y: float, words: str) -> None:
     pen.write(x + 0.05, y, words, colour=style.GREY)
 
 
-def _draw_where(
-    pen: Pen,
-    corner: tuple[float, float],
-    size: float,
-    matrix: np.ndarray,
-    name: str,
-    lit: range,
-    *,
-    by_column: bool,
-) -> None:
-    """A whole matrix with the part that this step fetches."""
+def _draw_where(pen: Pen, matrix: np.ndarray, name: str, lit: range, *, axis: int) -> None:
+    """A whole matrix with the part that this step fetches, along an axis."""
     colour = style.MATRIX_COLOUR[name]
-    for row in range(matrix.shape[0]):
-        for column in range(matrix.shape[1]):
-            fetched = (column if by_column else row) in lit
-            pen.rectangle(
-                corner[0] + column * size,
-                corner[1] + row * size,
-                size,
-                size,
-                face=style.tint(colour, 0.75 if fetched else 0.1),
-                edge=style.PAPER if fetched else style.tint(colour, 0.4),
-                line=0.8,
-            )
+    for row, column in np.ndindex(matrix.shape):
+        fetched = (row, column)[axis] in lit
+        edge = style.PAPER if fetched else style.tint(colour, 0.4)
+        face = style.tint(colour, 0.75 if fetched else 0.1)
+        pen.cell(row, column, face=face, edge=edge, line=0.8, z=1)
 
 
 def _draw_numbers(
-    pen: Pen,
-    corner: tuple[float, float],
-    size: float,
-    values: np.ndarray,
-    name: str,
-    *,
-    bold: bool,
-    mark: tuple[int, int] | None = None,
+    pen: Pen, values: np.ndarray, name: str, *, bold: bool, mark: tuple[int, int] | None = None
 ) -> None:
     """A small matrix with its values; one cell may be marked."""
     colour = style.MATRIX_COLOUR[name]
     for (row, column), value in np.ndenumerate(values):
-        marked = (row, column) == mark
-        pen.rectangle(
-            corner[0] + column * size,
-            corner[1] + row * size,
-            size,
-            size,
-            face=style.YELLOW if marked else style.tint(colour, 0.3 if bold else 0.1),
-            edge=colour,
-            line=1.8 if marked else 0.8,
-            z=3 if marked else 2,
-        )
-        pen.write(
-            corner[0] + (column + 0.5) * size,
-            corner[1] + (row + 0.5) * size,
-            f"{value:g}",
-            ha="center",
-            z=4,
-            bold=bold,
-        )
+        looks = tinted(colour, 0.3 if bold else 0.1)
+        if (row, column) == mark:
+            looks = {**LIT, "edge": colour, "line": 1.8}
+        pen.cell(row, column, f"{value:g}", bold=bold, **looks)
 
 
 def _sum_text(moment: _Moment, mark: tuple[int, int], separator: str = "\n") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -41,7 +41,12 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         banks = f"{4 * place}–{4 * place + 3}"
         pen.write(x, _TOP - 0.13, banks, ha="center", colour=style.GREY)
     for (_, piece), (at_row, place) in places.items():
-        _draw_piece(pen, at_row, place, piece)
+        is_picked = piece == _PICKED
+        looks = LIT if is_picked else {"face": style.tint(style.SKY, 0.25), "edge": style.PAPER}
+        line = 1.2 if is_picked else 0.5
+        spot = pen.at(_LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT, 1)
+        spot.rectangle(0, 0, _WIDTH - 0.02, _HEIGHT - 0.02, **{**looks, "line": line, "z": 1})
+        spot.write(_WIDTH / 2, _HEIGHT / 2, str(piece), ha="center", bold=is_picked)
     for row in range(_ROWS):
         y = _TOP + (row + 0.5) * _HEIGHT
         pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
@@ -71,19 +76,3 @@ def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tupl
     if any(not 0 <= row < _ROWS for row, _ in places.values()):
         raise ValueError("A piece lies outside the eight rows.")
     return places
-
-
-def _draw_piece(pen: Pen, at_row: int, place: int, piece: int) -> None:
-    corner = _LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT
-    is_picked = piece == _PICKED
-    face = style.YELLOW if is_picked else style.tint(style.SKY, 0.25)
-    pen.rectangle(
-        *corner,
-        _WIDTH - 0.02,
-        _HEIGHT - 0.02,
-        face=face,
-        edge=style.INK if is_picked else style.PAPER,
-        line=1.2 if is_picked else 0.5,
-    )
-    x, y = corner[0] + _WIDTH / 2, corner[1] + _HEIGHT / 2
-    pen.write(x, y, str(piece), ha="center", bold=is_picked)

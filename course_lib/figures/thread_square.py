@@ -6,7 +6,7 @@ from typing import Any
 
 from course_lib.curriculum import Task
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import LIT, Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LEFT, _TOP, _SIDE = 1.05, 1.3, 2.4  # the block's tile of C
@@ -43,30 +43,38 @@ def draw_square(task: Task) -> Picture:
 
 def _draw_tile(pen: Pen, across: int, down: int) -> None:
     """The tile of the output in squares, one to a thread, and one row of k of each input."""
-    width, height = _SIDE / across, _SIDE / down
-    beside, above = _LEFT - _GAP - _STRIP, _TOP - _GAP - _STRIP
-    for y in range(down):
-        _cell(pen, beside, _TOP + y * height, _STRIP, height, style.BLUE, y == _ROW)
-        for x in range(across):
-            corner = _LEFT + x * width, _TOP + y * height
-            _cell(pen, *corner, width, height, style.GREEN, (x, y) == (_COLUMN, _ROW))
-    for x in range(across):
-        _cell(pen, _LEFT + x * width, above, width, _STRIP, style.ORANGE, x == _COLUMN)
-    end = _LEFT + (_COLUMN + 1) * width, _TOP + (_ROW + 0.5) * height
+    _draw_step(pen, _LEFT, _SIDE, across, down, (_COLUMN, _ROW))
+    end = _LEFT + (_COLUMN + 1) * _SIDE / across, _TOP + (_ROW + 0.5) * _SIDE / down
     pen.arrow(end, (_ZOOM_LEFT - _GAP - _STRIP - 0.1, end[1]), colour=style.INK)
 
 
 def _draw_own(pen: Pen, wide: int, high: int) -> None:
     """The square of one thread, a cell to a sum, between the numbers that it comes from."""
-    width, height = _ZOOM / wide, _ZOOM / high
-    for i in range(high):
-        _cell(pen, _ZOOM_LEFT - _GAP - _STRIP, _TOP + i * height, _STRIP, height, style.BLUE, False)
-        for j in range(wide):
-            _cell(pen, _ZOOM_LEFT + j * width, _TOP + i * height, width, height, style.GREEN, False)
-    for j in range(wide):
-        _cell(pen, _ZOOM_LEFT + j * width, _TOP - _GAP - _STRIP, width, _STRIP, style.ORANGE, False)
+    _draw_step(pen, _ZOOM_LEFT, _ZOOM, wide, high, None)
     below = _TOP + _ZOOM + 0.2
     pen.write(_ZOOM_LEFT + _ZOOM / 2, below, f"{wide} × {high} sums", ha="center")
+
+
+def _draw_step(
+    pen: Pen, left: float, side: float, across: int, down: int, lit: tuple[int, int] | None
+) -> None:
+    """A square of outputs, with a column of the first input beside it and a row of the second
+    above; what belongs to the lit column and row stands out."""
+    column, row = lit or (-1, -1)
+    width, height = side / across, side / down
+    first = pen.at(left - _GAP - _STRIP, _TOP, _STRIP, height)
+    second = pen.at(left, _TOP - _GAP - _STRIP, width, _STRIP)
+    output = pen.at(left, _TOP, width, height)
+    for y in range(down):
+        first.cell(y, 0, **_looks(style.BLUE, y == row))
+        for x in range(across):
+            output.cell(y, x, **_looks(style.GREEN, (x, y) == lit))
+    for x in range(across):
+        second.cell(0, x, **_looks(style.ORANGE, x == column))
+
+
+def _looks(colour: str, is_lit: bool) -> Looks:
+    return {**LIT, "line": 1.6} if is_lit else tinted(colour, 0.25, 0.6)
 
 
 def _draw_names(pen: Pen, first: str, second: str, output: str) -> None:
@@ -77,18 +85,3 @@ def _draw_names(pen: Pen, first: str, second: str, output: str) -> None:
     pen.write(_LEFT + _SIDE + 0.1, _TOP + _SIDE - 0.12, output, **bold)
     middle = _LEFT + _SIDE / 2
     pen.write(middle, above - 0.22, "one step of k", ha="center", colour=style.GREY)
-
-
-def _cell(
-    pen: Pen, x: float, y: float, width: float, height: float, colour: str, is_lit: bool
-) -> None:
-    pen.rectangle(
-        x,
-        y,
-        width,
-        height,
-        face=style.YELLOW if is_lit else style.tint(colour, 0.25),
-        edge=style.INK if is_lit else colour,
-        line=1.6 if is_lit else 0.6,
-        z=3 if is_lit else 2,
-    )

@@ -15,7 +15,7 @@ from course_lib.emulator.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
 from course_lib.figures.accesses import element_counts, footprint
-from course_lib.figures.grids import element_of
+from course_lib.figures.grids import Cover
 from course_lib.findings import finding
 from course_lib.roofline import Point
 
@@ -191,7 +191,8 @@ def test_a_single_row_of_blocks_fills_the_width():
 
 @pytest.mark.parametrize(("x_is", "expected"), [("column", (6, 9)), ("row", (9, 6))])
 def test_both_mappings(x_is, expected):
-    assert element_of(((2, 1), (1, 2)), (4, 4), x_is) == expected
+    cover = Cover((3, 2), (4, 4), (8, 12), None, x_is, True)
+    assert cover.element_of(((2, 1), (1, 2))) == expected
 
 
 def test_a_thread_outside_is_said_to_be_outside():

@@ -265,8 +265,7 @@ def _still() -> Picture:
         pen.write(lefts[name], 0.92, f"{title}: {rows} × {columns}", bold=True)
         for lane in range(WARP_SIZE):
             for row, column in _flat(_held(it, name, lane)):
-                corner = lefts[name] + cell * column, 1.06 + cell * row
-                _draw_cell(pen, corner, cell, name, lane)
+                _draw_cell(pen.at(lefts[name], 1.06, cell), row, column, name, lane)
     pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
     style.footnote(
         figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
@@ -278,14 +277,13 @@ def _still() -> Picture:
     )
 
 
-def _draw_cell(pen: Pen, corner: tuple[float, float], cell: float, name: str, lane: int) -> None:
+def _draw_cell(pen: Pen, row: int, column: int, name: str, lane: int) -> None:
     chosen, dark = lane == 5, lane // 4 % 2 == 0
-    colour = style.MATRIX_COLOUR[name]
-    fill = style.YELLOW if chosen else style.tint(colour, 0.3 if dark else 0.12)
-    pen.rectangle(*corner, cell, cell, face=fill, edge=style.PAPER)
+    shade = style.tint(style.MATRIX_COLOUR[name], 0.3 if dark else 0.12)
+    pen.cell(row, column, face=style.YELLOW if chosen else shade, edge=style.PAPER, z=1)
     if chosen:
-        pen.rectangle(*corner, cell, cell, edge=style.INK, line=1.4, z=3)
-    pen.write(corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center", bold=chosen, z=4)
+        pen.cell(row, column, edge=style.INK, line=1.4, z=3)
+    pen.centred(row, column, str(lane), bold=chosen, z=4)
 
 
 def _told(it: _Instruction) -> str:

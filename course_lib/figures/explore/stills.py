@@ -8,7 +8,7 @@ from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BAN
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.explore.sector_map import Footprint, percent
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Looks, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -41,27 +41,15 @@ def _draw_board(pen: Pen, corner: tuple[float, float], name: str, words: Sequenc
     left, top = corner
     count = counted(phase.passes, "pass")
     pen.write(left, top, name, bold=True)
-    pen.write(
-        left,
-        top + 0.2,
-        count,
-        colour=style.VERMILION if phase.passes > 1 else style.INK,
-        bold=True,
-        size=style.NORMAL,
-    )
-    cell, row = 2.3 / SHARED_MEMORY_BANKS, 1.12 / WARP_SIZE
+    ink = style.VERMILION if phase.passes > 1 else style.INK
+    pen.write(left, top + 0.2, count, colour=ink, bold=True, size=style.NORMAL)
     pen.rectangle(left, top + 0.34, 2.3, 1.12, edge=style.FAINT, line=0.8)
+    board = pen.at(left, top + 0.34, 2.3 / SHARED_MEMORY_BANKS, 1.12 / WARP_SIZE)
     for each in phase.served:
-        pen.rectangle(
-            left + each.bank * cell,
-            top + 0.34 + each.turn * row,
-            cell,
-            row * (1 if phase.passes > 4 else 2.4),
-            face=style.VERMILION if each.turn else style.tint(style.BLUE, 0.55),
-            edge=style.PAPER,
-            line=0.3,
-            hatch="////" if each.turn and phase.passes <= 4 else None,
-        )
+        face = style.VERMILION if each.turn else style.tint(style.BLUE, 0.55)
+        high, hatch = (1, None) if phase.passes > 4 else (2.4, "////" if each.turn else None)
+        looks: Looks = {"face": face, "hatch": hatch, "edge": style.PAPER, "line": 0.3}
+        board.rectangle(each.bank, each.turn, 1, high, **looks)
     return f"{name}: {count}"
 
 
@@ -106,14 +94,8 @@ def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footp
     count = counted(len(touched.sectors), "sector")
     bad = len(touched.sectors) > touched.fewest_sectors
     pen.write(left, top, name, bold=True)
-    pen.write(
-        left,
-        top + 0.2,
-        f"{count}, {percent(touched)} used",
-        colour=style.VERMILION if bad else style.INK,
-        bold=True,
-        size=style.NORMAL,
-    )
+    ink, words = style.VERMILION if bad else style.INK, f"{count}, {percent(touched)} used"
+    pen.write(left, top + 0.2, words, colour=ink, bold=True, size=style.NORMAL)
     for place, line in enumerate(_shown_lines(touched)):
         y = top + 0.36 + place * _LINE
         if line is None:

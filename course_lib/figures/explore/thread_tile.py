@@ -13,7 +13,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.pen import Colour, Pen
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -230,17 +230,13 @@ def _still() -> Picture:
 
 def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:
     top, cell = 1.1, 0.19
-
-    def draw(x: float, y: float, fill: Colour, edge: str) -> None:
-        pen.rectangle(x, y, cell, cell, face=fill, edge=edge)
-
+    a, b, c = (pen.at(left + x, top + y, cell) for x, y in ((-0.3, 0), (0, -0.3), (0, 0)))
     for row in range(rows):
-        draw(left - 0.3, top + cell * row, style.BLUE, style.PAPER)
+        a.cell(row, 0, face=style.BLUE, edge=style.PAPER)
     for column in range(columns):
-        draw(left + cell * column, top - 0.3, style.ORANGE, style.PAPER)
+        b.cell(0, column, face=style.ORANGE, edge=style.PAPER)
         for row in range(rows):
-            fill = style.tint(style.GREEN, 0.3)
-            draw(left + cell * column, top + cell * row, fill, style.GREEN)
+            c.cell(row, column, face=style.tint(style.GREEN, 0.3), edge=style.GREEN)
     pen.write(left - 0.2, top - 0.1, "A", ha="center")
     pen.write(left - 0.05, top - 0.2, "B", ha="right")
     pen.write(left - 0.3, 2.86, f"{rows} × {columns} outputs", bold=True)

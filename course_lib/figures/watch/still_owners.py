@@ -27,6 +27,7 @@ def map_of_owners(owned: Ownership) -> Picture:
     )
     pen = Pen.on(figure)
     left, top = 0.3, 0.85
+    cells = pen.at(left, top, cell)
     writer = np.full(owned.shape, -1)
     for number in range(len(owned.blocks)):
         for place in owned.cells_of(number):
@@ -34,25 +35,21 @@ def map_of_owners(owned: Ownership) -> Picture:
     for (row, column), number in np.ndenumerate(writer):
         wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
         colour = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
-        pen.rectangle(
-            left + column * cell,
-            top + row * cell,
-            cell,
-            cell,
+        cells.cell(
+            row,
+            column,
             face=style.PAPER if number < 0 else colour,
             hatch="///" if number < 0 else "xxx" if wrong else None,
             edge=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
             line=0.6,
         )
     for number, place in enumerate(owned.blocks):
-        cells = sorted(owned.cells_of(number))
-        if cells:
-            row = cells[len(cells) // 2][0]
-            along = [column for each, column in cells if each == row]
-            x = left + (sum(along) / len(along) + 0.5) * cell
-            y = top + (row + 0.5) * cell
+        mine = sorted(owned.cells_of(number))
+        if mine:
+            row = mine[len(mine) // 2][0]
+            along = [column for each, column in mine if each == row]
             over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
-            pen.write(x, y, str(place), ha="center", bbox=over, z=4)
+            cells.centred(row, sum(along) / len(along), str(place), bbox=over, z=4)
     nobody, bad = int((writer < 0).sum()), int((owned.wrong & (writer >= 0)).sum())
     several = int((owned.writers > 1).sum())
     lines = [
