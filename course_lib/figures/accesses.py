@@ -10,7 +10,8 @@ import numpy as np
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.footprint import Footprint, footprint_of
+from course_lib.figures.pen import Looks, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted, stretches
 
@@ -23,6 +24,15 @@ class Request:
     addresses: Sequence[int] | np.ndarray
     lanes: Sequence[int] | np.ndarray | None = None  # 0, 1, 2, ... unless given
     array: str = ""
+
+    @property
+    def active(self) -> Sequence[int] | np.ndarray:
+        """The lanes that take part."""
+        return range(len(self.addresses)) if self.lanes is None else self.lanes
+
+    def footprint(self, itemsize: int = 4) -> Footprint:
+        """What the request touches."""
+        return footprint_of(self.addresses, self.active, itemsize)
 
 
 def addresses_of(
@@ -108,33 +118,6 @@ def _lanes_of(
     return linear[mine] % WARP_SIZE, mine
 
 
-@dataclass(frozen=True)
-class _Footprint:
-    """Where the addresses of a request fall."""
-
-    lines: list[int]  # the 128-byte lines touched, in order
-    sectors: set[int]
-    cells: dict[int, list[int]]  # item number -> lanes that ask for it
-    itemsize: int
-
-    @property
-    def used_share(self) -> float:
-        return len(self.cells) * self.itemsize / (len(self.sectors) * SECTOR_BYTES)
-
-
-def footprint(request: Request, itemsize: int = 4) -> _Footprint:
-    """The lines, sectors and items that a request touches."""
-    addresses = np.asarray(request.addresses, dtype=np.int64)
-    lanes = np.arange(addresses.size) if request.lanes is None else np.asarray(request.lanes)
-    cells: dict[int, list[int]] = {}
-    for lane, address in zip(lanes.tolist(), addresses.tolist(), strict=True):
-        cells.setdefault(address // itemsize, []).append(lane)
-    last = addresses + itemsize - 1
-    sectors = set((addresses // SECTOR_BYTES).tolist()) | set((last // SECTOR_BYTES).tolist())
-    lines = sorted({sector * SECTOR_BYTES // CACHE_LINE_BYTES for sector in sectors})
-    return _Footprint(lines, sectors, cells, itemsize)
-
-
 @style.drawn
 def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     """One or two requests side by side: lines, the sectors that are moved, the items that are used.
@@ -144,7 +127,7 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     """
     if len(requests) not in (1, 2):
         raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
-    prints = [footprint(request, itemsize) for request in requests]
+    prints = [request.footprint(itemsize) for request in requests]
     most_lines = max(len(each.lines) for each in prints)
     tall = min(3.1, 0.28 * most_lines)
     figure = style.card(
@@ -162,103 +145,49 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
 
 
 def _draw_request(
-    pen: Pen, left: float, pitch: float, request: Request, found: _Footprint, tall: float
+    pen: Pen, left: float, pitch: float, request: Request, found: Footprint, tall: float
 ) -> None:
     colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
     pen.write(left, 0.84, request.title, bold=True, size=style.NORMAL)
-    count = len(found.sectors)
-    pen.write(
-        left,
-        1.12,
-        _sectors(found),
-        colour=style.VERMILION if count > 8 else style.INK,
-        bold=True,
-        size=style.LARGE,
-    )
-    moved = f"{count * SECTOR_BYTES:,} bytes moved, {_percent(found.used_share)} of them used"
-    pen.write(left, 1.36, moved)
-    per_line = CACHE_LINE_BYTES // found.itemsize
-    cell = (pitch - 1.35) / per_line
-    row_height = min(0.28, tall / len(found.lines))
-    x0, y0 = left + 0.68, 1.78
+    ink = style.VERMILION if len(found.sectors) > 8 else style.INK
+    pen.write(left, 1.12, _sectors(found), colour=ink, bold=True, size=style.LARGE)
+    pen.write(left, 1.36, f"{found.moved_bytes:,} bytes moved, {found.percent} of them used")
+    width, row_height = pitch - 1.35, min(0.28, tall / len(found.lines))
+    lines = pen.at(left + 0.68, 1.78, 1, row_height)
     for place, line in enumerate(found.lines):
-        _draw_line(
-            pen, (x0, y0 + place * row_height), (cell, row_height * 0.86), line, found, colour
-        )
-    _draw_margins(pen, x0, y0, cell * per_line, row_height, found)
+        _draw_line(lines.at(0, place, width / CACHE_LINE_BYTES, 0.86), line, found, colour)
+    _draw_margins(lines, width, found)
 
 
-def _sectors(found: _Footprint) -> str:
+def _sectors(found: Footprint) -> str:
     return f"{counted(len(found.sectors), 'sector')} per request"
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
-
-
-def _draw_line(
-    pen: Pen,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    line: int,
-    found: _Footprint,
-    colour: str,
-) -> None:
-    """One cache line: its four sectors, and the items asked for."""
-    cell, height = size
-    per_sector = SECTOR_BYTES // found.itemsize
+def _draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
+    """One cache line, a cell to a byte: its four sectors, and the items asked for."""
     for part in range(CACHE_LINE_BYTES // SECTOR_BYTES):
-        sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
-        moved = sector in found.sectors
-        x = corner[0] + part * per_sector * cell
-        pen.rectangle(
-            x,
-            corner[1],
-            per_sector * cell,
-            height,
-            line=0.7,
-            face=style.tint(colour, 0.22) if moved else style.PAPER,
-            edge=style.GREY if moved else style.FAINT,
-            z=2 if moved else 1,
-        )
-        for item in range(per_sector):
-            number = sector * per_sector + item
-            if number in found.cells:
-                pen.rectangle(
-                    x + item * cell,
-                    corner[1],
-                    cell,
-                    height,
-                    face=colour,
-                    edge=style.PAPER,
-                    line=0.6,
-                    z=3,
-                )
+        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
+        if line * CACHE_LINE_BYTES // SECTOR_BYTES + part in found.sectors:
+            looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
+        pen.rectangle(part * SECTOR_BYTES, 0, SECTOR_BYTES, 1, line=0.7, **looks)
+    for address in sorted(set(found.addresses)):
+        if address // CACHE_LINE_BYTES == line:
+            looks = {"face": colour, "edge": style.PAPER, "line": 0.6, "z": 3}
+            pen.rectangle(address % CACHE_LINE_BYTES, 0, found.width, 1, **looks)
 
 
-def _draw_margins(
-    pen: Pen, x: float, y: float, width: float, row_height: float, found: _Footprint
-) -> None:
+def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
     """Byte offsets on the left, the lanes that a line serves on the right; every 4th if tight."""
-    step = 1 if row_height > 0.15 else 4
-    per_line = CACHE_LINE_BYTES // found.itemsize
-    pen.write(x - 0.06, y - 0.14, "byte", ha="right", colour=style.GREY)
-    pen.write(x + width + 0.06, y - 0.14, "lane")
+    step, last = 1 if pen.high > 0.15 else 4, len(found.lines) - 1
+    above, right = -0.14 / pen.high, width + 0.06
+    pen.write(-0.06, above, "byte", ha="right", colour=style.GREY)
+    pen.write(right, above, "lane")
     for place, line in enumerate(found.lines):
-        if place % step and place != len(found.lines) - 1:
+        if place % step and (place != last or place % step < 2):
             continue
-        if step > 1 and place == len(found.lines) - 1 and place % step < 2:
-            continue
-        middle = y + (place + 0.43) * row_height
         offset = (line - found.lines[0]) * CACHE_LINE_BYTES
-        pen.write(x - 0.06, middle, f"+{offset:,}", ha="right", colour=style.GREY)
-        lanes = sorted(
-            lane
-            for item, asking in found.cells.items()
-            if item // per_line == line
-            for lane in asking
-        )
-        pen.write(x + width + 0.06, middle, _span(lanes), ha="left")
+        pen.write(-0.06, place + 0.43, f"+{offset:,}", ha="right", colour=style.GREY)
+        pen.write(right, place + 0.43, _span(found.lanes_in_line(line)), ha="left")
 
 
 def _span(lanes: Sequence[int]) -> str:
@@ -287,11 +216,11 @@ def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
         x += 0.55 + 0.078 * len(words)
 
 
-def _words(requests: Sequence[Request], prints: Sequence[_Footprint]) -> str:
+def _words(requests: Sequence[Request], prints: Sequence[Footprint]) -> str:
     told = "; ".join(
         f"{request.title}: {_sectors(found)} in "
         f"{counted(len(found.lines), 'cache line')}, "
-        f"{_percent(found.used_share)} of the bytes moved are used"
+        f"{found.percent} of the bytes moved are used"
         for request, found in zip(requests, prints, strict=True)
     )
     return f"What one warp asks of memory. {told}."
@@ -323,7 +252,7 @@ def matrix_reads(
     pen = Pen.on(figure)
     for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
         corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(pen, corner, cell, name, maps[name], most)
+        _draw_counts(pen.at(*corner, cell), name, maps[name], most)
         pen.write(
             corner[0],
             corner[1] + cell * maps[name].shape[0] + 0.14,
@@ -351,31 +280,25 @@ def element_counts(
     return counts
 
 
-def _draw_counts(
-    pen: Pen, corner: tuple[float, float], cell: float, name: str, counts: np.ndarray, most: int
-) -> None:
+def _draw_counts(pen: Pen, name: str, counts: np.ndarray, most: int) -> None:
     colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
-    left, top = corner
-    rows, columns = counts.shape
-    pen.write(left, top - 0.17, f"{name}  ({rows} × {columns})", bold=True, size=style.NORMAL)
+    (rows, columns), cell = counts.shape, pen.wide
+    title = f"{name}  ({rows} × {columns})"
+    pen.write(0, -0.17 / cell, title, bold=True, size=style.NORMAL)
     shades = np.array(
         [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
          for row in counts]
     )  # fmt: skip
     # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
     pen.axes.pcolormesh(
-        left + cell * np.arange(columns + 1),
-        top + cell * np.arange(rows + 1),
-        shades,
-        edgecolors=style.PAPER if cell > 0.1 else "none",
-        linewidth=0.7,
-    )
-    pen.rectangle(*corner, columns * cell, rows * cell, edge=style.FAINT, line=1)
+        pen.x + cell * np.arange(columns + 1), pen.y + cell * np.arange(rows + 1), shades,
+        edgecolors=style.PAPER if cell > 0.1 else "none", linewidth=0.7,
+    )  # fmt: skip
+    pen.rectangle(0, 0, columns, rows, edge=style.FAINT, line=1)
     if cell >= 0.24:
         for (row, column), count in np.ndenumerate(counts):
-            x, y = left + (column + 0.5) * cell, top + (row + 0.5) * cell
             ink = style.readable_on(tuple(shades[row, column]))
-            pen.write(x, y, str(int(count)), ha="center", colour=ink)
+            pen.centred(row, column, str(int(count)), colour=ink)
 
 
 def _how_often(counts: np.ndarray, verb: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from course_lib.devices import REGISTERS_PER_SM, Device, device, occupancy
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.words import counted, joined
 
@@ -107,17 +107,8 @@ def _draw_budget(pen: Pen, y: float, budget: _Budget, resident: int) -> None:
     if budget.binds:
         start = resident * size
         width = min(size, _FULL + _OVER - start)
-        pen.rectangle(
-            _LEFT + start,
-            y,
-            width,
-            _BAR,
-            face=style.PAPER,
-            edge=style.VERMILION,
-            hatch="////",
-            line=1,
-            z=1,
-        )
+        looks: Looks = {"face": style.PAPER, "edge": style.VERMILION, "hatch": "////"}
+        pen.rectangle(_LEFT + start, y, width, _BAR, line=1, z=1, **looks)
     pen.rectangle(_LEFT, y, _FULL, _BAR, edge=style.INK, line=1.3, z=4)
     used = _of(resident * budget.need, budget)
     pen.write(_LEFT + _FULL + _OVER + 0.1, y + _BAR / 2, used, bold=budget.binds)
@@ -126,9 +117,8 @@ def _draw_budget(pen: Pen, y: float, budget: _Budget, resident: int) -> None:
 
 
 def _draw_block(pen: Pen, x: float, y: float, size: float, colour: str, label: str) -> None:
-    pen.rectangle(x, y, size, _BAR, face=style.tint(colour, 0.35), edge=colour, line=0.9, z=2)
-    if size > 0.16:
-        pen.write(x + size / 2, y + _BAR / 2, label, ha="center", z=3)
+    words = label if size > 0.16 else ""
+    pen.at(x, y, size, _BAR).cell(0, 0, words, **tinted(colour, 0.35, 0.9))
 
 
 def _of(used: int, budget: _Budget) -> str:

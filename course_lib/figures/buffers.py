@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.figures import style
 from course_lib.figures.accesses import traced
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -217,21 +217,12 @@ def _draw(pen: Pen, top: float, story: Story) -> None:
     for row in range(story.rows):
         y = top + _ROW * row
         pen.write(0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
-        pen.line(
-            (_LEFT, y + _WAY + _READ),
-            (style.WIDTH - _RIGHT, y + _WAY + _READ),
-            colour=style.FAINT,
-            line=1,
-        )
+        ends = (_LEFT, y + _WAY + _READ), (style.WIDTH - _RIGHT, y + _WAY + _READ)
+        pen.line(*ends, colour=style.FAINT, line=1)
     for time in story.barriers:
-        pen.line(
-            (_LEFT + unit * time, top - 0.04),
-            (_LEFT + unit * time, top + _ROW * story.rows - 0.06),
-            colour=style.INK,
-            line=1,
-            linestyle=(0, (3, 2)),
-            z=4,
-        )
+        x, bottom = _LEFT + unit * time, top + _ROW * story.rows - 0.06
+        dashed = {"linestyle": (0, (3, 2))}
+        pen.line((x, top - 0.04), (x, bottom), colour=style.INK, line=1, z=4, **dashed)
     for tile, row in zip(story.tiles, story.buffers, strict=True):
         y = top + _ROW * row
         _bar(pen, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
@@ -239,37 +230,16 @@ def _draw(pen: Pen, top: float, story: Story) -> None:
 
 
 def _bar(
-    pen: Pen,
-    y: float,
-    height: float,
-    unit: float,
-    span: tuple[int, int],
-    tile: int,
-    is_here: bool,
+    pen: Pen, y: float, height: float, unit: float, span: tuple[int, int], tile: int, is_here: bool
 ) -> None:
     begin, end = span
     x, wide = _LEFT + unit * begin, max(unit * (end - begin), 0.03)
-    colour = style.GREEN if is_here else style.BLUE
-    pen.rectangle(
-        x,
-        y,
-        wide,
-        height - 0.02,
-        edge=colour,
-        line=0.8,
-        z=2,
-        face=style.tint(colour, 0.4) if is_here else style.PAPER,
-        hatch=None if is_here else "/////",
-    )
+    bar = pen.at(x, y, wide, height)
+    looks = tinted(style.GREEN, 0.4) if is_here else {**tinted(style.BLUE, 0), "hatch": "/////"}
+    bar.rectangle(0, 0, 1, 1 - 0.02 / height, **looks)
     if wide > 0.5:
-        pen.write(
-            x + wide / 2,
-            y + height / 2 - 0.01,
-            f"tile {tile}",
-            ha="center",
-            z=5,
-            bbox=None if is_here else {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6},
-        )
+        middle = 0.5 - 0.01 / height
+        bar.write(0.5, middle, f"tile {tile}", ha="center", paper=None if is_here else 0.6, z=5)
 
 
 def _words(story: Story) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.words import shortened
 
@@ -128,16 +128,8 @@ def _draw_column(
         if not value:
             continue
         y = 1.2 + 0.2 * place
-        pen.axes.barh(
-            y,
-            (width - 0.14) * value / most,
-            0.16,
-            left=x + 0.04,
-            zorder=2,
-            color=style.tint(colour, 0.45),
-            edgecolor=colour,
-            linewidth=0.8,
-        ).set_label(f"{name}, line {number}")
+        length, label = (width - 0.14) * value / most, f"{name}, line {number}"
+        pen.bar(x + 0.04, y, length, 0.16, label=label, **tinted(colour, 0.45))
         pen.write(x + 0.09, y, style.short_number(value), z=3)
 
 

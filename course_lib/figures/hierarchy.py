@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -14,7 +15,7 @@ from course_lib.devices import (
     device,
 )
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 
@@ -113,26 +114,17 @@ def _draw_station(pen: Pen, x: float, y: float, height: float, station: _Station
     pen.write(middle, y + 0.22, station.name, ha="center", bold=True, size=style.LARGE)
     pen.write(middle, y + 0.57, station.hardware, ha="center", colour=style.GREY, linespacing=1.15)
     pen.write(middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4)
-    pen.write(
-        middle,
-        y + 1.97,
-        "\n".join(station.speed),
-        va="top",
-        ha="center",
-        bold=True,
-        linespacing=1.4,
-    )
+    speed: dict[str, Any] = {"va": "top", "bold": True, "linespacing": 1.4}
+    pen.write(middle, y + 1.97, "\n".join(station.speed), ha="center", **speed)
 
 
 def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) -> None:
     """A stack of crates around a middle."""
-    size = 0.105
+    size, face = 0.105, style.tint(colour, 0.6)
+    crates = pen.at(x - columns / 2 * size, y - rows / 2 * size, size)
     for row in range(rows):
         for column in range(columns):
-            corner = (x + (column - columns / 2) * size, y + (row - rows / 2) * size)
-            pen.rectangle(
-                *corner, size, size, face=style.tint(colour, 0.6), edge=style.PAPER, line=0.8
-            )
+            crates.cell(row, column, face=face, edge=style.PAPER, line=0.8, z=1)
 
 
 def _draw_dram(pen: Pen, x: float, y: float) -> None:
@@ -145,23 +137,11 @@ def _draw_l2(pen: Pen, x: float, y: float) -> None:
 
 def _draw_l1(pen: Pen, x: float, y: float) -> None:
     """One array, two parts: one fills itself, the other is filled by the kernel."""
-    for left, name in ((x - 0.7, "L1"), (x, "shared")):
-        pen.rectangle(
-            left,
-            y - 0.13,
-            0.7,
-            0.26,
-            face=style.tint(style.ORANGE, 0.5),
-            edge=style.ORANGE,
-            hatch="....." if name == "L1" else None,
-        )
-        pen.write(
-            left + 0.35,
-            y,
-            name,
-            ha="center",
-            bbox={"facecolor": style.tint(style.ORANGE, 0.5), "edgecolor": "none", "pad": 0.5},
-        )
+    face = style.tint(style.ORANGE, 0.5)
+    over = {"facecolor": face, "edgecolor": "none", "pad": 0.5}
+    for left, name, hatch in ((x - 0.7, "L1", "....."), (x, "shared", None)):
+        pen.rectangle(left, y - 0.13, 0.7, 0.26, face=face, edge=style.ORANGE, hatch=hatch)
+        pen.write(left + 0.35, y, name, ha="center", bbox=over)
 
 
 def _draw_registers(pen: Pen, x: float, y: float) -> None:
@@ -181,14 +161,9 @@ def _draw_brackets(pen: Pen, y: float) -> None:
     for first, last, words in spans:
         left = _LEFT + first * (_WIDTH + _GAP)
         right = _LEFT + last * (_WIDTH + _GAP) - _GAP
-        pen.line(
-            (left, y + 0.08),
-            (left, y + 0.17),
-            (right, y + 0.17),
-            (right, y + 0.08),
-            colour=style.GREY,
-            line=1.2,
-        )
+        high, low = y + 0.08, y + 0.17
+        bracket = ((left, high), (left, low), (right, low), (right, high))
+        pen.line(*bracket, colour=style.GREY, line=1.2)
         pen.write((left + right) / 2, y + 0.22, words, va="top", ha="center")
 
 
@@ -247,26 +222,20 @@ def _draw_loads(
     least = min(limit for _, limit in limits)
     end = most * 1.14
     axes.set_xlim(0, end)
+    pen = Pen(axes)
     for place, (_, amount) in enumerate(loads):
         colour = (
             style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
         )
-        axes.barh(
-            place,
-            min(amount, end),
-            0.5,
-            color=style.tint(colour, 0.55),
-            edgecolor=colour,
-            hatch="////" if amount > most else None,
-            zorder=2,
-        )
+        hatch = "////" if amount > most else None
+        pen.bar(0, place, min(amount, end), 0.5, hatch=hatch, **tinted(colour, 0.55, 1.0))
         inside = amount > least  # left of the first limit, so that no dashed line crosses it
         if amount > end:
             axes.annotate(
                 "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
                 arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
             )  # fmt: skip
-        Pen(axes).write(
+        pen.write(
             end * 0.012 if inside else amount + end * 0.012,
             place,
             style.kib(amount),

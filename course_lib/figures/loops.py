@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from matplotlib.patches import Patch
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".
@@ -56,13 +56,8 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
         pen.write(left - 0.1, y, name, ha="right")
         _draw_bar(pen, (left, y), name, part, scale)
     bottom = 0.98 + _ROW * len(parts) - 0.06
-    pen.line(
-        (left + scale, 0.74),
-        (left + scale, bottom),
-        colour=style.INK,
-        line=1,
-        linestyle=(0, (4, 3)),
-    )
+    ends = (left + scale, 0.74), (left + scale, bottom)
+    pen.line(*ends, colour=style.INK, line=1, linestyle=(0, (4, 3)))
     _draw_legend(pen, bottom + 0.1, used)
     return Picture(figure, _words(parts))
 
@@ -85,15 +80,8 @@ def _draw_bar(
     x, y = corner
     for group, count in part.items():
         colour, hatch = _LOOKS[group]
-        pen.axes.barh(
-            y,
-            count * scale,
-            _BAR,
-            left=x,
-            color=style.tint(colour, 0.45),
-            edgecolor=colour,
-            hatch=hatch,
-        ).set_label(f"{name}: {group}")
+        looks = tinted(colour, 0.45, 1.0)
+        pen.bar(x, y, count * scale, _BAR, label=f"{name}: {group}", hatch=hatch, **looks)
         x += count * scale
     total = sum(part.values())
     text = f"{total:.3g}, {part['multiply-adds'] / total:.0%} is work"
@@ -102,22 +90,14 @@ def _draw_bar(
 
 def _draw_legend(pen: Pen, y: float, used: list[str]) -> None:
     patches = [
-        Patch(
-            facecolor=style.tint(_LOOKS[group][0], 0.45),
-            edgecolor=_LOOKS[group][0],
-            hatch=_LOOKS[group][1],
-            label=group,
-        )
+        Patch(facecolor=style.tint(colour, 0.45), edgecolor=colour, hatch=hatch, label=group)
         for group in used
+        for colour, hatch in [_LOOKS[group]]
     ]
     pen.axes.legend(
-        handles=patches,
-        loc="upper left",
-        bbox_to_anchor=(0.12, y),
-        bbox_transform=pen.axes.transData,
-        ncols=3,
-        borderaxespad=0,
-    )
+        handles=patches, ncols=3, borderaxespad=0,
+        loc="upper left", bbox_to_anchor=(0.12, y), bbox_transform=pen.axes.transData,
+    )  # fmt: skip
 
 
 def _words(parts: Mapping[str, Mapping[str, float]]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from course_lib.curriculum import rung
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.own_ladder import SIZE, TIMED_SIZE, Step, whole_ladder
 
@@ -76,14 +77,8 @@ def _times(steps: Sequence[Step]) -> str:
 
 def _draw_rails(pen: Pen, count: int) -> None:
     for x in _RAILS:
-        pen.line(
-            (x, _TOP - 0.06),
-            (x, _TOP + _ROW * count),
-            colour=style.GREY,
-            line=4,
-            solid_capstyle="round",
-            z=1,
-        )
+        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * count)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
 def _draw_step(pen: Pen, y: float, step: Step) -> None:
@@ -101,45 +96,24 @@ def _draw_step(pen: Pen, y: float, step: Step) -> None:
 
 def _draw_rung(pen: Pen, left: float, y: float, width: float, step: Step) -> None:
     """One rung with its name; dashed where it is not climbed yet."""
-    pen.box(
-        left,
-        y - 0.14,
-        width,
-        0.28,
-        colour=style.BLUE if step.passed else style.GREY,
-        fill=0.9 if step.passed else 0.06,
-        line=1.2,
-        linestyle="solid" if step.passed else "dashed",
-        z=2,
+    is_climbed = step.passed
+    colour, fill, ink = (
+        (style.BLUE, 0.9, style.PAPER) if is_climbed else (style.GREY, 0.06, style.GREY)
     )
-    pen.write(
-        left + width / 2,
-        y,
-        step.rung,
-        ha="center",
-        mono=True,
-        size=style.NORMAL,
-        colour=style.PAPER if step.passed else style.GREY,
-        z=3,
-    )
+    edge = "solid" if is_climbed else "dashed"
+    pen.box(left, y - 0.14, width, 0.28, colour=colour, fill=fill, linestyle=edge, z=2)
+    looks: dict[str, Any] = {"mono": True, "size": style.NORMAL, "colour": ink, "z": 3}
+    pen.write(left + width / 2, y, step.rung, ha="center", **looks)
 
 
 def _draw_bar(
     pen: Pen, y: float, sectors: int | None, thickness: float, label: str, yours: bool
 ) -> None:
     length = _length(sectors)
-    pen.axes.barh(
-        y,
-        length,
-        thickness,
-        left=_FIRST_BAR,
-        color=style.tint(style.BLUE if yours else style.GREY, 0.75 if yours else 0.16),
-        edgecolor=style.BLUE if yours else style.GREY,
-        hatch=None if yours else "////",
-        linewidth=1,
-    )
-    x = _FIRST_BAR + length + 0.08
-    pen.write(x, y, label, bold=yours)
+    colour, strength, hatch = (style.BLUE, 0.75, None) if yours else (style.GREY, 0.16, "////")
+    looks = {**tinted(colour, strength, 1), "z": 1}
+    pen.bar(_FIRST_BAR, y, length, thickness, hatch=hatch, **looks)
+    pen.write(_FIRST_BAR + length + 0.08, y, label, bold=yours)
 
 
 def _length(sectors: int | None) -> float:

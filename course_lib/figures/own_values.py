@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from course_lib.curriculum import Task
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain import Walk
 from course_lib.exercise import Values
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
@@ -70,21 +69,17 @@ def _draw_cells(pen: Pen, values: Values, rows: Rows) -> None:
     longest = max(len(_written(number, values)) for row in rows.values() for number in row)
     width = min(max(0.9, _LETTER * longest), (style.WIDTH - 0.2 - left) / len(values.at))
     for column, each in enumerate(values.at):
-        _write_in(pen, left + width * column, _TOP, width, f"{each:g}", colour=style.GREY)
+        pen.write(left + width * (column + 0.5), _TOP, f"{each:g}", ha="center", colour=style.GREY)
     every = [each for row in rows.values() for each in row]
     for place, (name, row) in enumerate(rows.items(), start=1):
         y = _TOP + _ROW * place
+        cells = pen.at(left, y - _ROW / 2, width, _ROW)
         pen.write(left - 0.1, y, name, ha="right")
         for column, number in enumerate(row):
-            colour = style.tint(style.BLUE, _strength(number, every))
-            x = left + width * column
-            pen.rectangle(x, y - _ROW / 2, width, _ROW, face=colour, edge=style.PAPER, line=1.2)
-            text = _written(number, values)
-            _write_in(pen, x, y, width, text, colour=style.readable_on(colour))
-
-
-def _write_in(pen: Pen, x: float, y: float, width: float, text: str, **looks: Any) -> None:
-    pen.write(x + width / 2, y, text, ha="center", **looks)
+            face = style.tint(style.BLUE, _strength(number, every))
+            looks: Looks = {"face": face, "edge": style.PAPER, "line": 1.2}
+            text, ink = _written(number, values), style.readable_on(face)
+            cells.cell(0, column, text, colour=ink, **looks)
 
 
 def _strength(number: float, every: Sequence[float]) -> float:
@@ -109,17 +104,11 @@ def _draw_bars(pen: Pen, values: Values, rows: Rows) -> None:
     for place, (each, number) in enumerate(zip(values.at, row, strict=True)):
         x = _LEFT + width * place
         height = (_BARS_HIGH - 0.5) * max(number, 0.0) / tallest
-        pen.rectangle(
-            x + 0.1 * width,
-            floor - height,
-            0.8 * width,
-            height,
-            face=style.tint(style.BLUE, 0.75),
-            edge=style.BLUE,
-            line=1,
-        )
-        _write_in(pen, x, floor - height - 0.1, width, _written(number, values))
-        _write_in(pen, x, floor + 0.12, width, f"{each:g}", colour=style.GREY)
+        box = x + 0.1 * width, floor - height, 0.8 * width, height
+        pen.rectangle(*box, **{**tinted(style.BLUE, 0.75, 1), "z": 1})
+        middle = x + width / 2
+        pen.write(middle, floor - height - 0.1, _written(number, values), ha="center")
+        pen.write(middle, floor + 0.12, f"{each:g}", ha="center", colour=style.GREY)
     pen.line((_LEFT, floor), (_LEFT + width * len(row), floor), colour=style.GREY, line=0.8)
 
 

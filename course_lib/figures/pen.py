@@ -101,6 +101,14 @@ class Pen:
         )  # fmt: skip
         self.axes.add_patch(patch)
 
+    def bar(
+        self, x: float, y: float, length: float, thickness: float, *, label: str = "",
+        **looks: Any,
+    ) -> None:  # fmt: skip
+        """A bar to the right, its middle at the height y; the label is not written."""
+        bar = self.rectangle(x, y - thickness / 2, length, thickness, **looks)
+        bar.set_label(label)
+
     def line(
         self, *points: Point, colour: Colour, line: float = 1.5, z: float | None = None, **more: Any
     ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib import curriculum
 from course_lib.curriculum import Rung
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.measurements import Speeds
 
@@ -91,14 +92,8 @@ def _draw(
 
 def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
     for x in _RAILS:
-        pen.line(
-            (x, bottom + 0.12),
-            (x, bottom - _ROW * count - 0.1),
-            colour=style.GREY,
-            line=4,
-            solid_capstyle="round",
-            z=1,
-        )
+        ends = (x, bottom + 0.12), (x, bottom - _ROW * count - 0.1)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
 def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:
@@ -113,45 +108,19 @@ def _draw_rung(pen: Pen, y: float, step: _Step, steps_from_here: int) -> None:
     colour = style.ORANGE if lit else style.BLUE
     strength = 1.0 if lit else 0.75 if climbed else 0.16
     left, right = _RAILS
-    pen.box(
-        left - 0.07,
-        y - 0.13,
-        right - left + 0.14,
-        0.26,
-        colour=colour if lit or climbed else style.GREY,
-        fill=0.9 if lit else 0.14,
-        line=2 if lit else 1.2,
-        z=2,
-    )
-    pen.write(
-        (left + right) / 2,
-        y,
-        step.name,
-        ha="center",
-        mono=True,
-        bold=lit,
-        z=3,
-        size=style.NORMAL,
-    )
-    bar = pen.axes.barh(
-        y,
-        _FULL_BAR * step.share,
-        0.24,
-        left=_FIRST_BAR,
-        color=style.tint(colour, strength),
-        edgecolor=colour,
-        hatch=None if lit or climbed else "////",
-        linewidth=1,
-    )
-    bar.set_label(step.name)
+    edge = colour if lit or climbed else style.GREY
+    fill, line = (0.9, 2) if lit else (0.14, 1.2)
+    box = left - 0.07, y - 0.13, right - left + 0.14, 0.26
+    pen.box(*box, colour=edge, fill=fill, line=line, z=2)
+    name: dict[str, Any] = {"mono": True, "bold": lit, "size": style.NORMAL, "z": 3}
+    pen.write((left + right) / 2, y, step.name, ha="center", **name)
+    length, hatch = _FULL_BAR * step.share, None if lit or climbed else "////"
+    looks = {**tinted(colour, strength, 1), "z": 1, "hatch": hatch}
+    pen.bar(_FIRST_BAR, y, length, 0.24, label=step.name, **looks)
     label = f"{style.whole(step.gflops)}  ({step.share:.1%})" + ("  ◀ here" if lit else "")
     # A number beside a long bar would sit on cuBLAS's line, so it moves behind it.
-    x = _FIRST_BAR + (
-        max(_FULL_BAR, _FULL_BAR * step.share) + 0.08
-        if step.share > 0.6
-        else _FULL_BAR * step.share + 0.08
-    )
-    pen.write(x, y, label, bold=lit)
+    end = max(_FULL_BAR, length) if step.share > 0.6 else length
+    pen.write(_FIRST_BAR + end + 0.08, y, label, bold=lit)
 
 
 def _words(

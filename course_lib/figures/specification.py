@@ -292,14 +292,11 @@ class _Plan:
             rows_numbered = self._draw_numbers(pen, name)
             stands_right = name == self.output and bool(self.left)
             beside = sheet.corner[0] - (0.26 if rows_numbered else 0.12)
-            pen.write(
-                sheet.corner[0] + sheet.width + 0.12 if stands_right else beside,
-                sheet.corner[1] + sheet.height / 2,
-                name,
-                ha="left" if stands_right else "right",
-                bold=True,
-                size=style.LARGE,
-            )
+            x, side = beside, "right"
+            if stands_right:
+                x, side = sheet.corner[0] + sheet.width + 0.12, "left"
+            y = sheet.corner[1] + sheet.height / 2
+            pen.write(x, y, name, ha=side, bold=True, size=style.LARGE)
         for name in self.rule.sources:
             if name in self.sheets:
                 self._draw_arrows(pen, name)

@@ -193,22 +193,15 @@ def _draw_trouble(pen: Pen, top: float, story: _Story) -> None:
     _draw_title(pen, top, "as it stands, this may happen", style.VERMILION)
     first, second = _draw_lanes(pen, top, story)
     for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
-        pen.line(
-            (x, top + 0.24), (x, second + 0.26), colour=style.INK, line=1.2, linestyle=(0, (3, 2))
-        )
+        ends = (x, top + 0.24), (x, second + 0.26)
+        pen.line(*ends, colour=style.INK, line=1.2, linestyle=(0, (3, 2)))
         pen.write(x, second + 0.38, words, ha=side, colour=style.GREY)
     _draw_event(pen, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
     _draw_event(pen, (_LATE, _WIDE), first, story.needed_first, style.GREY)
     if story.needed_first.verb != story.needed_second.verb:
         pen.write(_LATE + 0.05, first + 0.29, "too late", colour=style.GREY)
-    pen.write(
-        (_LEFT + _RIGHT) / 2,
-        second + 0.38,
-        f"✗ {story.trouble}",
-        ha="center",
-        colour=style.VERMILION,
-        bold=True,
-    )
+    middle, words = (_LEFT + _RIGHT) / 2, f"✗ {story.trouble}"
+    pen.write(middle, second + 0.38, words, ha="center", colour=style.VERMILION, bold=True)
 
 
 def _draw_remedy(pen: Pen, top: float, story: _Story) -> None:

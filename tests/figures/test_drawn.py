@@ -14,7 +14,7 @@ from course_lib.devices import device
 from course_lib.emulator.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
-from course_lib.figures.accesses import element_counts, footprint
+from course_lib.figures.accesses import element_counts
 from course_lib.figures.grids import Cover
 from course_lib.findings import finding
 from course_lib.roofline import Point
@@ -24,9 +24,9 @@ def bars_of(picture):
     """Name -> width of every bar that has a name."""
     (axes,) = picture.figure.axes
     return {
-        container.get_label(): container.patches[0].get_width()
-        for container in axes.containers
-        if not container.get_label().startswith("_")
+        bar.get_label(): bar.get_width()
+        for bar in axes.patches
+        if bar.get_label() and not bar.get_label().startswith("_")
     }
 
 
@@ -241,23 +241,23 @@ def test_sectors_of_strides(stride, sectors):
 
 
 def test_a_misaligned_request_moves_a_fifth_sector():
-    found = footprint(figures.Request("r", figures.addresses_of(0, range(3, 35), 4096)))
+    found = figures.Request("r", figures.addresses_of(0, range(3, 35), 4096)).footprint()
     assert len(found.sectors) == 5
-    assert found.used_share == 0.8
+    assert found.percent == "80 %"
 
 
 def test_wide_items_may_span_more():
     doubles = figures.addresses_of(0, range(32), 64, itemsize=8)
-    assert len(footprint(figures.Request("r", doubles), itemsize=8).sectors) == 8
+    assert len(figures.Request("r", doubles).footprint(itemsize=8).sectors) == 8
 
 
 def test_requests_come_out_of_a_launch(strided, rows):
     down, along = figures.request_of(strided, "A"), figures.request_of(rows, "B")
-    assert len(footprint(down).sectors) == 32
-    assert len(footprint(along).sectors) == 4
+    assert len(down.footprint().sectors) == 32
+    assert len(along.footprint().sectors) == 4
     assert list(down.lanes) == list(range(32))
     broadcast = figures.request_of(rows, "A", warp=3, occurrence=5)
-    assert len(footprint(broadcast).sectors) == 1
+    assert len(broadcast.footprint().sectors) == 1
     # Row 3 of A, k = 5, in a matrix 8 wide.
     base = int(figures.request_of(rows, "A").addresses[0])
     assert int(broadcast.addresses[0]) - base == (3 * 8 + 5) * 4
@@ -268,12 +268,12 @@ def test_footprints_agree_with_the_emulators_own_count(strided):
     for warp in range(32):
         for step in range(8):
             request = figures.request_of(strided, "A", warp=warp, occurrence=step)
-            total += len(footprint(request).sectors)
+            total += len(request.footprint().sectors)
     assert total == strided.arrays["A"].load_sectors
 
 
 def test_stores_can_be_looked_at_too(rows):
-    assert len(footprint(figures.request_of(rows, "C", kind="store")).sectors) == 4
+    assert len(figures.request_of(rows, "C", kind="store").footprint().sectors) == 4
 
 
 def test_what_is_not_in_the_trace_is_named(rows):

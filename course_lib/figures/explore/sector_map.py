@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
+from course_lib.figures.footprint import Footprint
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Scene
 from course_lib.words import counted, stretches
@@ -19,52 +17,6 @@ _ROW = 21
 _PER_LINE = CACHE_LINE_BYTES // SECTOR_BYTES
 _FEW, _SOME = 8, 22  # up to so many lines stand in one column, in two
 _LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of many
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """What a request touches."""
-
-    lanes: tuple[int, ...]
-    addresses: tuple[int, ...]
-    width: int
-    lines: tuple[int, ...]  # numbers of 128-byte lines, in order
-    sectors: tuple[int, ...]  # numbers of 32-byte sectors, in order
-
-    @property
-    def used_bytes(self) -> int:
-        """Different bytes that the lanes want."""
-        return len(set(self.addresses)) * self.width
-
-    @property
-    def moved_bytes(self) -> int:
-        return len(self.sectors) * SECTOR_BYTES
-
-    @property
-    def fewest_sectors(self) -> int:
-        """Into how many sectors the wanted bytes would fit."""
-        return -(-self.used_bytes // SECTOR_BYTES)
-
-
-def footprint_of(
-    addresses: Sequence[int] | np.ndarray, lanes: Sequence[int] | np.ndarray, width: int
-) -> Footprint:
-    """The lines and sectors that a warp's request touches.
-
-    Args:
-        addresses: the byte address that each active lane asks for.
-        lanes: the active lanes.
-        width: bytes per lane.
-    """
-    first = np.asarray(addresses, dtype=np.int64)
-    ends = np.concatenate([first, first + width - 1])
-    return Footprint(
-        tuple(map(int, lanes)),
-        tuple(first.tolist()),
-        width,
-        tuple(np.unique(ends // CACHE_LINE_BYTES).tolist()),
-        tuple(np.unique(ends // SECTOR_BYTES).tolist()),
-    )
 
 
 class SectorMap:
@@ -201,7 +153,7 @@ def verdict(touched: Footprint) -> str:
     count = (
         f"{counted(sectors, 'sector')} in {counted(lines, 'line')} of "
         f"{CACHE_LINE_BYTES} bytes: {touched.moved_bytes:,} bytes are moved and "
-        f"{touched.used_bytes} of them used, {percent(touched)}."
+        f"{touched.used_bytes} of them used, {touched.percent}."
     )
     if len(touched.lanes) > 1 and len(set(touched.addresses)) == 1:
         return f"{count} All want one element (a broadcast), so one sector serves all."
@@ -209,11 +161,6 @@ def verdict(touched: Footprint) -> str:
     if sectors > fewest:
         return f"{count} Side by side, the same bytes would fit into {fewest}."
     return f"{count} Fewer sectors could not hold so many different bytes."
-
-
-def percent(touched: Footprint) -> str:
-    """Bytes used as a share of the bytes moved."""
-    return f"{100 * touched.used_bytes / touched.moved_bytes:.3g} %"
 
 
 def headline(touched: Footprint) -> Patch:
@@ -226,7 +173,7 @@ def headline(touched: Footprint) -> Patch:
             "class": "huge bold trouble" if bad else "huge bold",
         },
         "detail": {
-            "text": f"{percent(touched)} of {touched.moved_bytes:,} bytes used",
+            "text": f"{touched.percent} of {touched.moved_bytes:,} bytes used",
             "class": "trouble" if bad else "muted",
         },
     }

@@ -11,7 +11,8 @@ from course_lib.figures.explore import sector_map
 from course_lib.figures.explore.notes import note
 from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
-from course_lib.figures.explore.sector_map import Footprint, SectorMap, footprint_of
+from course_lib.figures.explore.sector_map import SectorMap
+from course_lib.figures.footprint import Footprint, footprint_of
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.player import Interactive

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
-from course_lib.figures.explore.sector_map import Footprint, percent
+from course_lib.figures.footprint import Footprint
 from course_lib.figures.pen import Looks, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
@@ -94,7 +94,7 @@ def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footp
     count = counted(len(touched.sectors), "sector")
     bad = len(touched.sectors) > touched.fewest_sectors
     pen.write(left, top, name, bold=True)
-    ink, words = style.VERMILION if bad else style.INK, f"{count}, {percent(touched)} used"
+    ink, words = style.VERMILION if bad else style.INK, f"{count}, {touched.percent} used"
     pen.write(left, top + 0.2, words, colour=ink, bold=True, size=style.NORMAL)
     for place, line in enumerate(_shown_lines(touched)):
         y = top + 0.36 + place * _LINE
@@ -104,7 +104,7 @@ def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footp
             pen.write(left, y + 0.08, words, colour=style.GREY)
         else:
             _draw_line(pen, (left, y), line, touched)
-    return f"{name}: {count}, {percent(touched)} of the bytes used"
+    return f"{name}: {count}, {touched.percent} of the bytes used"
 
 
 def _draw_line(pen: Pen, corner: tuple[float, float], line: int, touched: Footprint) -> None:
