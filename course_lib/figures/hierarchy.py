@@ -17,6 +17,7 @@ from course_lib.devices import (
 from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside
 
 
 @dataclass(frozen=True)
@@ -235,14 +236,9 @@ def _draw_loads(
                 "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
                 arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
             )  # fmt: skip
-        pen.write(
-            end * 0.012 if inside else amount + end * 0.012,
-            place,
-            style.kib(amount),
-            bold=True,
-            z=5,
-            bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
-        )
+        x = end * 0.012 + (0 if inside else amount)
+        over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
+        pen.write(x, place, style.kib(amount), bold=True, z=5, bbox=over)
     axes.set_yticks(range(len(loads)), [name for name, _ in loads])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(loads) - 0.4, -0.6)
@@ -254,15 +250,8 @@ def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]]) -> None:
     for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
         axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
         # Neighbours may be close, so their names take turns in height.
-        axes.annotate(
-            f"{name} {limit:g}",
-            (limit, -0.6),
-            xytext=(0, 4 + 12 * (place % 3)),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=style.SMALL,
-        )
+        offset = 0, 4 + 12 * (place % 3)
+        beside(axes, f"{name} {limit:g}", (limit, -0.6), offset, ha="center", va="bottom")
 
 
 def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]) -> str:

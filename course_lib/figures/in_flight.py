@@ -5,6 +5,7 @@ from __future__ import annotations
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside, rule
 from course_lib.measurements.memory import InFlight
 
 
@@ -37,18 +38,15 @@ def threads_in_flight(measured: InFlight) -> Picture:
     )  # fmt: skip
     for count, speed in zip(threads, speeds, strict=True):
         if count in (1, 32, 1024, 16_384, threads[-1]):
-            axes.annotate(
-                f"{count:,}: {_three_figures(speed)} GB/s", (count, speed), xytext=(9, -5),
-                textcoords="offset points", va="top", fontsize=style.SMALL,
-            )  # fmt: skip
+            words = f"{count:,}: {_three_figures(speed)} GB/s"
+            beside(axes, words, (count, speed), (9, -5), va="top")
     axes.set_xlim(0.6, threads[-1] * 20)
     axes.set_ylim(min(speeds) / 3, measured.dram_gb_per_s * 3)
     ticks = [10**power for power in range(6)]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.set_yticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
     axes.minorticks_off()
-    axes.grid(color=style.FAINT, linewidth=0.7)
-    axes.set_axisbelow(True)
+    rule(axes, 0.7)
     axes.set_xlabel("threads in the launch", loc="right")
     axes.set_ylabel("GB/s, read and written")
     told = ", ".join(f"{count:,} → {_three_figures(measured.gb_per_s[count])}"
