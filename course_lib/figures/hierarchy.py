@@ -181,32 +181,24 @@ def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
     )
 
 
+_HEIGHTS, _K, _TILE = (4, 32), 4096, 32  # of A's strips; their length; the edge of the tiles
+_GPUS = ("T4", "A6000", "A100-80", "H100")
+
+
 @style.drawn
-def strips_fit(
-    BM: int | Sequence[int] = (4, 32),
-    K: int = 4096,
-    *,
-    tile: int = 32,
-    devices: Sequence[str | Device] = ("T4", "A6000", "A100-80", "H100"),
-) -> Picture:
+def strips_fit() -> Picture:
     """Whole strips of A and B against the shared memory that a block can get, and a pair of tiles.
 
-    Args:
-        BM: heights of A's strip; B's is as wide, so a pair takes 2 x BM x K floats.
-        K: the length of the strips.
-        tile: edge of the square tiles that are compared with them.
-        devices: whose limits are drawn.
+    B's strip is as wide as A's is high, so a pair takes twice that many rows of K floats.
     """
-    heights = [BM] if isinstance(BM, int) else list(BM)
-    rows = [device(each) for each in devices]
-    loads = [(f"both strips, BM = {each}", 2 * each * K * 4 / 1024) for each in sorted(heights)]
-    loads.insert(0, (f"two tiles, {tile} × {tile}", 2 * tile * tile * 4 / 1024))
+    loads = [(f"two tiles, {_TILE} × {_TILE}", 2 * _TILE * _TILE * 4 / 1024)]
+    loads += [(f"both strips, BM = {each}", 2 * each * _K * 4 / 1024) for each in _HEIGHTS]
     limits = [("default", float(DEFAULT_SHARED_KIB))]
-    limits += [(each.name, float(each.capability.shared_per_block_kib)) for each in rows]
+    limits += [(name, float(device(name).capability.shared_per_block_kib)) for name in _GPUS]
     figure = style.card(
         1.95 + 0.5 * len(loads),
         "What fits in shared memory? (float32)",
-        f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get; "
+        f"Strips run over all of K = {_K}; dashed: the most shared memory that one block can get; "
         "arrow: off the scale",
     )
     axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)

@@ -27,11 +27,6 @@ _LEFT, _RIGHT = 0.95, 7.42
 _LANE = (_RIGHT - _LEFT) / WARP_SIZE
 
 
-def _one_or_two(requests: Sequence[Request]) -> None:
-    if len(requests) not in (1, 2):
-        raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
-
-
 def _middle_of(lane: int) -> float:
     return _LEFT + (lane + 0.5) * _LANE
 
@@ -72,29 +67,18 @@ def _heading(pen: Pen, y: float, request: Request, verdict: str, bad: bool) -> N
 
 # -- lane, address, sector -----------------------------------------------------------------------
 
-_SECTOR_PANEL = 1.92
-
 
 @style.drawn
-def lane_to_sector(*requests: Request, itemsize: int = 4) -> Picture:
-    """Where in global memory each lane's element lies, and the sectors that have to be moved.
-
-    Raises:
-        ValueError: if there are not one or two requests.
-    """
-    _one_or_two(requests)
+def lane_to_sector(request: Request, *, itemsize: int = 4) -> Picture:
+    """Where in global memory each lane's element lies, and the sectors that have to be moved."""
     figure = style.card(
-        0.86 + _SECTOR_PANEL * len(requests),
+        2.78,
         "Lane, address, sector",
         f"One load of one warp. Memory moves in sectors of {SECTOR_BYTES} bytes; "
         f"four neighbours make a line of {CACHE_LINE_BYTES}",
     )
-    pen = Pen.on(figure)
-    told = [
-        _draw_sectors(pen, 0.78 + place * _SECTOR_PANEL, request, itemsize)
-        for place, request in enumerate(requests)
-    ]
-    return Picture(figure, f"Which sectors the lanes of a warp ask for. {'; '.join(told)}.")
+    told = _draw_sectors(Pen.on(figure), 0.78, request, itemsize)
+    return Picture(figure, f"Which sectors the lanes of a warp ask for. {told}.")
 
 
 def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
@@ -157,30 +141,19 @@ def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, 
 
 
 @style.drawn
-def lane_to_bank(*requests: Request, itemsize: int = 4) -> Picture:
-    """Which bank of shared memory each lane's word lies in, and how many passes that takes.
-
-    Raises:
-        ValueError: if there are not one or two requests.
-    """
-    _one_or_two(requests)
-    served = [phases_of(each.addresses, each.active, itemsize) for each in requests]
-    stacks = [max((phase.passes for phase in phases), default=1) for phases in served]
-    tallest = 1.4 if len(requests) == 1 else 0.9
-    pitches = [min(0.2, tallest / max(1, stack)) for stack in stacks]
-    heights = [1.75 + pitch * stack for pitch, stack in zip(pitches, stacks, strict=True)]
+def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
+    """Which bank of shared memory each lane's word lies in, and how many passes that takes."""
+    phases = phases_of(request.addresses, request.active, itemsize)
+    stack = max((phase.passes for phase in phases), default=1)
+    pitch = min(0.2, 1.4 / stack)
     figure = style.card(
-        0.75 + sum(heights),
+        2.5 + pitch * stack,
         "Lane, word, bank",
         f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
         f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a pass (wavefront)",
     )
-    pen = Pen.on(figure)
-    told, top = [], 0.78
-    for request, phases, pitch, height in zip(requests, served, pitches, heights, strict=True):
-        told.append(_draw_banks(pen, top, request, phases, pitch, itemsize))
-        top += height
-    return Picture(figure, f"Which banks the lanes of a warp ask. {'; '.join(told)}.")
+    told = _draw_banks(Pen.on(figure), 0.78, request, phases, pitch, itemsize)
+    return Picture(figure, f"Which banks the lanes of a warp ask. {told}.")
 
 
 def _draw_banks(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from course_lib.figures import style
@@ -17,16 +15,11 @@ _TOP = 0.85  # where B begins, in inches from the top of the card
 @style.drawn
 def sharing(
     shape: tuple[int, int, int] = (4, 4, 4),
-    *,
-    element: tuple[int, int] = (0, 0),
-    matrix: Literal["A", "B"] = "A",
 ) -> Picture:
-    """One value of A feeds a whole row of C, one value of B a whole column.
+    """The first value of A feeds a whole row of C.
 
     Args:
         shape: (M, N, K): C is M x N, A is M x K, B is K x N.
-        element: [row, column] of the value.
-        matrix: where it is.
 
     Raises:
         ValueError: if a side is too long to draw.
@@ -34,12 +27,15 @@ def sharing(
     rows, columns, depth = shape
     if max(shape) > _LARGEST:
         raise ValueError(f"A side of {max(shape)} is too long to draw; at most {_LARGEST}.")
-    lit = _fed_by(shape, element, matrix)
+    row = {
+        (0, j) for j in range(columns)
+    }  # of B, what the value is multiplied with; of C, its users
+    lit = {"A": {(0, 0)}, "B": row, "C": row}
     cell = min(3.75 / (depth + columns), 1.9 / max(rows, depth), 0.36)
     lower = _TOP + depth * cell + 0.32
     figure = style.card(
         lower + rows * cell + 0.55,
-        f"{matrix}[{element[0]}][{element[1]}] has {len(lit['C'])} users",
+        f"A[0][0] has {columns} users",
         "B stands above C and A to its left, so that each product's row and column meet",
     )
     pen = Pen.on(figure)
@@ -47,36 +43,17 @@ def sharing(
     corners = {"A": (left, lower), "B": (right, _TOP), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
     for name, corner in corners.items():
-        source = element if name == matrix else None
+        source = (0, 0) if name == "A" else None
         _draw_matrix(pen.at(*corner, cell), sizes[name], name, lit[name], source)
-    _draw_sentence(pen, right + columns * cell + 0.35, lower, shape, element, matrix)
-    users = len(lit["C"])
-    where = f"row {element[0]}" if matrix == "A" else f"column {element[1]}"
+    sums = [f"C[0][{j}] += A[0][0] · B[0][{j}]" for j in range(columns)]
+    shown = "\n".join(sums if columns <= 6 else [*sums[:4], "…", sums[-1]])
+    x = right + columns * cell + 0.35
+    pen.write(x, lower, shown, va="top", mono=True, linespacing=1.5)
     return Picture(
         figure,
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
-        f"The single value {matrix}[{element[0]}][{element[1]}] is needed by all {users} outputs "
-        f"in {where} of C.",
+        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
     )
-
-
-def _fed_by(
-    shape: tuple[int, int, int], element: tuple[int, int], matrix: str
-) -> dict[str, set[tuple[int, int]]]:
-    """The outputs that use an element, and what each of them multiplies it with."""
-    rows, columns, _ = shape
-    row, column = element
-    if matrix == "A":
-        return {
-            "A": {element},
-            "B": {(column, x) for x in range(columns)},
-            "C": {(row, x) for x in range(columns)},
-        }
-    return {
-        "A": {(y, row) for y in range(rows)},
-        "B": {element},
-        "C": {(y, column) for y in range(rows)},
-    }
 
 
 def _draw_matrix(
@@ -98,24 +75,6 @@ def _draw_matrix(
 def _draw_name(pen: Pen, size: tuple[int, int], name: str) -> None:
     looks: Looks = {"bold": True, "size": style.LARGE, "colour": style.MATRIX_COLOUR[name]}
     pen.write(-0.1 / pen.wide, size[0] / 2, name, ha="right", **looks)
-
-
-def _draw_sentence(
-    pen: Pen,
-    x: float,
-    y: float,
-    shape: tuple[int, int, int],
-    element: tuple[int, int],
-    matrix: str,
-) -> None:
-    rows, columns, _ = shape
-    row, column = element
-    if matrix == "A":
-        sums = [f"C[{row}][{j}] += A[{row}][{column}] · B[{column}][{j}]" for j in range(columns)]
-    else:
-        sums = [f"C[{i}][{column}] += A[{i}][{row}] · B[{row}][{column}]" for i in range(rows)]
-    shown = sums if len(sums) <= 6 else [*sums[:4], "…", sums[-1]]
-    pen.write(x, y, "\n".join(shown), va="top", mono=True, linespacing=1.5)
 
 
 @style.drawn

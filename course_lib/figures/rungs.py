@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib import curriculum
-from course_lib.curriculum import Rung
 from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
@@ -28,15 +27,7 @@ class _Step:
 
 
 @style.drawn
-def ladder(
-    current: str | None = None,
-    *,
-    speeds: Speeds | None = None,
-    rungs: Sequence[Rung] = curriculum.RUNGS,
-    cublas_gflops: float = curriculum.PUBLISHED_CUBLAS_GFLOPS,
-    measured_on: str = curriculum.PUBLISHED_ON,
-    source: str = curriculum.PUBLISHED_BY,
-) -> Picture:
+def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Picture:
     """The rungs from the bottom up; `current` is the one that is lit.
 
     With `speeds` (from `course_lib.bench.speeds()`) they are those, with their device and date;
@@ -52,13 +43,14 @@ def ladder(
             if name in speeds.of_cublas
         ]
         return _draw(steps, current, speeds.label, speeds.caption, "measured", "cuBLAS")
+    cublas = curriculum.PUBLISHED_CUBLAS_GFLOPS
     steps = [
-        _Step(each.name, each.published_gflops, each.published_gflops / cublas_gflops)
-        for each in rungs
+        _Step(each.name, each.published_gflops, each.published_gflops / cublas)
+        for each in curriculum.RUNGS
     ]
-    note = f"Published by {source}, not measured by us."
-    opponent = f"cuBLAS {cublas_gflops:,.0f}"
-    return _draw(steps, current, measured_on, note, "published", opponent)
+    note = f"Published by {curriculum.PUBLISHED_BY}, not measured by us."
+    opponent = f"cuBLAS {cublas:,.0f}"
+    return _draw(steps, current, curriculum.PUBLISHED_ON, note, "published", opponent)
 
 
 def _draw(
