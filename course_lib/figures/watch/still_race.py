@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
