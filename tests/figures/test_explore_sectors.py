@@ -125,8 +125,6 @@ def test_the_formula_and_the_size(patterns):
     column = NAMES.index("a column, rows of 64: X[i, 0]")
     assert patterns.state(pattern=column, offset=3)["formula"]["text"] == "X[i, 3]"
     look_at(patterns.still)
-    with pytest.raises(ValueError, match="Choose one of"):
-        figures.explore_sectors(pattern="by luck")
 
 
 def test_own_kernel_line_by_line():

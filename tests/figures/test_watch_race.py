@@ -98,8 +98,6 @@ def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
         ({"kernel": kernel(LITERAL)}, "TILE = 16"),
         ({"kernel": kernel(TILED, ("+= sA", "-= sA"))}, "another mistake than a race"),
         ({"tile": 4}, "two to four warps"),
-        ({"launch": ((2, 1), (8, 8))}, "one block"),
-        ({"more": (1,)}, "more="),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:

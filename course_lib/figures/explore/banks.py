@@ -33,9 +33,6 @@ WALKS = (
 def explore_banks(
     kernel_or_profile: Any = None,
     *,
-    row_length: int = 32,
-    width: int = 4,
-    cure: str = "none",
     block: Sequence[int] = (0, 0),
 ) -> Interactive:
     """Which bank of shared memory serves which lane, and how many passes a request takes.
@@ -43,13 +40,10 @@ def explore_banks(
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its shared
             accesses; without it a tile whose rows, padding and swizzle can be set.
-        row_length: of the made-up tile, in elements; where the figure starts.
-        width: bytes per lane at the start: 4, 8 or 16.
-        cure: what is done about conflicts at the start: one of `CURES`.
         block: which block of the launch, as (x, y).
     """
     if kernel_or_profile is None:
-        return _of_a_tile(row_length, width, cure)
+        return _of_a_tile()
     return _of_a_launch(kernel_or_profile, block)
 
 
@@ -85,32 +79,25 @@ def tile_phases(walk: int, row_length: int, cure: str, width: int) -> tuple[Phas
 _TILE_TOP = 74
 
 
-def _of_a_tile(row_length: int, width: int, cure: str) -> Interactive:
-    if row_length < 1 or width not in WIDTHS or cure not in CURES:
-        raise ValueError(
-            f"A tile has rows of 1 or more elements of 4, 8 or 16 bytes, and one of {CURES}; "
-            f"not {row_length}, {width}, {cure!r}."
-        )
-    lengths = sorted({*ROW_LENGTHS, row_length})
+def _of_a_tile() -> Interactive:
     widths = list(WIDTHS)
     controls = (
         Control("walk", "lane i reads", WALKS, kind="choice"),
-        Control("length", "row length L (stride)", [str(each) for each in lengths],
-                lengths.index(row_length)),
-        Control("cure", "against conflicts", CURES, CURES.index(cure), kind="choice"),
-        Control("width", "a lane takes", tuple(WIDTHS.values()), widths.index(width),
-                kind="choice"),
+        Control("length", "row length L (stride)", list(map(str, ROW_LENGTHS)),
+                ROW_LENGTHS.index(32)),
+        Control("cure", "against conflicts", CURES, kind="choice"),
+        Control("width", "a lane takes", tuple(WIDTHS.values()), kind="choice"),
     )  # fmt: skip
 
     def phases(walk: int, length: int, cure: int, width: int) -> tuple[Phase, ...]:
-        return tile_phases(walk, lengths[length], CURES[cure], widths[width])
+        return tile_phases(walk, ROW_LENGTHS[length], CURES[cure], widths[width])
 
     def place(*at: int) -> Patch:
         found = phases(*at)
         return {**board.board_patch(_TILE_TOP, found), **board.headline(found)}
 
     def formula(walk: int, length: int, cure: int) -> Patch:
-        return {"formula": {"text": _formula(walk, lengths[length], CURES[cure])}}
+        return {"formula": {"text": _formula(walk, ROW_LENGTHS[length], CURES[cure])}}
 
     keys = ("walk", "length", "cure", "width")
     layers = (
@@ -120,7 +107,7 @@ def _of_a_tile(row_length: int, width: int, cure: str) -> Interactive:
     )
     words = (
         Layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
-        Layer(("length", "cure"), lambda length, at: _layout(lengths[length], CURES[at])),
+        Layer(("length", "cure"), lambda length, at: _layout(ROW_LENGTHS[length], CURES[at])),
         Layer(keys, lambda *at: board.verdict(phases(*at), widths[at[3]])),
     )
     return Interactive(

@@ -53,9 +53,6 @@ OFFSETS = tuple(range(8))
 def explore_sectors(
     kernel_or_profile: Any = None,
     *,
-    pattern: str = "neighbours: x[i]",
-    width: int = 4,
-    offset: int = 0,
     block: Sequence[int] = (0, 0),
 ) -> Interactive:
     """Which sectors of global memory one request of a warp moves, and how many of its bytes count.
@@ -63,13 +60,10 @@ def explore_sectors(
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its global
             accesses; without it a pattern to choose.
-        pattern: where the figure starts, one of `PATTERNS`.
-        width: bytes per lane at the start: 4, 8 or 16.
-        offset: elements that all lanes are shifted by at the start: 0 to 7.
         block: which block of the launch, as (x, y).
     """
     if kernel_or_profile is None:
-        return _of_a_pattern(pattern, width, offset)
+        return _of_a_pattern()
     return _of_a_launch(kernel_or_profile, block)
 
 
@@ -86,17 +80,12 @@ def pattern_footprint(pattern: str, width: int = 4, offset: int = 0) -> Footprin
 _TOP = 70
 
 
-def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
+def _of_a_pattern() -> Interactive:
     names, widths = list(PATTERNS), list(WIDTHS)
-    if pattern not in names or width not in widths or offset not in OFFSETS:
-        raise ValueError(
-            f"Choose one of {', '.join(names)}; 4, 8 or 16 bytes; and a shift of 0 to 7 elements. "
-            f"Not {pattern!r}, {width}, {offset}."
-        )
     controls = (
-        Control("pattern", "lane i asks for", names, names.index(pattern), kind="choice"),
-        Control("width", "an element has", tuple(WIDTHS.values()), widths.index(width), "choice"),
-        Control("offset", "shifted by", [counted(by, "element") for by in OFFSETS], offset),
+        Control("pattern", "lane i asks for", names, kind="choice"),
+        Control("width", "an element has", tuple(WIDTHS.values()), kind="choice"),
+        Control("offset", "shifted by", [counted(by, "element") for by in OFFSETS]),
     )
 
     def touched(pattern: int, width: int, offset: int) -> Footprint:

@@ -22,7 +22,6 @@ from course_lib.figures.watch.kernels import (
     NothingToDraw,
     barrier_lines,
     filmed,
-    given_launch,
     in_tiles_of,
     one_thread_per_output,
     our_kernel,
@@ -87,8 +86,6 @@ def watch_race(
     kernel: object = None,
     *,
     tile: int = 8,
-    more: tuple[Any, ...] = (),
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
     task: str = "",
 ) -> Interactive:
     """Take a barrier out of a kernel, and watch its warps in time.
@@ -100,15 +97,13 @@ def watch_race(
         kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C), with tiles in shared memory;
             without one, the tiled kernel of lesson 05.
         tile: T; a kernel whose tile size has a name is run with it. With 8, a block has two warps.
-        more: what the kernel takes after A, B and C.
-        launch: (grid, block), for a kernel that is not launched with one thread per output.
         task: the id of a task that the kernel answers; all its sizes are numbers, and its one block
             writes a square number of elements. Nothing else is needed then.
 
     Raises:
         NothingToDraw: in a sentence, if the kernel does not fit the figure.
     """
-    setup = _setup_of_task(kernel, task) if task else _setup(kernel, tile, more, launch)
+    setup = _setup_of_task(kernel, task) if task else _setup(kernel, tile)
     in_order = setup.run(setup.kernel, "lockstep", 0)
     _check(setup, in_order)
     variants = _variants(setup.kernel)
@@ -147,12 +142,7 @@ def watch_race(
     )
 
 
-def _setup(
-    kernel: object,
-    tile: int,
-    more: tuple[Any, ...],
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None,
-) -> Setup:
+def _setup(kernel: object, tile: int) -> Setup:
     if not isinstance(tile, int | np.integer) or not 6 <= tile <= 11:
         raise NothingToDraw(
             f"tile = {tile!r}: this figure takes T from 6 to 11, so that a block has two to four "
@@ -164,23 +154,14 @@ def _setup(
         read = read_kernel(kernel)
         tile_of(read)  # refuses kernels without shared arrays
         read = in_tiles_of(read, int(tile))
-    if len(read.parameters) != 3 + len(more):
-        raise NothingToDraw(
-            f"{read.name} takes {len(read.parameters)} arguments, but {3 + len(more)} are here. "
-            "What comes after A, B and C goes into more=(…,)."
-        )
     chosen = Launch((1, 1), one_thread_per_output(read, int(tile), int(tile)))
-    if launch is not None:
-        chosen = given_launch(launch)
     a, b, c = small_matrices(int(tile), int(tile), 2 * int(tile), int(tile))
-    return Setup(read, int(tile), chosen, (a, b, c, *more), 2, a @ b)
+    return Setup(read, int(tile), chosen, (a, b, c), 2, a @ b)
 
 
 def _setup_of_task(kernel: object, name: str) -> Setup:
     task = TASKS[name]
     read = read_kernel(kernel, len(task.parameters))
-    if len(read.parameters) != len(task.parameters):
-        raise NothingToDraw(f"{name} takes {len(task.parameters)} arguments.")
     shapes = [tuple(map(int, entries.axes(each))) for each in task.shapes]
     numbers = [np.arange(np.prod(each), dtype=np.float32) % 10 for each in shapes[:-1]]
     inputs = [each.reshape(shape) for each, shape in zip(numbers, shapes, strict=False)]
