@@ -18,6 +18,7 @@ from course_lib.emulator.functions.tensor_cores import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive.paths import box, grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
@@ -177,20 +178,11 @@ def _left(name: str, k: int) -> float:
 
 def _cells(name: str, k: int, elements: Sequence[Element]) -> str:
     """A path of rectangles, one for each element."""
-    left, parts = _left(name, k), []
-    for row, column in sorted(elements):
-        x, y = left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row
-        parts.append(f"M{x:g} {y:g}h{_CELL_WIDTH:g}v{_CELL_HEIGHT:g}h-{_CELL_WIDTH:g}z")
-    return "".join(parts)
-
-
-def _grid(name: str, k: int, shape: tuple[int, int]) -> str:
-    rows, columns = shape
-    left, width, height = _left(name, k), _CELL_WIDTH * columns, _CELL_HEIGHT * rows
-    outline = f"M{left:g} {_TOP:g}h{width:g}v{height:g}h-{width:g}z"
-    down = [f"M{left + _CELL_WIDTH * c:g} {_TOP:g}v{height:g}" for c in range(1, columns)]
-    across = [f"M{left:g} {_TOP + _CELL_HEIGHT * r:g}h{width:g}" for r in range(1, rows)]
-    return "".join([outline, *down, *across])
+    left, size = _left(name, k), (_CELL_WIDTH, _CELL_HEIGHT)
+    return "".join(
+        box(left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row, *size)
+        for row, column in sorted(elements)
+    )
 
 
 # --- what depends on the controls -----------------------------------------------------------------
@@ -203,7 +195,7 @@ def _shape_state(it: _Instruction) -> dict[str, dict[str, object]]:
         format_ = "float32" if name == "C" else it.format
         state[f"{name} head"] = {"x": left, "text": "C and D" if name == "C" else name}
         state[f"{name} size"] = {"x": left, "text": f"{shape[0]} × {shape[1]}, {format_}"}
-        state[f"{name} cells"] = {"d": _grid(name, it.k, shape)}
+        state[f"{name} cells"] = {"d": grid(left, _TOP, shape, _CELL_WIDTH, _CELL_HEIGHT)}
         for number in range(4):
             state[f"{name} line {number}"] = {"x": left}
     return state

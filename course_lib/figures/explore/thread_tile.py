@@ -13,6 +13,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive.paths import grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
@@ -120,22 +121,17 @@ def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
     scene.text(_PANEL, y + 42, "", css="bold", name=f"{name} value")
 
 
-def _grid(x: float, y: float, columns: int, rows: int) -> str:
-    """A table as one path: its outline, and the lines between its cells."""
-    width, height = _CELL * columns, _CELL * rows
-    outline = f"M{x:g} {y:g}h{width:g}v{height:g}h-{width:g}z"
-    down = [f"M{x + _CELL * column:g} {y:g}v{height:g}" for column in range(1, columns)]
-    across = [f"M{x:g} {y + _CELL * row:g}h{width:g}" for row in range(1, rows)]
-    return "".join([outline, *down, *across])
-
-
 # --- what depends on the controls -----------------------------------------------------------------
 
 
+def _grid(x: float, y: float, rows: int, columns: int) -> str:
+    return grid(x, y, (rows, columns), _CELL, _CELL)
+
+
 def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
-    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, 1, rows)}
-    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, columns, 1)}
-    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, columns, rows)}
+    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, rows, 1)}
+    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, 1, columns)}
+    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, rows, columns)}
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"
