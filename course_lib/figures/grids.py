@@ -120,18 +120,22 @@ def grid_of_threads(
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
     pen = Pen.on(figure)
-    threads = pen.at(0.55, 0.95, cell)
-    _draw_cells(threads, it)
-    _draw_blocks(threads, it)
-    _draw_matrix_edge(threads, shape)
-    if first_warp:
-        _draw_first_warp(threads, it)
-    if thread is not None:
-        row, column = it.element_of(thread)
-        threads.cell(row, column, face=style.VERMILION, edge=style.INK, line=1.6, z=7)
+    _draw_threads(pen.at(0.55, 0.95, cell), it)
     beside, below = (0.55 + it.widest * cell + 0.3, 1.0), (0.55, 0.95 + it.highest * cell + 0.52)
     _draw_key(pen, below if is_flat else beside, is_flat, it)
     return Picture(figure, _words(it))
+
+
+def _draw_threads(pen: Pen, it: Cover) -> None:
+    """The matrix and the threads over it, a cell to each."""
+    _draw_cells(pen, it)
+    _draw_blocks(pen, it)
+    _draw_matrix_edge(pen, it.shape)
+    if it.first_warp:
+        _draw_first_warp(pen, it)
+    if it.thread is not None:
+        row, column = it.element_of(it.thread)
+        pen.cell(row, column, face=style.VERMILION, edge=style.INK, line=1.6, z=7)
 
 
 def _draw_cells(pen: Pen, it: Cover) -> None:

@@ -13,7 +13,7 @@ from course_lib.figures.explore.notes import note
 from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.interactive.controls import Control
-from course_lib.figures.interactive.layers import Layer, Patch
+from course_lib.figures.interactive.layers import Layer, Patch, layers_over
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
@@ -80,7 +80,6 @@ _TILE_TOP = 74
 
 
 def _of_a_tile() -> Interactive:
-    widths = list(WIDTHS)
     controls = (
         Control("walk", "lane i reads", WALKS, kind="choice"),
         Control("length", "row length L (stride)", list(map(str, ROW_LENGTHS)),
@@ -89,26 +88,27 @@ def _of_a_tile() -> Interactive:
         Control("width", "a lane takes", tuple(WIDTHS.values()), kind="choice"),
     )  # fmt: skip
 
-    def phases(walk: int, length: int, cure: int, width: int) -> tuple[Phase, ...]:
-        return tile_phases(walk, ROW_LENGTHS[length], CURES[cure], widths[width])
+    layer = layers_over(
+        {"walk": range(len(WALKS)), "length": ROW_LENGTHS, "cure": CURES, "width": tuple(WIDTHS)}
+    )
 
-    def place(*at: int) -> Patch:
-        found = phases(*at)
+    def place(*at: Any) -> Patch:
+        found = tile_phases(*at)
         return {**board.board_patch(_TILE_TOP, found), **board.headline(found)}
 
-    def formula(walk: int, length: int, cure: int) -> Patch:
-        return {"formula": {"text": _formula(walk, ROW_LENGTHS[length], CURES[cure])}}
+    def formula(walk: int, length: int, cure: str) -> Patch:
+        return {"formula": {"text": _formula(walk, length, cure)}}
 
     keys = ("walk", "length", "cure", "width")
     layers = (
-        Layer(keys, place),
-        Layer(("width",), lambda at: board.width_patch(widths[at])),
-        Layer(("walk", "length", "cure"), formula),
+        layer(keys, place),
+        layer(("width",), board.width_patch),
+        layer(("walk", "length", "cure"), formula),
     )
     words = (
-        Layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
-        Layer(("length", "cure"), lambda length, at: _layout(ROW_LENGTHS[length], CURES[at])),
-        Layer(keys, lambda *at: board.verdict(phases(*at), widths[at[3]])),
+        layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
+        layer(("length", "cure"), _layout),
+        layer(keys, lambda *at: board.verdict(tile_phases(*at), at[3])),
     )
     return Interactive(
         "32 banks: which lane is served in which pass?",

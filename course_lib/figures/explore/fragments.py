@@ -17,7 +17,7 @@ from course_lib.emulator.functions.tensor_cores import (
     c_matrices,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Control, Interactive, Scene, layers_over
 from course_lib.figures.interactive.paths import box, grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
@@ -69,15 +69,10 @@ def explore_fragments() -> Interactive:
         Control("which", "instruction", [each.name for each in _INSTRUCTIONS], _START, "choice"),
         Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], 5),
     )
+    layer = layers_over({"which": _INSTRUCTIONS, "lane": range(WARP_SIZE)})
     keys = ("which", "lane")
-    layers = [
-        Layer(("which",), lambda which: _shape_state(_INSTRUCTIONS[which])),
-        Layer(keys, lambda which, lane: _lane_state(_INSTRUCTIONS[which], lane)),
-    ]
-    words = (
-        Layer(keys, lambda which, lane: _lane_words(_INSTRUCTIONS[which], lane)),
-        Layer(("which",), lambda which: _warp_words(_INSTRUCTIONS[which])),
-    )
+    layers = [layer(("which",), _shape_state), layer(keys, _lane_state)]
+    words = (layer(keys, _lane_words), layer(("which",), _warp_words))
     return Interactive(
         "Fragments: what one lane holds",
         _draw(),

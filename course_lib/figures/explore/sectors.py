@@ -14,7 +14,7 @@ from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.explore.sector_map import SectorMap
 from course_lib.figures.footprint import Footprint, footprint_of
 from course_lib.figures.interactive.controls import Control
-from course_lib.figures.interactive.layers import Layer, Patch
+from course_lib.figures.interactive.layers import Layer, Patch, layers_over
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
@@ -81,16 +81,14 @@ _TOP = 70
 
 
 def _of_a_pattern() -> Interactive:
-    names, widths = list(PATTERNS), list(WIDTHS)
+    names = list(PATTERNS)
     controls = (
         Control("pattern", "lane i asks for", names, kind="choice"),
         Control("width", "an element has", tuple(WIDTHS.values()), kind="choice"),
         Control("offset", "shifted by", [counted(by, "element") for by in OFFSETS]),
     )
 
-    def touched(pattern: int, width: int, offset: int) -> Footprint:
-        return pattern_footprint(names[pattern], widths[width], offset)
-
+    layer = layers_over({"pattern": names, "width": tuple(WIDTHS), "offset": OFFSETS})
     chart = SectorMap(_TOP, WARP_SIZE)
     scene = Scene(sector_map.WIDTH, _TOP + chart.height + 2)
     scene.text(0, 20, "One load of one warp. Lane i asks for", "muted")
@@ -99,20 +97,20 @@ def _of_a_pattern() -> Interactive:
     scene.text(720, 46, "", "muted", "end", name="detail")
     chart.draw(scene)
 
-    def show(*at: int) -> Patch:
-        found = touched(*at)
+    def show(*at: Any) -> Patch:
+        found = pattern_footprint(*at)
         return {**chart.patch(found), **sector_map.headline(found)}
 
     keys = ("pattern", "width", "offset")
     layers = (
-        Layer(keys, show),
-        Layer(("width",), lambda at: chart.width_patch(widths[at])),
-        Layer(("pattern", "offset"), lambda at, by: {"formula": {"text": formula(names[at], by)}}),
+        layer(keys, show),
+        layer(("width",), chart.width_patch),
+        layer(("pattern", "offset"), lambda *at: {"formula": {"text": formula(*at)}}),
     )
     words = (
-        Layer(("pattern", "offset"), lambda at, by: f"Lane i asks for {formula(names[at], by)}."),
-        Layer(("width",), lambda at: f"An element has {widths[at]} bytes."),
-        Layer(keys, lambda *at: sector_map.verdict(touched(*at))),
+        layer(("pattern", "offset"), lambda *at: f"Lane i asks for {formula(*at)}."),
+        layer(("width",), lambda width: f"An element has {width} bytes."),
+        layer(keys, lambda *at: sector_map.verdict(pattern_footprint(*at))),
     )
     return Interactive(
         "Sectors: what one load of a warp moves",

@@ -12,7 +12,7 @@ from course_lib.devices import (
     Device,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
 from course_lib.figures.interactive.paths import grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
@@ -36,15 +36,18 @@ def explore_register_tile() -> Interactive:
         Control("step", "one step of k", _STEPS, 3, "steps"),
         Control("gpu", "GPU", _GPUS, 2, "choice"),
     )
+    gpus = [DEVICES[name] for name in _GPUS]
+    steps = range(len(_STEPS))
+    layer = layers_over({"tm": _SIZES, "tn": _SIZES, "step": steps, "gpu": gpus})
     size = ("tm", "tn")
     layers = [
-        Layer(size, lambda m, n: _shape_state(_SIZES[m], _SIZES[n])),
-        Layer((*size, "step"), lambda m, n, step: _step_state(_SIZES[m], _SIZES[n], step)),
-        Layer((*size, "gpu"), lambda m, n, g: _gpu_state(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+        layer(size, _shape_state),
+        layer((*size, "step"), _step_state),
+        layer((*size, "gpu"), _gpu_state),
     ]
     words = (
-        Layer(size, lambda m, n: _ratio_words(_SIZES[m], _SIZES[n])),
-        Layer((*size, "gpu"), lambda m, n, g: _gpu_words(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+        layer(size, _ratio_words),
+        layer((*size, "gpu"), _gpu_words),
         Layer((), lambda: _CAUTION),
     )
     return Interactive(

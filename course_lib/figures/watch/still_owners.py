@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.owners import Ownership
 
@@ -32,24 +32,8 @@ def map_of_owners(owned: Ownership) -> Picture:
     for number in range(len(owned.blocks)):
         for place in owned.cells_of(number):
             writer[place] = number
-    for (row, column), number in np.ndenumerate(writer):
-        wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
-        colour = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
-        cells.cell(
-            row,
-            column,
-            face=style.PAPER if number < 0 else colour,
-            hatch="///" if number < 0 else "xxx" if wrong else None,
-            edge=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
-            line=0.6,
-        )
-    for number, place in enumerate(owned.blocks):
-        mine = sorted(owned.cells_of(number))
-        if mine:
-            row = mine[len(mine) // 2][0]
-            along = [column for each, column in mine if each == row]
-            over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
-            cells.centred(row, sum(along) / len(along), str(place), bbox=over, z=4)
+    _draw_cells(cells, owned, writer)
+    _draw_names(cells, owned)
     nobody, bad = int((writer < 0).sum()), int((owned.wrong & (writer >= 0)).sum())
     several = int((owned.writers > 1).sum())
     lines = [
@@ -65,3 +49,27 @@ def map_of_owners(owned: Ownership) -> Picture:
         f"A map of C, {rows} by {columns}, by the block that wrote each element: "
         f"{'; '.join(lines)}.",
     )
+
+
+def _draw_cells(pen: Pen, owned: Ownership, writer: np.ndarray) -> None:
+    """Each element, tinted by the number of the block in `writer`."""
+    for (row, column), number in np.ndenumerate(writer):
+        wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
+        face: Colour = style.PAPER
+        hatch: str | None = "///"  # written by nobody
+        if number >= 0:
+            face = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
+            hatch = "xxx" if wrong else None
+        edge = style.tint(style.VERMILION, 0.6) if hatch else style.FAINT
+        pen.cell(row, column, face=face, hatch=hatch, edge=edge, line=0.6)
+
+
+def _draw_names(pen: Pen, owned: Ownership) -> None:
+    """Each block's (x, y) amid the elements that it wrote."""
+    over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
+    for number, place in enumerate(owned.blocks):
+        mine = sorted(owned.cells_of(number))
+        if mine:
+            row = mine[len(mine) // 2][0]
+            along = [column for each, column in mine if each == row]
+            pen.centred(row, sum(along) / len(along), str(place), bbox=over, z=4)
