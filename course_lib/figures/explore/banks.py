@@ -10,7 +10,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures.bank_passes import Phase, phases_of
 from course_lib.figures.explore import bank_board as board
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch, layers_over
@@ -228,13 +228,6 @@ def _own_still(places: Sequence[Place]) -> Picture:
     from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_bank
 
-    found = [
-        (board.passes_of(phases_of(asked.addresses, asked.lanes, place.itemsize)), place, asked)
-        for place in places
-        for warp in place.warps
-        for asked in warp[:1]
-        if asked is not None
-    ]
-    _, place, asked = max(found, key=lambda each: each[0])
+    place, asked = costliest(places, lambda *each: board.passes_of(phases_of(*each)))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
     return lane_to_bank(request, itemsize=place.itemsize)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
@@ -98,6 +98,25 @@ def own_requests(
     )
     left_out = [f"the first {few} of {many} {what}" for few, many, what in shown if few < many]
     return OwnRequests(kept, warps, visits, " and ".join(left_out))
+
+
+def costliest(
+    places: Sequence[Place], cost: Callable[[np.ndarray, np.ndarray, int], int]
+) -> tuple[Place, Asked]:
+    """Of the first request of each warp at each place, the one that costs most.
+
+    Args:
+        places: where to look; some warp asks for something at one of them.
+        cost: of the addresses, the lanes and the bytes of a lane.
+    """
+    found = [
+        (place, asked)
+        for place in places
+        for warp in place.warps
+        for asked in warp[:1]
+        if asked is not None
+    ]
+    return max(found, key=lambda each: cost(each[1].addresses, each[1].lanes, each[0].itemsize))
 
 
 def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from course_lib.devices import WARP_SIZE
 from course_lib.figures.explore import sector_map
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.explore.sector_map import SectorMap
 from course_lib.figures.footprint import Footprint, footprint_of
@@ -205,13 +205,6 @@ def _own_still(places: Sequence[Place]) -> Picture:
     from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_sector
 
-    found = [
-        (len(footprint_of(asked.addresses, asked.lanes, place.itemsize).sectors), place, asked)
-        for place in places
-        for warp in place.warps
-        for asked in warp[:1]
-        if asked is not None
-    ]
-    _, place, asked = max(found, key=lambda each: each[0])
+    place, asked = costliest(places, lambda *each: len(footprint_of(*each).sectors))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
     return lane_to_sector(request, itemsize=place.itemsize)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,10 +84,7 @@ class Setup:
 
 
 def watch_race(
-    kernel: object = None,
-    *,
-    tile: int = 8,
-    task: str = "",
+    kernel: object = None, *, tile: int = 8, task: str = ""
 ) -> Interactive:
     """Take a barrier out of a kernel, and watch its warps in time.
 
@@ -107,13 +105,7 @@ def watch_race(
     in_order = setup.run(setup.kernel, "lockstep", 0)
     _check(setup, in_order)
     variants = _variants(setup.kernel)
-    shown = {
-        (v, s): setup.run(changed, schedule, seed)
-        for v, (_, _, changed) in enumerate(variants)
-        for s, (_, schedule, seed) in enumerate(_SCHEDULES)
-    }
-    for each in shown.values():
-        find_wrong_reads(each, in_order)
+    shown = _runs(setup, [changed for _, _, changed in variants], in_order)
     races = [main_race(shown[v, 0].findings, setup.launch.block) for v in range(len(variants))]
     removed = [lines for _, lines, _ in variants]
     story = RaceStory(
@@ -135,14 +127,32 @@ def watch_race(
         ],
         [Layer(["barriers", "order", "at"], story.words)],
         draw_still=lambda: _still(setup, variants, races, shown, story.warps),
-        alt="A lane of time for each warp with what it does: load, use, store. Barriers are "
-        "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
-        "write that came too late or too early. Below stand the kernel's lines and the elements "
-        f"of {setup.output} that are wrong in the end.",
+        alt=_ALT + f"of {setup.output} that are wrong in the end.",
     )
 
 
-def _setup(kernel: object, tile: int) -> Setup:
+_ALT = (
+    "A lane of time for each warp with what it does: load, use, store. Barriers are "
+    "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
+    "write that came too late or too early. Below stand the kernel's lines and the elements "
+)
+
+
+def _runs(
+    setup: Setup, kernels: Sequence[Kernel], in_order: Showing
+) -> dict[tuple[int, int], Showing]:
+    """A run of each kernel in each order, with the reads that go wrong in it."""
+    shown = {
+        (v, s): setup.run(kernel, schedule, seed)
+        for v, kernel in enumerate(kernels)
+        for s, (_, schedule, seed) in enumerate(_SCHEDULES)
+    }
+    for each in shown.values():
+        find_wrong_reads(each, in_order)
+    return shown
+
+
+def _setup(def _setup(kernel: object, tile: int) -> Setup:
     if not isinstance(tile, int | np.integer) or not 6 <= tile <= 11:
         raise NothingToDraw(
             f"tile = {tile!r}: this figure takes T from 6 to 11, so that a block has two to four "
