@@ -83,9 +83,7 @@ class Setup:
         return run
 
 
-def watch_race(
-    kernel: object = None, *, tile: int = 8, task: str = ""
-) -> Interactive:
+def watch_race(kernel: object = None, *, tile: int = 8, task: str = "") -> Interactive:
     """Take a barrier out of a kernel, and watch its warps in time.
 
     The lanes show runs of the emulator: which warp did what when, and which reads got a value that
@@ -152,7 +150,7 @@ def _runs(
     return shown
 
 
-def _setup(def _setup(kernel: object, tile: int) -> Setup:
+def _setup(kernel: object, tile: int) -> Setup:
     if not isinstance(tile, int | np.integer) or not 6 <= tile <= 11:
         raise NothingToDraw(
             f"tile = {tile!r}: this figure takes T from 6 to 11, so that a block has two to four "
