@@ -21,13 +21,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from course_lib.figures.accesses import (
-        Request,
-        addresses_of,
-        matrix_reads,
-        request_of,
-        warp_access,
-    )
+    from course_lib.figures.accesses import warp_access
     from course_lib.figures.attention import attention_tiles
     from course_lib.figures.budgets import sm_budget
     from course_lib.figures.buffers import tiles_in_time
@@ -42,7 +36,7 @@ if TYPE_CHECKING:
     from course_lib.figures.explore.thread_tile import explore_register_tile
     from course_lib.figures.explore.two_buffers import explore_double_buffer
     from course_lib.figures.formats import errors_of_formats, roofs_of_formats
-    from course_lib.figures.grids import grid_of_threads, warps_of_block
+    from course_lib.figures.grids import grid_of_threads
     from course_lib.figures.hierarchy import memory_places, strips_fit
     from course_lib.figures.in_flight import threads_in_flight
     from course_lib.figures.lanes import lane_to_bank, lane_to_sector
@@ -53,6 +47,8 @@ if TYPE_CHECKING:
     from course_lib.figures.own_climb import my_ladder
     from course_lib.figures.picture import Picture, show
     from course_lib.figures.pieces import warp_pieces
+    from course_lib.figures.reads import matrix_reads
+    from course_lib.figures.requests import Request, addresses_of, request_of
     from course_lib.figures.reuse import block_tiles, sharing
     from course_lib.figures.rooflines import roofline_plot
     from course_lib.figures.rungs import ladder
@@ -113,7 +109,6 @@ __all__ = [
     "wanted",
     "warp_access",
     "warp_pieces",
-    "warps_of_block",
     "watch_online_softmax",
     "watch_race",
     "who_owns_what",
@@ -121,8 +116,8 @@ __all__ = [
 
 _HOME = {
     "Picture": "picture",
-    "Request": "accesses",
-    "addresses_of": "accesses",
+    "Request": "requests",
+    "addresses_of": "requests",
     "attention_tiles": "attention",
     "barrier_timeline": "timelines",
     "block_tiles": "reuse",
@@ -145,13 +140,13 @@ _HOME = {
     "lane_to_bank": "lanes",
     "lane_to_sector": "lanes",
     "line_counters": "counts",
-    "matrix_reads": "accesses",
+    "matrix_reads": "reads",
     "measured_roofline": "measured",
     "memory_levels": "levels",
     "memory_places": "hierarchy",
     "my_ladder": "own_climb",
     "own_run": "student_run",
-    "request_of": "accesses",
+    "request_of": "requests",
     "roofline_plot": "rooflines",
     "roofs_of_formats": "formats",
     "sharing": "reuse",
@@ -165,7 +160,6 @@ _HOME = {
     "wanted": "specification",
     "warp_access": "accesses",
     "warp_pieces": "pieces",
-    "warps_of_block": "grids",
     "watch_online_softmax": "watch.online_softmax",
     "watch_race": "watch.race",
     "who_owns_what": "watch.ownership",

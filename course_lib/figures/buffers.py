@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.accesses import traced
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import traced
 from course_lib.words import counted
 
 _MOST = 3

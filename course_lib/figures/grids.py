@@ -8,7 +8,7 @@ from typing import Literal
 
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.pen import Colour, Looks, Pen, tinted
+from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -274,54 +274,3 @@ def _words(it: Cover) -> str:
         told = ", ".join(it.arithmetic(it.thread)).replace("·", "times")
         text += f" Thread {it.thread[1]} of block {it.thread[0]}: {told}."
     return text
-
-
-_WARP_COLOURS = (style.SKY, style.ORANGE, style.GREEN, style.PURPLE)
-
-
-@style.drawn
-def warps_of_block(block: Pair) -> Picture:
-    """Which warp and which lane each thread of a block is; block=(x, y).
-
-    Raises:
-        ValueError: if the block is too large to write a number into each thread.
-    """
-    wide, high = block
-    if wide > WARP_SIZE or wide * high > 512 or high > 20:
-        raise ValueError(f"A block of {wide} × {high} threads is too large to number.")
-    beside = wide <= 16  # else the key stands below
-    cell = min((4.6 if beside else 6.7) / wide, 3.4 / high, 0.4)
-    warps = -(-wide * high // WARP_SIZE)
-    below = 0.0 if beside else 0.3 * -(-warps // 4)
-    figure = style.card(
-        max(1.3 + cell * high + below, 1.2 + 0.3 * warps if beside else 0, 2.3),
-        f"A block of {wide} × {high} threads is {counted(warps, 'warp')}",
-        "The number in a thread is its lane; lanes follow threadIdx.x first",
-    )
-    pen = Pen.on(figure)
-    left, top, grey = 0.6, 1.0, style.GREY
-    pen.write(left, top - 0.12, "threadIdx.x →", va="baseline", colour=grey)
-    pen.write(left - 0.12, top, "threadIdx.y →", va="top", ha="right", rotation=-90, colour=grey)
-    threads = pen.at(left, top, cell)
-    for thread in range(wide * high):
-        warp, lane = divmod(thread, WARP_SIZE)
-        row, column = divmod(thread, wide)
-        threads.cell(row, column, str(lane) if cell >= 0.17 else "", **_looks_of(warp))
-    for warp in range(warps):
-        if beside:
-            x, y = left + wide * cell + 0.35, top + 0.12 + 0.3 * warp
-        else:
-            x, y = left + 1.7 * (warp % 4), top + high * cell + 0.25 + 0.3 * (warp // 4)
-        pen.rectangle(x, y - 0.1, 0.2, 0.2, **_looks_of(warp))
-        last = min(WARP_SIZE, wide * high - warp * WARP_SIZE) - 1
-        pen.write(x + 0.28, y, f"warp {warp}, lanes 0–{last}")
-    return Picture(
-        figure,
-        f"A block of {wide} by {high} threads is {warps} warps. Lanes follow threadIdx.x first, "
-        f"then threadIdx.y: thread (0, 0) is lane 0 of warp 0, thread ({wide - 1}, {high - 1}) is "
-        f"lane {(wide * high - 1) % WARP_SIZE} of warp {warps - 1}.",
-    )
-
-
-def _looks_of(warp: int) -> Looks:
-    return tinted(_WARP_COLOURS[warp % len(_WARP_COLOURS)], 0.35)

@@ -16,11 +16,11 @@ from course_lib.devices import (
     WARP_SIZE,
 )
 from course_lib.figures import style
-from course_lib.figures.accesses import Request
 from course_lib.figures.bank_passes import Phase, phases_of
 from course_lib.figures.footprint import Footprint
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import Request
 from course_lib.words import counted
 
 _LEFT, _RIGHT = 0.95, 7.42

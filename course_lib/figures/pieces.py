@@ -11,9 +11,9 @@ from matplotlib.colors import to_rgb
 
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.accesses import traced
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import traced
 
 _MOST = 3
 _TOP, _LEFT, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62

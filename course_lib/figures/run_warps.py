@@ -9,8 +9,8 @@ import numpy as np
 
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.accesses import request_of
 from course_lib.figures.pen import Pen
+from course_lib.figures.requests import request_of
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.run_looks import LEFT
 from course_lib.words import counted

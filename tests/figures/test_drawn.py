@@ -14,8 +14,8 @@ from course_lib.devices import device
 from course_lib.emulator.profile.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.profile.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
-from course_lib.figures.accesses import element_counts
 from course_lib.figures.grids import Cover
+from course_lib.figures.reads import element_counts
 from course_lib.findings import finding
 from course_lib.roofline import Point
 
@@ -206,17 +206,6 @@ def test_the_first_warp_is_32_threads_along_x_first():
     assert len(lanes) == 32
     rows = {round(each.get_y(), 3) for each in lanes}
     assert len(rows) == 4
-
-
-def test_lanes_of_a_block_are_numbered_across_rows():
-    picture = figures.warps_of_block((8, 8))
-    numbers = [text.get_text() for text in picture.figure.axes[0].texts]
-    assert [each for each in numbers if each.isdigit()] == [str(i % 32) for i in range(64)]
-    assert "2 warps" in picture.alt
-
-
-def test_a_last_warp_that_is_not_full_is_said_to_be_so():
-    assert "warp 1, lanes 0–7" in words_of(figures.warps_of_block((8, 5)))
 
 
 # --- requests -----------------------------------------------------------------------------------

@@ -117,8 +117,6 @@ GALLERY = {
         (2, 3), (32, 32), (64, 96), x_is="row"
     ),
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
-    "warps_of_block": lambda: figures.warps_of_block((8, 8)),
-    "warps_of_block-flat": lambda: figures.warps_of_block((32, 2)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
     "lane_to_sector": lambda: figures.lane_to_sector(COLUMN),

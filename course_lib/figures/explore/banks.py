@@ -225,8 +225,8 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The costliest request of the launch, drawn with its words."""
-    from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_bank
+    from course_lib.figures.requests import Request  # late: they need matplotlib
 
     place, asked = costliest(places, lambda *each: board.passes_of(phases_of(*each)))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from course_lib.devices import WARP_SIZE
+from course_lib.figures.requests import Lanes, lanes_by_warp
 from course_lib.words import element
 
 MOST_PLACES = 8
@@ -151,7 +151,6 @@ def _touched(profile: Any) -> bool:
 
 _Key = tuple[int, str, str, int]
 _ByWarp = dict[int, list[Asked | None]]
-_Lanes = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
 def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByWarp]:
@@ -160,14 +159,14 @@ def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByW
     None stands for those that nobody will see.
     """
     found: dict[_Key, _ByWarp] = {}
-    whose: dict[bytes, _Lanes] = {}  # a launch traces the same threads again and again
+    whose: dict[bytes, Lanes] = {}  # a launch traces the same threads again and again
     for access in profile.trace:
         if access.space != space or access.kind == "atomic":
             continue
         kind = "load" if access.kind == "load" else "store"
         key = access.threads.tobytes()
         if key not in whose:
-            whose[key] = _lanes_of(access.threads, profile.block, block)
+            whose[key] = lanes_by_warp(access.threads, profile.block, block)
         by_warp = found.setdefault((access.line, kind, access.array, access.elements), {})
         for warp, (chosen, lanes) in whose[key].items():
             visits = by_warp.setdefault(warp, [])
@@ -176,20 +175,6 @@ def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByW
                 Asked(lanes, access.addresses[chosen], access.indices[chosen]) if seen else None
             )
     return {key: by_warp for key, by_warp in found.items() if by_warp}
-
-
-def _lanes_of(threads: np.ndarray, shape: Sequence[int], block: Sequence[int]) -> _Lanes:
-    """Warp of a block (x, y, z) -> where its threads stand in an access, and their lanes."""
-    wanted = (*block, 0, 0)[:3][::-1]
-    mine = np.flatnonzero((threads[:, :3] == wanted).all(axis=1))
-    z, y, x = threads[mine, 3:].T
-    size_x, size_y = (*shape, 1, 1)[:2]
-    linear = x + size_x * (y + size_y * z)
-    warps = linear // WARP_SIZE
-    return {
-        warp: (mine[warps == warp], linear[warps == warp] % WARP_SIZE)
-        for warp in np.unique(warps).tolist()
-    }
 
 
 def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> Place:

@@ -202,8 +202,8 @@ def _joined(first: Patch, second: Patch) -> Patch:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The request that moves most for what it uses, drawn with its words."""
-    from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_sector
+    from course_lib.figures.requests import Request  # late: they need matplotlib
 
     place, asked = costliest(places, lambda *each: len(footprint_of(*each).sectors))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)

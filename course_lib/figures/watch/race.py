@@ -232,8 +232,8 @@ def _still(
     shown: dict[tuple[int, int], Showing],
     warps: int,
 ) -> Picture:
-    """The runs without one barrier each, one under the other; the warps where nothing races."""
-    from course_lib.figures.grids import warps_of_block  # late: they need matplotlib
+    """The runs without one barrier each, one under the other; a sentence where nothing races."""
+    from course_lib.figures.explore.stills import lines_of_text  # late: they need matplotlib
     from course_lib.figures.watch.still_race import races_in_time
 
     runs = [
@@ -242,8 +242,8 @@ def _still(
         if races[v] and (len(removed) == 1 or v == 0)
     ]
     if not runs:
-        block = (*setup.launch.block, 1)[:2]
-        return warps_of_block((block[0], block[1]))
+        told = f"With any one barrier of {setup.kernel.name} taken out, there is still no race."
+        return lines_of_text("No race to watch", [told])
     return races_in_time(runs, warps)
 
 
