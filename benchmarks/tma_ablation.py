@@ -80,7 +80,7 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:
-    """The steps from rung 11 to rung 12, and cuBLAS with either result."""
+    """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
 
     def ours(name: str, result: str, start: Any) -> Contestant:
         def prepare(problem: Problem) -> Launch:
@@ -94,9 +94,9 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
     steps = [
         ours("tma", "float32", lambda A, B, C: start_direct(A, B, C, persistent=False)),
         ours("persistent", "float32", lambda A, B, C: start_direct(A, B, C, persistent=True)),
-        ours("tma_store", "float32", lambda A, B, C: rung_12.RUNG.start(A, B, C, 1)),
-        ours("bf16", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 1)),
-        ours("clusters", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 2)),
+        ours("tma_store", "float32", lambda A, B, C: rung_12.RUNG.start(A, B, C, 1, split=0)),
+        ours("bf16", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 1, split=0)),
+        ours("clusters", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 2, split=0)),
     ]
     names = {"float32": "cublas_f32", "bfloat16": CUBLAS}
     theirs = [each for each in library.contestants(cc) if each.precision == "bfloat16"]

@@ -2,7 +2,7 @@
 
 Why: in rung 11 each thread starts twelve copies for every tile, and everyone stops at a barrier
 before the next product. And a block that has stored its results is gone: the next one begins with
-empty stages, and the tensor cores wait. Five changes, each with its gain in
+empty stages, and the tensor cores wait. Six changes, the first five with their gains in
 `course_lib.measurements.ablation`:
 
 1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
@@ -15,6 +15,8 @@ empty stages, and the tensor cores wait. Five changes, each with its gain in
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
+6. **Split tiles.** Where only few tiles are left for the last turn, all blocks share them
+   (`course_lib.kernels.split_tiles`), and nobody waits.
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
@@ -80,7 +82,7 @@ BAND = 16  # tiles of C below one another that are computed before the next ones
 
 # From so many tiles on in clusters of two. On an H200 they cost a hundredth for 512 tiles (4096 on
 # a side), and gain as much for 2048 after seconds of load; where between the two they begin to
-# pay, nobody has measured. With ragged rows they gain a fifth at 4104 and at 5000.
+# pay, nobody has measured. With ragged rows of B they gain a fifth at 4104 and at 5000.
 TILES_FOR_PAIRS = 1024
 
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
@@ -256,12 +258,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
         # Tiles are those of a cluster, one block of it below the other.
         down, across = (M + BM * cluster - 1) // (BM * cluster), (N + BN - 1) // BN
         tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
-        worker, workers = (
-            np.uint32(cuda.blockIdx.x // cluster),
-            np.uint32(cuda.gridDim.x // cluster),
-        )
-        begin, end, number = share_of_work(worker, workers, np.uint32(split), tiles[2])
-        work = begin, end, number, workers
+        work = share_of_work(np.uint32(split), tiles[2], cluster)
         if warp == PRODUCER:
             if tid % 32 == 0:
                 fetch(base, map_a, map_b, tiles, work, rank, cluster)

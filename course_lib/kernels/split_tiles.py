@@ -33,23 +33,26 @@ from course_lib.intrinsics import load4
 ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile
 ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbours a thread
 
-# What the workspace and the second kernel cost, in steps of k. A last turn is split if that saves
-# more than this.
-COST = 12
+# What splitting costs on an H200, in steps of k, each of 0.6 microseconds: the second kernel, and a
+# piece for each worker; and another piece for each, where nearly a full turn of tiles is split.
+ONCE, FOR_A_FULL_TURN = 22, 40
 
 
 # --- whose work is what -----------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
-def share_of_work(worker, workers, split, steps):
-    """What a worker has to do: its part of the split tiles, and then whole ones.
+def share_of_work(split, steps, cluster):
+    """What this worker has to do: its part of the split tiles, and then whole ones.
 
-    Returns where its part begins and ends, in steps laid end to end, and its first whole tile.
+    Returns where its part begins and ends, in steps laid end to end, its first whole tile, and how
+    many workers there are, which is how far it is to the next one.
     """
+    worker, workers = cuda.blockIdx.x // cluster, np.uint32(cuda.gridDim.x // cluster)
     everything = split * steps
-    begin, end = worker * everything // workers, np.uint32(worker + 1) * everything // workers
-    return np.uint32(begin), np.uint32(end), np.uint32(split + worker)
+    begin = np.uint32(worker) * everything // workers
+    end = np.uint32(worker + 1) * everything // workers
+    return np.uint32(begin), np.uint32(end), np.uint32(split + worker), workers
 
 
 @cuda.jit(device=True)
@@ -64,10 +67,14 @@ def next_piece(begin, end, number, workers, steps):
 
 
 def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
-    """How many tiles are split: all of the last turn, or none. `steps` are those of k in a tile."""
+    """How many tiles are split: all of the last turn if that pays, or none.
+
+    `steps` are those of k in a tile: so many the last turn lasts, however few tiles it has.
+    """
     left_over = tiles % workers
-    saved = steps - steps * left_over / workers
-    return left_over if left_over and saved > COST else 0
+    share = left_over / workers
+    saved, cost = steps * (1 - share), ONCE + FOR_A_FULL_TURN * share
+    return left_over if saved > cost else 0
 
 
 # --- partial sums -----------------------------------------------------------------------------
