@@ -2,9 +2,9 @@
 
 Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
-`findings`, `measurements`, `number_formats`, `occupancy`, `own_ladder`,
-`roofline`, `web`, `words`.
-Start with: `picture` and `style`, then a small one such as `swizzle`.
+`findings`, `measurements`, `number_formats`, `occupancy`, `own_ladder`, `roofline`, `web`,
+`words`.
+Start with: `picture`, `style` and `pen`, then a small one such as `swizzle`.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
