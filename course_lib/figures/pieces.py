@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import traced
+from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
 
 _MOST = 3
 _TOP, _LEFT, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
@@ -107,15 +106,13 @@ def piece_of(name: str, profile: Any, output: str) -> Piece:
     Raises:
         ValueError: if it stores nothing there.
     """
-    wide, high = (*profile.block, 1, 1)[:2]
     at, lane = [], []
     for access in traced(profile):
         if access.array == output and access.kind == "store":
             cells, threads = access.all_indices(profile.arrays[output].shape)
-            number = threads[:, 5] + wide * (threads[:, 4] + high * threads[:, 3])
-            mine = (threads[:, :3] == 0).all(axis=1) & (number < WARP_SIZE)
+            mine, lanes = lanes_by_warp(threads, profile.block, (0, 0)).get(0, NOBODY)
             at.append(cells[mine])
-            lane.append(number[mine])
+            lane.append(lanes)
     if not at:
         raise ValueError(f"{name} stores nothing in {output}.")
     return Piece(name, np.concatenate(at), np.concatenate(lane))

@@ -13,7 +13,7 @@ from course_lib.figures.footprint import Footprint, footprint_of
 
 # By warp where its threads stand in an access, and their lanes.
 Lanes = dict[int, tuple[np.ndarray, np.ndarray]]
-_NOBODY = np.empty(0, int), np.empty(0, int)
+NOBODY = np.empty(0, int), np.empty(0, int)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def request_of(
     for access in traced(profile):
         if (access.kind, access.array) != (kind, array) or line not in (None, access.line):
             continue
-        mine, lanes = lanes_by_warp(access.threads, profile.block, block).get(warp, _NOBODY)
+        mine, lanes = lanes_by_warp(access.threads, profile.block, block).get(warp, NOBODY)
         if lanes.size and seen == occurrence:
             name = title or f"{kind} of {array}, line {access.line}"
             return Request(name, np.asarray(access.addresses)[mine], lanes, array)
