@@ -55,13 +55,9 @@ def funnel(gpu: str | Device = "H200") -> Picture:
             _draw_reuse(pen, x, middle, levels[place - 1], level, unit)
     tensor = 2 * row.fp16_tflops
     x = _LEFT + len(levels) * (_WIDE + _GAP) - 0.62
-    pen.write(
-        x,
-        middle,
-        f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{tensor / levels[-1].tb_per_s:.1f} times\n"
-        "as tall again",
-        linespacing=1.25,
-    )
+    factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
+    words = f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{factor}\nas tall again"
+    pen.write(x, middle, words, linespacing=1.25)
     style.footnote(
         figure, "Data sheets. Without reuse: every multiply–add would fetch its own two numbers."
     )

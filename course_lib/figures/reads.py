@@ -40,13 +40,8 @@ def matrix_reads(
     for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
         corner = (0.35 + place * (width + 0.25), 1.05)
         _draw_counts(pen.at(*corner, cell), name, maps[name], most)
-        pen.write(
-            corner[0],
-            corner[1] + cell * maps[name].shape[0] + 0.14,
-            _how_often(maps[name], verb),
-            va="top",
-            linespacing=1.3,
-        )
+        below = corner[1] + cell * maps[name].shape[0] + 0.14
+        pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
     return Picture(figure, _count_words(maps, verb))
 
 

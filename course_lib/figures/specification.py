@@ -501,13 +501,8 @@ def _drawn_calls(task: Task) -> Picture:
     figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
     pen = Pen.on(figure)
     for place, (call, value) in enumerate(calls):
-        pen.write(
-            _MARGIN,
-            0.66 + 0.26 * place,
-            f"{call:<{longest}}  →  {value}",
-            mono=True,
-            size=style.NORMAL,
-        )
+        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
+        pen.write(_MARGIN, y, words, mono=True, size=style.NORMAL)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
     return Picture(figure, f"{title}. {told}.")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from course_lib.curriculum import TASKS
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: what the task `ring_end` computes.
@@ -197,30 +197,15 @@ def _still() -> Picture:
 
 def _draw_still_turn(pen: Pen, y: float, turn: _Turn) -> None:
     tick, high = 0.19, 0.34
-    for begin, end, colour, hatch in (
-        (turn.asked, turn.full, style.BLUE, "////"),
-        (turn.full, turn.begins, style.BLUE, None),
-        (turn.begins, turn.ends, style.GREEN, None),
+    waiting, used = tinted(style.BLUE, 0.15, 0.9), tinted(style.GREEN, 0.4, 0.9)
+    on_its_way = {**tinted(style.BLUE, 0, 0.9), "hatch": "////"}
+    for begin, end, looks in (
+        (turn.asked, turn.full, on_its_way),
+        (turn.full, turn.begins, waiting),
+        (turn.begins, turn.ends, used),
     ):
-        if begin == end:
-            continue
-        strength = 0.4 if colour == style.GREEN else 0.15
-        face = style.PAPER if hatch else style.tint(colour, strength)
-        pen.rectangle(
-            0.2 + tick * begin,
-            y,
-            tick * (end - begin) - 0.02,
-            high,
-            edge=colour,
-            face=face,
-            hatch=hatch,
-            line=0.9,
-        )
-    pen.write(
-        0.2 + tick * (turn.asked + turn.full) / 2,
-        y + high / 2,
-        str(turn.tile),
-        ha="center",
-        bold=True,
-        bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
-    )
+        if begin < end:
+            x, wide = 0.2 + tick * begin, tick * (end - begin) - 0.02
+            pen.rectangle(x, y, wide, high, **{**looks, "z": 1})
+    middle = 0.2 + tick * (turn.asked + turn.full) / 2
+    pen.write(middle, y + high / 2, str(turn.tile), ha="center", bold=True, paper=1.0)

@@ -180,19 +180,11 @@ def _draw_axes(scene: Scene, axes: _Axes, points: Sequence[Point]) -> None:
 
 def _draw_own_point(scene: Scene, axes: _Axes, number: int, point: Point) -> None:
     letter, y = chr(ord("a") + number), 366 + 20 * number
+    x, css = axes.x(point.intensity), f"{_MARK[point.bytes_kind]}-soft"
     with scene.group(f"own {number}"):
-        scene.circle(
-            axes.x(point.intensity),
-            0,
-            9,
-            css=f"{_MARK[point.bytes_kind]}-soft",
-            name=f"dot {number}",
-        )
-        scene.text(
-            axes.x(point.intensity), 0, letter, css="small bold", anchor="middle",
-            name=f"letter {number}",
-        )  # fmt: skip
-    scene.circle(_LEFT + 9, y - 4, 9, css=f"{_MARK[point.bytes_kind]}-soft")
+        scene.circle(x, 0, 9, css=css, name=f"dot {number}")
+        scene.text(x, 0, letter, css="small bold", anchor="middle", name=f"letter {number}")
+    scene.circle(_LEFT + 9, y - 4, 9, css=css)
     scene.text(_LEFT + 9, y, letter, css="small bold", anchor="middle")
     scene.text(_LEFT + 26, y, "", css="small", name=f"legend {number}")
 

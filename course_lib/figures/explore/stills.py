@@ -8,7 +8,7 @@ from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BAN
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.footprint import Footprint
-from course_lib.figures.pen import Looks, Pen
+from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.words import counted
 
@@ -103,38 +103,21 @@ def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footp
             words = f"… {left_out} more lines like these"
             pen.write(left, y + 0.08, words, colour=style.GREY)
         else:
-            _draw_line(pen, (left, y), line, touched)
+            _draw_line(pen.at(left, y, 2.3 / 4, _LINE * 0.86), line, touched)
     return f"{name}: {count}, {touched.percent} of the bytes used"
 
 
-def _draw_line(pen: Pen, corner: tuple[float, float], line: int, touched: Footprint) -> None:
-    """One line of memory: its four sectors, and the bytes in it that are used."""
-    sector, high = 2.3 / 4, _LINE * 0.86
+def _draw_line(pen: Pen, line: int, touched: Footprint) -> None:
+    """One line of memory, a cell to a sector: those that are moved, and the bytes used in them."""
     for part in range(4):
-        moved = line * 4 + part in touched.sectors
-        pen.rectangle(
-            corner[0] + part * sector,
-            corner[1],
-            sector,
-            high,
-            line=0.6,
-            face=style.tint(style.BLUE, 0.25) if moved else style.PAPER,
-            edge=style.BLUE if moved else style.FAINT,
-            z=2 if moved else 1,
-        )
-    for address in set(touched.addresses):
+        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
+        if line * 4 + part in touched.sectors:
+            looks = tinted(style.BLUE, 0.25)
+        pen.rectangle(part, 0, 1, 1, **{**looks, "line": 0.6})
+    for address in sorted(set(touched.addresses)):
         if address // CACHE_LINE_BYTES == line:
-            x = corner[0] + address % CACHE_LINE_BYTES / SECTOR_BYTES * sector
-            pen.rectangle(
-                x,
-                corner[1],
-                touched.width / SECTOR_BYTES * sector,
-                high,
-                face=style.BLUE,
-                edge=style.PAPER,
-                line=0.3,
-                z=3,
-            )
+            x, wide = address % CACHE_LINE_BYTES / SECTOR_BYTES, touched.width / SECTOR_BYTES
+            pen.rectangle(x, 0, wide, 1, face=style.BLUE, edge=style.PAPER, line=0.3, z=3)
 
 
 @style.drawn

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: a load takes a little longer than a multiplication.
@@ -92,14 +92,9 @@ def _draw() -> Scene:
         scene.rect(x, y + down, wide, high, css=_looks(job), name=f"{number} {job.name}")
     scene.line(_LEFT, 32, _LEFT, 222, css="stroke ink thick", name="now")
     for number, job in jobs:
-        scene.text(
-            _LEFT + _TICK * (job.begin + job.end) / 2,
-            _TOP + _ROW * job.buffer + 28,
-            _label(job),
-            css="small bold halo",
-            anchor="middle",
-            name=f"{number} {job.name} words",
-        )
+        x, y = _LEFT + _TICK * (job.begin + job.end) / 2, _TOP + _ROW * job.buffer + 28
+        name = f"{number} {job.name} words"
+        scene.text(x, y, _label(job), css="small bold halo", anchor="middle", name=name)
     scene.text(8, 266, "", css="bold", name="total")
     return scene
 
@@ -178,22 +173,8 @@ def _still() -> Picture:
 def _draw_job(pen: Pen, y: float, job: _Job) -> None:
     tick, load = 0.35, job.verb == "load"
     x, wide = 0.2 + tick * job.begin, tick * (job.end - job.begin)
-    colour = style.BLUE if load else style.GREEN
-    pen.rectangle(
-        x,
-        y,
-        wide - 0.02,
-        0.34,
-        edge=colour,
-        face=style.PAPER if load else style.tint(colour, 0.4),
-        hatch="////" if load else None,
-        line=0.9,
-    )
-    pen.write(
-        x + wide / 2,
-        y + 0.17,
-        _label(job),
-        ha="center",
-        bold=True,
-        bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
-    )
+    looks = tinted(style.GREEN, 0.4, 0.9)
+    if load:
+        looks = {**tinted(style.BLUE, 0, 0.9), "hatch": "////"}
+    pen.rectangle(x, y, wide - 0.02, 0.34, **{**looks, "z": 1})
+    pen.write(x + wide / 2, y + 0.17, _label(job), ha="center", bold=True, paper=1.0)

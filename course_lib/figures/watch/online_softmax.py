@@ -236,12 +236,6 @@ def _bars(pen: Pen, row: _Row, tile: int, y: float, high: float) -> None:
     for number, score in enumerate(row.scores[: row.seen(tile)]):
         tall = high * math.exp(score - row.kept[tile].top)
         colour = style.ORANGE if number >= tile * row.tile else style.BLUE
-        pen.rectangle(
-            0.8 + wide * number,
-            y - tall,
-            wide * 0.8,
-            tall,
-            face=style.tint(colour, 0.75),
-            edge="none",
-        )
+        face, x = style.tint(colour, 0.75), 0.8 + wide * number
+        pen.rectangle(x, y - tall, wide * 0.8, tall, face=face, edge="none")
     pen.line((0.8, y), (4.9, y), colour=style.GREY, line=0.6)

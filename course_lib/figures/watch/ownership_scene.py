@@ -111,13 +111,9 @@ class OwnerStory:
         )
         scene.path("", "outline", name="chosen")
         self._mark(scene, "element", "lit through", (self.left, self.top, self.cell, self.cell))
-        scene.text(
-            self.left + columns * self.cell,
-            self.top + rows * self.cell + 18,
-            f"{self.kernel.parameters[2]}, {rows} × {columns}",
-            "bold c",
-            "end",
-        )
+        corner = self.left + columns * self.cell, self.top + rows * self.cell + 18
+        words = f"{self.kernel.parameters[2]}, {rows} × {columns}"
+        scene.text(*corner, words, "bold c", "end")
 
     def _draw_zoom(self, scene: Scene) -> None:
         (x0, y0), seat = self.zoom, self.seat

@@ -55,14 +55,11 @@ class _Grid:
                 name = self.name((row, column))
                 x, y = self.x + column * size, self.y + row * size
                 scene.rect(x, y, size, size, css, name)
-                scene.text(
-                    x + size / 2,
-                    y + size / 2 + 4.5,
-                    words((row, column)),
+                middle, css_of_text = (
+                    (x + size / 2, y + size / 2 + 4.5),
                     f"small {text_css}".strip(),
-                    "middle",
-                    f"t{name}",
                 )
+                scene.text(*middle, words((row, column)), css_of_text, "middle", f"t{name}")
 
 
 class StepStory:
@@ -171,13 +168,9 @@ class StepStory:
         rows, columns = self.window
         if self.way.owners:
             size = grid.cell
-            scene.rect(
-                grid.x + columns[0] * size,
-                grid.y + rows[0] * size,
-                (columns[-1] - columns[0] + 1) * size,
-                (rows[-1] - rows[0] + 1) * size,
-                "outline dashed",
-            )
+            x, y = grid.x + columns[0] * size, grid.y + rows[0] * size
+            wide, high = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
+            scene.rect(x, y, wide * size, high * size, "outline dashed")
 
     def _draw_tiles(self, scene: Scene) -> None:
         for number, (name, grid) in enumerate(self.tiles.items()):
