@@ -49,17 +49,13 @@ class _Grid:
         return f"{self.prefix}{cell[0]}.{cell[1]}"
 
     def draw(self, scene: Scene, css: str, words: Any, text_css: str = "") -> None:
-        size = self.cell
-        for row in range(self.rows):
-            for column in range(self.columns):
-                name = self.name((row, column))
-                x, y = self.x + column * size, self.y + row * size
-                scene.rect(x, y, size, size, css, name)
-                middle, css_of_text = (
-                    (x + size / 2, y + size / 2 + 4.5),
-                    f"small {text_css}".strip(),
-                )
-                scene.text(*middle, words((row, column)), css_of_text, "middle", f"t{name}")
+        size, css_of_text = self.cell, f"small {text_css}".strip()
+        for cell in np.ndindex(self.rows, self.columns):
+            name, (row, column) = self.name(cell), cell
+            x, y = self.x + column * size, self.y + row * size
+            scene.rect(x, y, size, size, css, name)
+            middle = x + size / 2, y + size / 2 + 4.5
+            scene.text(*middle, words(cell), css_of_text, "middle", f"t{name}")
 
 
 class StepStory:
