@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from course_lib.words import counted
+
 
 @dataclass(frozen=True)
 class SmLimits:
@@ -146,15 +148,15 @@ class Occupancy:
             "warps": self._warps_in_words(),
             "registers": self._registers_in_words(),
             "shared memory": self._shared_in_words(),
-            "blocks": f"{self.sm.name} holds at most {_blocks(self.block_limit)} per SM",
+            "blocks": f"{self.sm.name} holds at most {counted(self.block_limit, 'block')} per SM",
         }
 
     def _warps_in_words(self) -> str:
         size, most = self.sm.warp_size, self.max_warps
-        need = f"⌈{self.threads} / {size}⌉ = {_count(self.warps_per_block, 'warp')} per block"
+        need = f"⌈{self.threads} / {size}⌉ = {counted(self.warps_per_block, 'warp')} per block"
         if self.warp_limit == 0:
             return f"{need}; a block has at most {self.sm.threads_per_block} threads"
-        return f"{need}; ⌊{most} / {self.warps_per_block}⌋ = {_blocks(self.warp_limit)}"
+        return f"{need}; ⌊{most} / {self.warps_per_block}⌋ = {counted(self.warp_limit, 'block')}"
 
     def _registers_in_words(self) -> str:
         sm, rounded, per_partition = self.sm, self.registers_per_warp, self.warps_per_partition
@@ -167,7 +169,7 @@ class Occupancy:
             f"{need}; ⌊{sm.registers_per_sm // sm.partitions} / {rounded}⌋ = {per_partition} warps "
             f"per sub-partition, {sm.partitions} × {per_partition} = "
             f"{sm.partitions * per_partition} per SM; ⌊{sm.partitions * per_partition} / "
-            f"{self.warps_per_block}⌋ = {_blocks(self.register_limit)}"
+            f"{self.warps_per_block}⌋ = {counted(self.register_limit, 'block')}"
         )
 
     def _shared_in_words(self) -> str:
@@ -181,14 +183,15 @@ class Occupancy:
             return f"{need}; a block has at most {sm.shared_per_block_bytes} B of its own"
         if not rounded:
             return f"{need}; no limit from shared memory"
-        return f"{need}; ⌊{sm.shared_per_sm_bytes} / {rounded}⌋ = {_blocks(self.shared_limit)}"
+        fit = counted(self.shared_limit, "block")
+        return f"{need}; ⌊{sm.shared_per_sm_bytes} / {rounded}⌋ = {fit}"
 
     def __str__(self) -> str:
         if not self.launches:
             return f"{self.sm.name}: the launch fails. {self.why_not}"
         return (
-            f"{self.sm.name}: {_blocks(self.blocks)} per SM, {self.warps} of {self.max_warps} "
-            f"warps, {self.share:.1%}; limited by {' and '.join(self.limiters)}"
+            f"{self.sm.name}: {counted(self.blocks, 'block')} per SM, {self.warps} of "
+            f"{self.max_warps} warps, {self.share:.1%}; limited by {' and '.join(self.limiters)}"
         )
 
 
@@ -258,11 +261,3 @@ def _divide_up(number: int, by: int) -> int:
 
 def _round_up(number: int, unit: int) -> int:
     return _divide_up(number, unit) * unit
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _blocks(number: int) -> str:
-    return _count(number, "block")

@@ -312,11 +312,11 @@ def test_an_array_given_twice_stays_one_array() -> None:
 
 
 def test_in_out_and_inout() -> None:
-    x = np.ones(4, np.float32)
-    host = HostArguments([cuda.In(x), cuda.Out(x), cuda.InOut(x)])
-    assert host.values[0] is not x
-    assert host.values[1] is x
-    assert host.values[2] is x
+    x, y, z = np.ones((3, 4), np.float32)
+    host = HostArguments([cuda.In(x), cuda.Out(y), cuda.InOut(z)])
+    assert not np.shares_memory(host.values[0], x)
+    assert host.values[1] is y
+    assert host.values[2] is z
 
 
 # --- fresh interpreters -----------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
-`findings`, `measurements`, `memory_levels`, `number_formats`, `occupancy`, `own_ladder`,
-`roofline`, `web`.
-Start with: `picture` and `style`, then a small one such as `swizzle`.
+`findings`, `measurements`, `number_formats`, `occupancy`, `own_ladder`, `roofline`, `web`,
+`words`.
+Start with: `picture`, `style` and `pen`, then a small one such as `swizzle`.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
@@ -21,20 +21,13 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from course_lib.figures.accesses import (
-        Request,
-        addresses_of,
-        matrix_reads,
-        request_of,
-        warp_access,
-    )
+    from course_lib.figures.accesses import warp_access
     from course_lib.figures.attention import attention_tiles
     from course_lib.figures.budgets import sm_budget
     from course_lib.figures.buffers import tiles_in_time
     from course_lib.figures.changed import changed_kernel
     from course_lib.figures.counts import line_counters
     from course_lib.figures.explore.banks import explore_banks
-    from course_lib.figures.explore.bytes_moved import explore_bytes
     from course_lib.figures.explore.fragments import explore_fragments
     from course_lib.figures.explore.launches import explore_occupancy
     from course_lib.figures.explore.ring import explore_ring
@@ -43,7 +36,7 @@ if TYPE_CHECKING:
     from course_lib.figures.explore.thread_tile import explore_register_tile
     from course_lib.figures.explore.two_buffers import explore_double_buffer
     from course_lib.figures.formats import errors_of_formats, roofs_of_formats
-    from course_lib.figures.grids import grid_of_threads, warps_of_block
+    from course_lib.figures.grids import grid_of_threads
     from course_lib.figures.hierarchy import memory_places, strips_fit
     from course_lib.figures.in_flight import threads_in_flight
     from course_lib.figures.lanes import lane_to_bank, lane_to_sector
@@ -54,6 +47,8 @@ if TYPE_CHECKING:
     from course_lib.figures.own_climb import my_ladder
     from course_lib.figures.picture import Picture, show
     from course_lib.figures.pieces import warp_pieces
+    from course_lib.figures.reads import matrix_reads
+    from course_lib.figures.requests import Request, addresses_of, request_of
     from course_lib.figures.reuse import block_tiles, sharing
     from course_lib.figures.rooflines import roofline_plot
     from course_lib.figures.rungs import ladder
@@ -79,7 +74,6 @@ __all__ = [
     "climb",
     "errors_of_formats",
     "explore_banks",
-    "explore_bytes",
     "explore_double_buffer",
     "explore_fragments",
     "explore_occupancy",
@@ -115,7 +109,6 @@ __all__ = [
     "wanted",
     "warp_access",
     "warp_pieces",
-    "warps_of_block",
     "watch_online_softmax",
     "watch_race",
     "who_owns_what",
@@ -123,8 +116,8 @@ __all__ = [
 
 _HOME = {
     "Picture": "picture",
-    "Request": "accesses",
-    "addresses_of": "accesses",
+    "Request": "requests",
+    "addresses_of": "requests",
     "attention_tiles": "attention",
     "barrier_timeline": "timelines",
     "block_tiles": "reuse",
@@ -132,7 +125,6 @@ _HOME = {
     "climb": "whiteboard",
     "errors_of_formats": "formats",
     "explore_banks": "explore.banks",
-    "explore_bytes": "explore.bytes_moved",
     "explore_double_buffer": "explore.two_buffers",
     "explore_fragments": "explore.fragments",
     "explore_occupancy": "explore.launches",
@@ -148,13 +140,13 @@ _HOME = {
     "lane_to_bank": "lanes",
     "lane_to_sector": "lanes",
     "line_counters": "counts",
-    "matrix_reads": "accesses",
+    "matrix_reads": "reads",
     "measured_roofline": "measured",
     "memory_levels": "levels",
     "memory_places": "hierarchy",
     "my_ladder": "own_climb",
     "own_run": "student_run",
-    "request_of": "accesses",
+    "request_of": "requests",
     "roofline_plot": "rooflines",
     "roofs_of_formats": "formats",
     "sharing": "reuse",
@@ -168,7 +160,6 @@ _HOME = {
     "wanted": "specification",
     "warp_access": "accesses",
     "warp_pieces": "pieces",
-    "warps_of_block": "grids",
     "watch_online_softmax": "watch.online_softmax",
     "watch_race": "watch.race",
     "who_owns_what": "watch.ownership",

@@ -2,136 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-from matplotlib.axes import Axes
-
-from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
+from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES
 from course_lib.figures import style
+from course_lib.figures.footprint import Footprint
+from course_lib.figures.pen import Looks, Pen
 from course_lib.figures.picture import Picture
-
-
-@dataclass(frozen=True)
-class Request:
-    """One memory instruction of one warp: the byte address that each active lane asks for."""
-
-    title: str
-    addresses: Sequence[int] | np.ndarray
-    lanes: Sequence[int] | np.ndarray | None = None  # 0, 1, 2, ... unless given
-    array: str = ""
-
-
-def addresses_of(
-    rows: int | Sequence[int] | np.ndarray,
-    columns: int | Sequence[int] | np.ndarray,
-    width: int,
-    itemsize: int = 4,
-) -> np.ndarray:
-    """Byte addresses of the elements [row, column] of a row-major matrix `width` elements wide.
-
-    A number stands for 32 equal ones: `addresses_of(range(32), 0, 1024)` walks down column 0.
-    """
-    row, column = np.broadcast_arrays(np.asarray(rows), np.asarray(columns))
-    if row.ndim == 0:
-        row, column = np.full(WARP_SIZE, row), np.full(WARP_SIZE, column)
-    result: np.ndarray = (row.astype(np.int64) * width + column) * itemsize
-    return result
-
-
-def request_of(
-    profile: Any,
-    array: str,
-    *,
-    kind: str = "load",
-    line: int | None = None,
-    warp: int = 0,
-    block: tuple[int, int] = (0, 0),
-    occurrence: int = 0,
-    title: str = "",
-) -> Request:
-    """One request of one warp out of a traced launch: `emulate(kernel, trace=True)[...](...)`.
-
-    Args:
-        array: the kernel's name for it, "B".
-        line: the source line, where several lines access that array.
-        warp: which warp of the block, counted from 0.
-        block: which block, as (x, y).
-        occurrence: 0 for the first time that this warp does it, 1 for the second, ...
-
-    Raises:
-        ValueError: if the trace has no such access.
-    """
-    seen = 0
-    for access in traced(profile):
-        if (access.kind, access.array) != (kind, array) or line not in (None, access.line):
-            continue
-        lanes, mine = _lanes_of(access, profile.block, warp, block)
-        if lanes.size and seen == occurrence:
-            name = title or f"{kind} of {array}, line {access.line}"
-            return Request(name, np.asarray(access.addresses)[mine], lanes, array)
-        seen += bool(lanes.size)
-    where = f" at line {line}" if line is not None else ""
-    raise ValueError(
-        f"Warp {warp} of block {block} has no {kind} number {occurrence} of {array}{where}."
-    )
-
-
-def traced(profile: Any) -> Sequence[Any]:
-    trace = getattr(profile, "trace", None)
-    # An empty trace is right for a kernel that touches nothing, as an unsolved exercise's does.
-    if trace is None or (not trace and _touches_memory(profile)):
-        raise ValueError(
-            "This profile has no trace: launch with course_lib.emulate(kernel, trace=True)."
-        )
-    result: Sequence[Any] = trace
-    return result
-
-
-def _touches_memory(profile: Any) -> bool:
-    counters = ("global_load_requests", "global_store_requests", "shared_load_requests", "atomics")
-    return any(getattr(profile, each, 1) for each in counters)
-
-
-def _lanes_of(
-    access: Any, block_shape: Sequence[int], warp: int, block: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The lanes of one warp in an access, and where they are in its arrays."""
-    bz, by, bx, tz, ty, tx = np.asarray(access.threads).T
-    size_x, size_y = (*block_shape, 1, 1)[:2]
-    linear = tx + size_x * (ty + size_y * tz)
-    here = (bx == block[0]) & (by == block[1]) & (bz == 0) & (linear // WARP_SIZE == warp)
-    mine = np.flatnonzero(here)
-    return linear[mine] % WARP_SIZE, mine
-
-
-@dataclass(frozen=True)
-class _Footprint:
-    """Where the addresses of a request fall."""
-
-    lines: list[int]  # the 128-byte lines touched, in order
-    sectors: set[int]
-    cells: dict[int, list[int]]  # item number -> lanes that ask for it
-    itemsize: int
-
-    @property
-    def used_share(self) -> float:
-        return len(self.cells) * self.itemsize / (len(self.sectors) * SECTOR_BYTES)
-
-
-def footprint(request: Request, itemsize: int = 4) -> _Footprint:
-    """The lines, sectors and items that a request touches."""
-    addresses = np.asarray(request.addresses, dtype=np.int64)
-    lanes = np.arange(addresses.size) if request.lanes is None else np.asarray(request.lanes)
-    cells: dict[int, list[int]] = {}
-    for lane, address in zip(lanes.tolist(), addresses.tolist(), strict=True):
-        cells.setdefault(address // itemsize, []).append(lane)
-    last = addresses + itemsize - 1
-    sectors = set((addresses // SECTOR_BYTES).tolist()) | set((last // SECTOR_BYTES).tolist())
-    lines = sorted({sector * SECTOR_BYTES // CACHE_LINE_BYTES for sector in sectors})
-    return _Footprint(lines, sectors, cells, itemsize)
+from course_lib.figures.requests import Request
+from course_lib.words import counted, stretches
 
 
 @style.drawn
@@ -143,7 +22,7 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     """
     if len(requests) not in (1, 2):
         raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
-    prints = [footprint(request, itemsize) for request in requests]
+    prints = [request.footprint(itemsize) for request in requests]
     most_lines = max(len(each.lines) for each in prints)
     tall = min(3.1, 0.28 * most_lines)
     figure = style.card(
@@ -152,125 +31,66 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
         f"Each row is a cache line of {CACHE_LINE_BYTES} bytes: "
         f"{CACHE_LINE_BYTES // SECTOR_BYTES} sectors of {SECTOR_BYTES}",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     pitch = 7.3 / len(requests)
     for place, (request, found) in enumerate(zip(requests, prints, strict=True)):
-        _draw_request(axes, 0.16 + place * pitch, pitch, request, found, tall)
-    _draw_key(axes, figure.get_size_inches()[1] - 0.24, itemsize)
+        _draw_request(pen, 0.16 + place * pitch, pitch, request, found, tall)
+    _draw_key(pen, figure.get_size_inches()[1] - 0.24, itemsize)
     return Picture(figure, _words(requests, prints))
 
 
 def _draw_request(
-    axes: Axes, left: float, pitch: float, request: Request, found: _Footprint, tall: float
+    pen: Pen, left: float, pitch: float, request: Request, found: Footprint, tall: float
 ) -> None:
     colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
-    style.write(axes, left, 0.84, request.title, fontweight="bold", fontsize=style.NORMAL)
-    count = len(found.sectors)
-    style.write(
-        axes,
-        left,
-        1.12,
-        _sectors(found),
-        color=style.VERMILION if count > 8 else style.INK,
-        fontweight="bold",
-        fontsize=style.LARGE,
-    )
-    moved = f"{count * SECTOR_BYTES:,} bytes moved, {_percent(found.used_share)} of them used"
-    style.write(axes, left, 1.36, moved)
-    per_line = CACHE_LINE_BYTES // found.itemsize
-    cell = (pitch - 1.35) / per_line
-    row_height = min(0.28, tall / len(found.lines))
-    x0, y0 = left + 0.68, 1.78
+    pen.write(left, 0.84, request.title, bold=True, size=style.NORMAL)
+    ink = style.VERMILION if len(found.sectors) > 8 else style.INK
+    pen.write(left, 1.12, _sectors(found), colour=ink, bold=True, size=style.LARGE)
+    pen.write(left, 1.36, f"{found.moved_bytes:,} bytes moved, {found.percent} of them used")
+    width, row_height = pitch - 1.35, min(0.28, tall / len(found.lines))
+    lines = pen.at(left + 0.68, 1.78, 1, row_height)
     for place, line in enumerate(found.lines):
-        _draw_line(
-            axes, (x0, y0 + place * row_height), (cell, row_height * 0.86), line, found, colour
-        )
-    _draw_margins(axes, x0, y0, cell * per_line, row_height, found)
+        _draw_line(lines.at(0, place, width / CACHE_LINE_BYTES, 0.86), line, found, colour)
+    _draw_margins(lines, width, found)
 
 
-def _sectors(found: _Footprint) -> str:
-    count = len(found.sectors)
-    return f"{count} sector{'s' * (count > 1)} per request"
+def _sectors(found: Footprint) -> str:
+    return f"{counted(len(found.sectors), 'sector')} per request"
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
-
-
-def _draw_line(
-    axes: Axes,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    line: int,
-    found: _Footprint,
-    colour: str,
-) -> None:
-    """One cache line: its four sectors, and the items asked for."""
-    cell, height = size
-    per_sector = SECTOR_BYTES // found.itemsize
+def _draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
+    """One cache line, a cell to a byte: its four sectors, and the items asked for."""
     for part in range(CACHE_LINE_BYTES // SECTOR_BYTES):
-        sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
-        moved = sector in found.sectors
-        x = corner[0] + part * per_sector * cell
-        style.rectangle(
-            axes,
-            (x, corner[1]),
-            per_sector * cell,
-            height,
-            linewidth=0.7,
-            facecolor=style.tint(colour, 0.22) if moved else style.PAPER,
-            edgecolor=style.GREY if moved else style.FAINT,
-            zorder=2 if moved else 1,
-        )
-        for item in range(per_sector):
-            number = sector * per_sector + item
-            if number in found.cells:
-                style.rectangle(
-                    axes,
-                    (x + item * cell, corner[1]),
-                    cell,
-                    height,
-                    facecolor=colour,
-                    edgecolor=style.PAPER,
-                    linewidth=0.6,
-                    zorder=3,
-                )
+        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
+        if line * CACHE_LINE_BYTES // SECTOR_BYTES + part in found.sectors:
+            looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
+        pen.rectangle(part * SECTOR_BYTES, 0, SECTOR_BYTES, 1, line=0.7, **looks)
+    for address in sorted(set(found.addresses)):
+        if address // CACHE_LINE_BYTES == line:
+            looks = {"face": colour, "edge": style.PAPER, "line": 0.6, "z": 3}
+            pen.rectangle(address % CACHE_LINE_BYTES, 0, found.width, 1, **looks)
 
 
-def _draw_margins(
-    axes: Axes, x: float, y: float, width: float, row_height: float, found: _Footprint
-) -> None:
+def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
     """Byte offsets on the left, the lanes that a line serves on the right; every 4th if tight."""
-    step = 1 if row_height > 0.15 else 4
-    per_line = CACHE_LINE_BYTES // found.itemsize
-    style.write(axes, x - 0.06, y - 0.14, "byte", ha="right", color=style.GREY)
-    style.write(axes, x + width + 0.06, y - 0.14, "lane")
+    step, last = 1 if pen.high > 0.15 else 4, len(found.lines) - 1
+    above, right = -0.14 / pen.high, width + 0.06
+    pen.write(-0.06, above, "byte", ha="right", colour=style.GREY)
+    pen.write(right, above, "lane")
     for place, line in enumerate(found.lines):
-        if place % step and place != len(found.lines) - 1:
+        if place % step and (place != last or place % step < 2):
             continue
-        if step > 1 and place == len(found.lines) - 1 and place % step < 2:
-            continue
-        middle = y + (place + 0.43) * row_height
         offset = (line - found.lines[0]) * CACHE_LINE_BYTES
-        style.write(axes, x - 0.06, middle, f"+{offset:,}", ha="right", color=style.GREY)
-        lanes = sorted(
-            lane
-            for item, asking in found.cells.items()
-            if item // per_line == line
-            for lane in asking
-        )
-        style.write(axes, x + width + 0.06, middle, _span(lanes), ha="left")
+        pen.write(-0.06, place + 0.43, f"+{offset:,}", ha="right", colour=style.GREY)
+        pen.write(right, place + 0.43, _span(found.lanes_in_line(line)), ha="left")
 
 
 def _span(lanes: Sequence[int]) -> str:
-    if len(lanes) == 1:
-        return f"{lanes[0]}"
-    if list(lanes) == list(range(lanes[0], lanes[-1] + 1)):
-        return f"{lanes[0]}–{lanes[-1]}"
-    return f"{len(lanes)} of them"
+    told = stretches(lanes)
+    return f"{len(lanes)} of them" if "," in told else told
 
 
-def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
+def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
     entries = (
         (1.0, f"asked for ({itemsize} bytes)"),
         (0.22, f"moved with it ({SECTOR_BYTES}-byte sector)"),
@@ -278,131 +98,17 @@ def _draw_key(axes: Axes, y: float, itemsize: int) -> None:
     )
     x = 0.2
     for strength, words in entries:
-        style.rectangle(
-            axes,
-            (x, y - 0.08),
-            0.18,
-            0.16,
-            facecolor=style.tint(style.BLUE, strength),
-            edgecolor=style.GREY,
-            linewidth=0.7,
-        )
-        style.write(axes, x + 0.26, y, words)
+        face = style.tint(style.BLUE, strength)
+        pen.rectangle(x, y - 0.08, 0.18, 0.16, face=face, edge=style.GREY, line=0.7)
+        pen.write(x + 0.26, y, words)
         x += 0.55 + 0.078 * len(words)
 
 
-def _words(requests: Sequence[Request], prints: Sequence[_Footprint]) -> str:
+def _words(requests: Sequence[Request], prints: Sequence[Footprint]) -> str:
     told = "; ".join(
         f"{request.title}: {_sectors(found)} in "
-        f"{len(found.lines)} cache line{'s' * (len(found.lines) > 1)}, "
-        f"{_percent(found.used_share)} of the bytes moved are used"
+        f"{counted(len(found.lines), 'cache line')}, "
+        f"{found.percent} of the bytes moved are used"
         for request, found in zip(requests, prints, strict=True)
     )
     return f"What one warp asks of memory. {told}."
-
-
-@style.drawn
-def matrix_reads(
-    counts: Any, arrays: Sequence[str] | None = None, *, kind: str = "load"
-) -> Picture:
-    """Heat maps of how often each element is accessed in global memory.
-
-    Args:
-        counts: a traced profile, or a mapping from names to matrices of counts.
-        arrays: which of them to draw; all that are accessed, unless given.
-    """
-    found = counts if isinstance(counts, Mapping) else element_counts(counts, kind, arrays or ())
-    names = list(found) if arrays is None else list(arrays)
-    maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
-    verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
-    width = (7.6 - 0.2 - 0.25 * len(names)) / len(names)
-    cells = [
-        min((width - 0.45) / each.shape[1], 2.6 / each.shape[0], 0.46) for each in maps.values()
-    ]
-    most = max(1, *(int(each.max()) for each in maps.values()))
-    tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
-    figure = style.card(
-        1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
-    )
-    axes = style.canvas(figure)
-    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(axes, corner, cell, name, maps[name], most)
-        style.write(
-            axes,
-            corner[0],
-            corner[1] + cell * maps[name].shape[0] + 0.14,
-            _how_often(maps[name], verb),
-            va="top",
-            linespacing=1.3,
-        )
-    return Picture(figure, _count_words(maps, verb))
-
-
-def element_counts(
-    profile: Any, kind: str = "load", names: Sequence[str] = ()
-) -> dict[str, np.ndarray]:
-    """How often each element of each global array was accessed, from a trace.
-
-    Only arrays that were accessed are in the result, and those in `names`.
-    """
-    counts = {name: np.zeros(profile.arrays[name].shape, dtype=np.int64) for name in names}
-    for access in traced(profile):
-        if access.kind != kind or access.space != "global":
-            continue
-        if access.array not in counts:
-            counts[access.array] = np.zeros(profile.arrays[access.array].shape, dtype=np.int64)
-        np.add.at(counts[access.array], tuple(np.asarray(access.indices).T), 1)
-    return counts
-
-
-def _draw_counts(
-    axes: Axes, corner: tuple[float, float], cell: float, name: str, counts: np.ndarray, most: int
-) -> None:
-    colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
-    left, top = corner
-    rows, columns = counts.shape
-    style.write(
-        axes,
-        left,
-        top - 0.17,
-        f"{name}  ({rows} × {columns})",
-        fontweight="bold",
-        fontsize=style.NORMAL,
-    )
-    shades = np.array(
-        [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
-         for row in counts]
-    )  # fmt: skip
-    # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
-    axes.pcolormesh(
-        left + cell * np.arange(columns + 1),
-        top + cell * np.arange(rows + 1),
-        shades,
-        edgecolors=style.PAPER if cell > 0.1 else "none",
-        linewidth=0.7,
-    )
-    style.rectangle(
-        axes, corner, columns * cell, rows * cell, fill=False, edgecolor=style.FAINT, linewidth=1
-    )
-    if cell >= 0.24:
-        for (row, column), count in np.ndenumerate(counts):
-            x, y = left + (column + 0.5) * cell, top + (row + 0.5) * cell
-            ink = style.readable_on(tuple(shades[row, column]))
-            style.write(axes, x, y, str(int(count)), ha="center", color=ink)
-
-
-def _how_often(counts: np.ndarray, verb: str) -> str:
-    low, high, total = int(counts.min()), int(counts.max()), int(counts.sum())
-    times = f"{verb} {low} to {high} times" if low < high else f"each {verb} {low} times"
-    if low == high == 1:
-        times = f"each {verb} once"
-    return f"{times}\n{total:,} {verb} in all"
-
-
-def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
-    told = "; ".join(
-        f"{name}, {each.shape[0]} by {each.shape[1]}: " + _how_often(each, verb).replace("\n", ", ")
-        for name, each in maps.items()
-    )
-    return f"How often each element is {verb} in global memory. {told}."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
-
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 # In inches: the square of the scores, the width of a narrow matrix, and where all that begins.
@@ -35,12 +34,12 @@ def attention_tiles(
         "Attention, tile by tile",
         f"One block: {queries} queries stay, tiles of {keys} keys and values come and go",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     high, wide = _SIDE * queries / tokens, _SIDE * keys / tokens
     y, x = _TOP + block * high, _LEFT + tile * wide
-    _draw_narrow(axes, high, wide, x, y)
-    _draw_scores(axes, high, wide, x, y)
-    _tell(axes, tile, queries, keys)
+    _draw_narrow(pen, high, wide, x, y)
+    _draw_scores(pen, high, wide, x, y)
+    _tell(pen, tile, queries, keys)
     style.footnote(figure, f"{tokens} tokens. K and V are drawn lying, so that keys run across.")
     return Picture(
         figure,
@@ -52,74 +51,41 @@ def attention_tiles(
     )
 
 
-def _draw_narrow(axes: Axes, high: float, wide: float, x: float, y: float) -> None:
+def _draw_narrow(pen: Pen, high: float, wide: float, x: float, y: float) -> None:
     """Q and O with the rows of the block, K and V with the tile."""
     q_left = _LEFT - 0.2 - _NARROW
-    for name, corner, size, part, part_size, colour in (
-        ("Q", (q_left, _TOP), (_NARROW, _SIDE), (q_left, y), (_NARROW, high), style.BLUE),
-        ("O", (_O_LEFT, _TOP), (_NARROW, _SIDE), (_O_LEFT, y), (_NARROW, high), style.GREEN),
-        ("K", (_LEFT, _K_TOP), (_SIDE, _NARROW), (x, _K_TOP), (wide, _NARROW), style.ORANGE),
-        ("V", (_LEFT, _V_TOP), (_SIDE, _NARROW), (x, _V_TOP), (wide, _NARROW), style.ORANGE),
+    tall, flat = (_NARROW, _SIDE), (_SIDE, _NARROW)
+    own, now = (_NARROW, high), (wide, _NARROW)
+    for name, (left, top), size, part, colour in (
+        ("Q", (q_left, _TOP), tall, (q_left, y, *own), style.BLUE),
+        ("O", (_O_LEFT, _TOP), tall, (_O_LEFT, y, *own), style.GREEN),
+        ("K", (_LEFT, _K_TOP), flat, (x, _K_TOP, *now), style.ORANGE),
+        ("V", (_LEFT, _V_TOP), flat, (x, _V_TOP, *now), style.ORANGE),
     ):
-        style.rectangle(
-            axes, corner, *size, facecolor=style.tint(colour, 0.12), edgecolor=colour, linewidth=1
-        )
-        style.rectangle(
-            axes,
-            part,
-            *part_size,
-            facecolor=style.tint(colour, 0.7),
-            edgecolor=style.INK,
-            linewidth=1.4,
-            zorder=3,
-        ).set_gid(f"part of {name}")
+        pen.rectangle(left, top, *size, face=style.tint(colour, 0.12), edge=colour, line=1)
+        strong = style.tint(colour, 0.7)
+        marked = pen.rectangle(*part, face=strong, edge=style.INK, line=1.4, z=3)
+        marked.set_gid(f"part of {name}")
         across = name in "KV"
-        place = (corner[0] - 0.12, corner[1] + _NARROW / 2)
-        if not across:
-            place = (corner[0] + _NARROW / 2, corner[1] - 0.12)
-        style.write(
-            axes,
-            *place,
-            name,
-            ha="right" if across else "center",
-            fontweight="bold",
-            fontsize=style.LARGE,
-        )
+        place = (left - 0.12, top + _NARROW / 2) if across else (left + _NARROW / 2, top - 0.12)
+        pen.write(*place, name, ha="right" if across else "center", bold=True, size=style.LARGE)
 
 
-def _draw_scores(axes: Axes, high: float, wide: float, x: float, y: float) -> None:
-    style.rectangle(
-        axes,
-        (_LEFT, _TOP),
-        _SIDE,
-        _SIDE,
-        facecolor="none",
-        edgecolor=style.GREY,
-        linestyle=(0, (4, 3)),
-    )
-    style.rectangle(
-        axes, (_LEFT, y), x - _LEFT, high, facecolor=style.FAINT, edgecolor="none", zorder=1
-    )
-    style.rectangle(
-        axes, (x, y), wide, high, facecolor=style.YELLOW, edgecolor=style.INK, linewidth=1.4
-    ).set_gid("scores")
+def _draw_scores(pen: Pen, high: float, wide: float, x: float, y: float) -> None:
+    pen.rectangle(_LEFT, _TOP, _SIDE, _SIDE, edge=style.GREY, linestyle=(0, (4, 3)))
+    pen.rectangle(_LEFT, y, x - _LEFT, high, face=style.FAINT, edge="none", z=1)
+    pen.rectangle(x, y, wide, high, face=style.YELLOW, edge=style.INK, line=1.4).set_gid("scores")
     end = _LEFT + _SIDE
     if x + wide < end - 0.1:
-        style.arrow(axes, (x + wide + 0.05, y + high / 2), (end - 0.03, y + high / 2))
-    style.rectangle(
-        axes,
-        (end + 0.3, y),
-        0.14,
-        high,
-        facecolor=style.tint(style.PURPLE, 0.6),
-        edgecolor=style.INK,
-        linewidth=1.4,
+        pen.arrow((x + wide + 0.05, y + high / 2), (end - 0.03, y + high / 2))
+    pen.rectangle(
+        end + 0.3, y, 0.14, high, face=style.tint(style.PURPLE, 0.6), edge=style.INK, line=1.4
     ).set_gid("kept")
     middle = _LEFT + _SIDE / 2
-    style.write(axes, middle, _TOP + _SIDE - 0.45, "all scores: never stored", ha="center")
+    pen.write(middle, _TOP + _SIDE - 0.45, "all scores: never stored", ha="center")
 
 
-def _tell(axes: Axes, tile: int, queries: int, keys: int) -> None:
+def _tell(pen: Pen, tile: int, queries: int, keys: int) -> None:
     """What each colour is, at the right."""
     left = _O_LEFT + _NARROW + 0.3
     rows = (
@@ -138,8 +104,6 @@ def _tell(axes: Axes, tile: int, queries: int, keys: int) -> None:
         elif colour == style.FAINT and not tile:
             continue
         else:
-            style.rectangle(
-                axes, (left, y - 0.08), 0.16, 0.16, facecolor=colour, edgecolor=style.INK
-            )
-        style.write(axes, left + 0.26, y, words)
+            pen.rectangle(left, y - 0.08, 0.16, 0.16, face=colour, edge=style.INK)
+        pen.write(left + 0.26, y, words)
         y += 0.3

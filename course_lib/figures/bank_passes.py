@@ -20,6 +20,7 @@ class Served:
     lanes: tuple[int, ...]
     bank: int  # the first one
     banks: int  # how many: 2 for 8 bytes, 4 for 16
+    word: int  # the first one of shared memory
     turn: int  # 0 for the first pass of its phase, 1 for the next, …
 
 
@@ -35,6 +36,14 @@ class Phase:
     def passes(self) -> int:
         """Wavefronts: the most different words that any bank is asked for."""
         return 1 + max(each.turn for each in self.served)
+
+    def words(self) -> dict[int, list[int]]:
+        """By bank the different words that it is asked for."""
+        found: dict[int, list[int]] = {}
+        for each in self.served:
+            for word in range(each.word, each.word + each.banks):
+                found.setdefault(word % SHARED_MEMORY_BANKS, []).append(word)
+        return found
 
 
 def phases_of(addresses: Ints, lanes: Ints, width: int) -> tuple[Phase, ...]:
@@ -79,6 +88,6 @@ def _serve(at: dict[int, int], width: int) -> tuple[Served, ...]:
     served = []
     for word, lanes in asking.items():
         bank = word % SHARED_MEMORY_BANKS
-        served.append(Served(tuple(lanes), bank, banks, turns.get(bank, 0)))
+        served.append(Served(tuple(lanes), bank, banks, word, turns.get(bank, 0)))
         turns[bank] = turns.get(bank, 0) + 1
     return tuple(served)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import REGISTERS_PER_SM, Device, device, occupancy
 from course_lib.figures import style
+from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.words import counted, joined
 
 Launch = tuple[int, int, int]  # threads per block, registers per thread, shared bytes per block
 
@@ -53,10 +53,10 @@ def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Pic
         f"What the blocks of one SM share: {row.product}",
         "Each bar is one budget of the SM. A block goes in whole or not at all.",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     y, told = 0.72, []
     for name, launch in named.items():
-        told.append(_draw_launch(axes, y, name, row, launch))
+        told.append(_draw_launch(pen, y, name, row, launch))
         y += _HEAD + 4 * _ROW + _GAP
     style.footnote(figure, "Hatched: the next block, which no longer fits. White: room left over.")
     return Picture(figure, f"The four budgets of one SM of {row.product}. {' '.join(told)}")
@@ -67,21 +67,22 @@ def _title(launch: Launch) -> str:
     return f"{threads} threads, {registers} registers, {shared:,} B of shared memory"
 
 
-def _draw_launch(axes: Axes, y: float, name: str, row: Device, launch: Launch) -> str:
+def _draw_launch(pen: Pen, y: float, name: str, row: Device, launch: Launch) -> str:
     found = occupancy(row, *launch)
     share = f"{100 * found.share:.3g} %"
-    verdict = f"{_blocks(found.blocks)}, {found.warps} of {found.max_warps} warps: {share}"
+    verdict = f"{counted(found.blocks, 'block')}, {found.warps} of {found.max_warps} warps: {share}"
     if not found.launches:
         verdict = "the launch fails"
-    style.write(axes, 0.16, y + 0.13, name, fontsize=style.NORMAL, fontweight="bold")
-    style.write(axes, 7.44, y + 0.13, verdict, ha="right", fontsize=style.NORMAL)
+    pen.write(0.16, y + 0.13, name, size=style.NORMAL, bold=True)
+    pen.write(7.44, y + 0.13, verdict, ha="right", size=style.NORMAL)
     y += _HEAD
     budgets = _budgets(found)
     for budget in budgets:
-        _draw_budget(axes, y, budget, found.blocks)
+        _draw_budget(pen, y, budget, found.blocks)
         y += _ROW
     limits = ", ".join(f"{each.name} {each.fits}" for each in budgets)
-    return f"{name}: {verdict}; blocks that fit by {limits}; binding: {_and(found.limiters)}."
+    binding = joined(found.limiters, none="nothing")
+    return f"{name}: {verdict}; blocks that fit by {limits}; binding: {binding}."
 
 
 def _budgets(found: Any) -> list[_Budget]:
@@ -97,47 +98,30 @@ def _budgets(found: Any) -> list[_Budget]:
     ]
 
 
-def _draw_budget(axes: Axes, y: float, budget: _Budget, resident: int) -> None:
+def _draw_budget(pen: Pen, y: float, budget: _Budget, resident: int) -> None:
     colour = style.ORANGE if budget.binds else style.BLUE
-    weight = "bold" if budget.binds else "normal"
     size = _FULL * budget.need / budget.whole
-    style.write(axes, _LEFT - 0.1, y + _BAR / 2, budget.name, ha="right", fontweight=weight)
+    pen.write(_LEFT - 0.1, y + _BAR / 2, budget.name, ha="right", bold=budget.binds)
     for place in range(resident):
-        _draw_block(axes, _LEFT + place * size, y, size, colour, str(place + 1))
+        _draw_block(pen, _LEFT + place * size, y, size, colour, str(place + 1))
     if budget.binds:
         start = resident * size
         width = min(size, _FULL + _OVER - start)
-        style.rectangle(
-            axes, (_LEFT + start, y), width, _BAR,
-            facecolor=style.PAPER, edgecolor=style.VERMILION, hatch="////", linewidth=1, zorder=1,
-        )  # fmt: skip
-    style.rectangle(
-        axes, (_LEFT, y), _FULL, _BAR, fill=False, edgecolor=style.INK, linewidth=1.3, zorder=4
-    )
+        looks: Looks = {"face": style.PAPER, "edge": style.VERMILION, "hatch": "////"}
+        pen.rectangle(_LEFT + start, y, width, _BAR, line=1, z=1, **looks)
+    pen.rectangle(_LEFT, y, _FULL, _BAR, edge=style.INK, line=1.3, z=4)
     used = _of(resident * budget.need, budget)
-    style.write(axes, _LEFT + _FULL + _OVER + 0.1, y + _BAR / 2, used, fontweight=weight)
+    pen.write(_LEFT + _FULL + _OVER + 0.1, y + _BAR / 2, used, bold=budget.binds)
     fits = f"fits {budget.fits}" + ("  ◀" if budget.binds else "")
-    style.write(axes, 6.92, y + _BAR / 2, fits, fontweight=weight)
+    pen.write(6.92, y + _BAR / 2, fits, bold=budget.binds)
 
 
-def _draw_block(axes: Axes, x: float, y: float, size: float, colour: str, label: str) -> None:
-    style.rectangle(
-        axes, (x, y), size, _BAR,
-        facecolor=style.tint(colour, 0.35), edgecolor=colour, linewidth=0.9, zorder=2,
-    )  # fmt: skip
-    if size > 0.16:
-        style.write(axes, x + size / 2, y + _BAR / 2, label, ha="center", zorder=3)
+def _draw_block(pen: Pen, x: float, y: float, size: float, colour: str, label: str) -> None:
+    words = label if size > 0.16 else ""
+    pen.at(x, y, size, _BAR).cell(0, 0, words, **tinted(colour, 0.35, 0.9))
 
 
 def _of(used: int, budget: _Budget) -> str:
     if budget.name == "shared memory":
         return f"{used / 1024:g} of {budget.whole / 1024:g} KiB"
     return f"{used:,} of {budget.whole:,}"
-
-
-def _blocks(number: int) -> str:
-    return "1 block" if number == 1 else f"{number} blocks"
-
-
-def _and(names: tuple[str, ...]) -> str:
-    return " and ".join(names) if names else "nothing"

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
-from course_lib.figures.accesses import traced
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import traced
+from course_lib.words import counted
 
 _MOST = 3
 _TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2
@@ -92,10 +93,10 @@ def tiles_in_time(
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
         "Dashed: a barrier",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = _TOP
     for story, height in zip(stories, heights, strict=True):
-        _draw(axes, top, story)
+        _draw(pen, top, story)
         top += height
     style.footnote(
         figure, "Drawn from a run: accesses from left to right in the kernel's order, no clock."
@@ -209,55 +210,41 @@ def _cells(access: Any, mine: np.ndarray) -> set[tuple[str, int]]:
     return {(access.array, int(cell)) for cell in whole}
 
 
-def _draw(axes: Axes, top: float, story: Story) -> None:
-    style.write(axes, 0.2, top + 0.08, story.name, family=style.MONO, fontweight="bold")
+def _draw(pen: Pen, top: float, story: Story) -> None:
+    pen.write(0.2, top + 0.08, story.name, mono=True, bold=True)
     top += _TITLE
     unit = (style.WIDTH - _LEFT - _RIGHT) / max(story.length, 1)
     for row in range(story.rows):
         y = top + _ROW * row
-        style.write(axes, 0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
-        axes.plot(
-            [_LEFT, style.WIDTH - _RIGHT], [y + _WAY + _READ] * 2, color=style.FAINT, linewidth=1
-        )
+        pen.write(0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
+        ends = (_LEFT, y + _WAY + _READ), (style.WIDTH - _RIGHT, y + _WAY + _READ)
+        pen.line(*ends, colour=style.FAINT, line=1)
     for time in story.barriers:
-        axes.plot(
-            [_LEFT + unit * time] * 2, [top - 0.04, top + _ROW * story.rows - 0.06],
-            color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4,
-        )  # fmt: skip
+        x, bottom = _LEFT + unit * time, top + _ROW * story.rows - 0.06
+        dashed = {"linestyle": (0, (3, 2))}
+        pen.line((x, top - 0.04), (x, bottom), colour=style.INK, line=1, z=4, **dashed)
     for tile, row in zip(story.tiles, story.buffers, strict=True):
         y = top + _ROW * row
-        _bar(axes, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
-        _bar(axes, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
+        _bar(pen, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
+        _bar(pen, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
 
 
 def _bar(
-    axes: Axes,
-    y: float,
-    height: float,
-    unit: float,
-    span: tuple[int, int],
-    tile: int,
-    is_here: bool,
+    pen: Pen, y: float, height: float, unit: float, span: tuple[int, int], tile: int, is_here: bool
 ) -> None:
     begin, end = span
     x, wide = _LEFT + unit * begin, max(unit * (end - begin), 0.03)
-    colour = style.GREEN if is_here else style.BLUE
-    style.rectangle(
-        axes, (x, y), wide, height - 0.02, edgecolor=colour, linewidth=0.8, zorder=2,
-        facecolor=style.tint(colour, 0.4) if is_here else style.PAPER,
-        hatch=None if is_here else "/////",
-    )  # fmt: skip
+    bar = pen.at(x, y, wide, height)
+    looks = tinted(style.GREEN, 0.4) if is_here else {**tinted(style.BLUE, 0), "hatch": "/////"}
+    bar.rectangle(0, 0, 1, 1 - 0.02 / height, **looks)
     if wide > 0.5:
-        style.write(
-            axes, x + wide / 2, y + height / 2 - 0.01, f"tile {tile}", ha="center", zorder=5,
-            bbox=None if is_here else {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6},
-        )  # fmt: skip
+        middle = 0.5 - 0.01 / height
+        bar.write(0.5, middle, f"tile {tile}", ha="center", paper=None if is_here else 0.6, z=5)
 
 
 def _words(story: Story) -> str:
     """What the picture shows, in words."""
-    number = story.rows
-    told = [f"{story.name}: {number} buffer{'s' if number > 1 else ''}."]
+    told = [f"{story.name}: {counted(story.rows, 'buffer')}."]
     for tile in story.tiles[1:]:
         beside = story.beside(tile)
         if beside:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
+from course_lib.figures.pen import LIT, Pen, tinted
 
 GAP = 0.62  # the width of an ellipsis, in cells
 FIRST, LAST = 3, 2  # how many stand at the ends of what is shortened
@@ -104,43 +104,31 @@ class Sheet:
     def has(self, row: int, column: int) -> bool:
         return row in self.rows and column in self.columns
 
-    def draw(self, axes: Axes, texts: np.ndarray, looks: Looks) -> None:
+    def draw(self, pen: Pen, texts: np.ndarray, looks: Looks) -> None:
         """Draw the cells; `texts` has a short text for every element of the array."""
         for row in self.rows:
             for column in self.columns:
                 if row is not None and column is not None:
-                    self._draw_cell(axes, row, column, str(texts[row, column]), looks)
-        self._draw_gaps(axes)
+                    self._draw_cell(pen, row, column, str(texts[row, column]), looks)
+        self._draw_gaps(pen)
 
-    def _draw_cell(self, axes: Axes, row: int, column: int, text: str, looks: Looks) -> None:
+    def _draw_cell(self, pen: Pen, row: int, column: int, text: str, looks: Looks) -> None:
         at = (row, column)
         is_lit, is_quiet = at in looks.lit, at in looks.quiet
-        fill = style.tint(looks.colour, 0.05 if is_quiet else 0.24)
+        shade = {**tinted(looks.colour, 0.05 if is_quiet else 0.24)}
+        shade["edge"] = style.tint(looks.colour, 0.6)
         if at in looks.path:
-            fill = style.tint(style.YELLOW, 0.45)
-        style.rectangle(
-            axes,
-            self.place(row, column),
-            self.cell,
-            self.cell,
-            facecolor=style.YELLOW if is_lit else fill,
-            edgecolor=style.INK if is_lit else style.tint(looks.colour, 0.6),
-            linewidth=2.0 if is_lit else 0.8,
+            shade["face"] = style.tint(style.YELLOW, 0.45)
+        pen.at(*self.place(row, column), self.cell).cell(
+            0, 0, text,
             hatch="////" if at in looks.hatched else None,
-            zorder=3 if is_lit else 2,
-        )
-        style.write(
-            axes,
-            *self.middle(row, column),
-            text,
-            ha="center",
-            color=style.GREY if is_quiet else style.INK,
-            fontweight="bold" if is_lit else "normal",
-            fontsize=style.SMALL * min(1, 3 / max(1, _digits(text))),  # three digits fill a cell
-            zorder=4,
-        )
+            colour=style.GREY if is_quiet else style.INK,
+            bold=is_lit,
+            size=style.SMALL * min(1, 3 / max(1, _digits(text))),  # three digits fill a cell
+            **(LIT if is_lit else shade),
+        )  # fmt: skip
 
-    def _draw_gaps(self, axes: Axes) -> None:
+    def _draw_gaps(self, pen: Pen) -> None:
         """An ellipsis in each gap, beside the first cells on: there no other gap crosses it."""
         x, y = self.corner
         wide, high = (self.cell * _first_run(each) for each in (self.columns, self.rows))
@@ -149,24 +137,24 @@ class Sheet:
             for each in along:
                 if each is None and is_row:
                     middle = (x + self.cell * (at + GAP / 2), y + high / 2)
-                    style.write(axes, *middle, "…", ha="center", color=style.GREY)
+                    pen.write(*middle, "…", ha="center", colour=style.GREY)
                 elif each is None:
                     middle = (x + wide / 2, y + self.cell * (at + GAP / 2))
-                    style.write(axes, *middle, "…", ha="center", color=style.GREY, rotation=90)
+                    pen.write(*middle, "…", ha="center", colour=style.GREY, rotation=90)
                 at += GAP if each is None else 1.0
 
-    def number_columns(self, axes: Axes, *, below: bool = False) -> None:
+    def number_columns(self, pen: Pen, *, below: bool = False) -> None:
         """Small indices along the columns."""
         y = self.corner[1] + (self.height + 0.1 if below else -0.1)
         for column in offsets(self.columns):
             x = self.middle(self._first_row, column)[0]
-            style.write(axes, x, y, str(column), ha="center", color=style.GREY)
+            pen.write(x, y, str(column), ha="center", colour=style.GREY)
 
-    def number_rows(self, axes: Axes) -> None:
+    def number_rows(self, pen: Pen) -> None:
         """Small indices down the rows."""
         for row in offsets(self.rows):
             y = self.middle(row, self._first_column)[1]
-            style.write(axes, self.corner[0] - 0.06, y, str(row), ha="right", color=style.GREY)
+            pen.write(self.corner[0] - 0.06, y, str(row), ha="right", colour=style.GREY)
 
     @property
     def _first_row(self) -> int:

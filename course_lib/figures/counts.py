@@ -8,10 +8,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from course_lib.figures import style
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.words import shortened
 
 _TITLES = {
     "global_load_requests": "load\nrequests",
@@ -57,35 +57,21 @@ def line_counters(
         f"{profile.kernel_name}, line by line",
         "Counted in one launch; bars of the same unit are drawn to the same scale",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     column = 1.02
     first = 7.45 - column * len(counters)
     room = int((first - 0.62) / 0.0757)
     for place, (number, text) in enumerate(source):
         y = 1.2 + pitch * place
         if place % 2:
-            style.rectangle(
-                axes,
-                (0.12, y - pitch / 2),
-                7.36,
-                pitch,
-                facecolor=style.WASH,
-                edgecolor="none",
-                zorder=0,
-            )
-        style.write(axes, 0.48, y, str(number), ha="right", color=style.GREY, fontfamily=style.MONO)
-        style.write(
-            axes,
-            0.58,
-            y,
-            text if len(text) <= room else text[: room - 1] + "…",
-            fontfamily=style.MONO,
-        )
+            pen.rectangle(0.12, y - pitch / 2, 7.36, pitch, face=style.WASH, edge="none", z=0)
+        pen.write(0.48, y, str(number), ha="right", colour=style.GREY, mono=True)
+        pen.write(0.58, y, shortened(text, room), mono=True)
     for place, name in enumerate(counters):
         alike = [values[each] for each in counters if _unit(each) == _unit(name)]
         most = max([1, *(value for each in alike for value in each.values())])
         x, colour = first + place * column, _COLUMN_COLOURS[place]
-        _draw_column(axes, x, column, name, values[name], source, colour, most)
+        _draw_column(pen, x, column, name, values[name], source, colour, most)
     return Picture(figure, _line_words(profile, counters, values))
 
 
@@ -126,7 +112,7 @@ def _unit(counter: str) -> str:
 
 
 def _draw_column(
-    axes: Axes,
+    pen: Pen,
     x: float,
     width: float,
     name: str,
@@ -136,23 +122,15 @@ def _draw_column(
     most: float,
 ) -> None:
     title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
-    style.write(axes, x + 0.04, 0.88, title, fontweight="bold", linespacing=1.05)
+    pen.write(x + 0.04, 0.88, title, bold=True, linespacing=1.05)
     for place, (number, _) in enumerate(source):
         value = values.get(number, 0)
         if not value:
             continue
         y = 1.2 + 0.2 * place
-        axes.barh(
-            y,
-            (width - 0.14) * value / most,
-            0.16,
-            left=x + 0.04,
-            zorder=2,
-            color=style.tint(colour, 0.45),
-            edgecolor=colour,
-            linewidth=0.8,
-        ).set_label(f"{name}, line {number}")
-        style.write(axes, x + 0.09, y, style.short_number(value), zorder=3)
+        length, label = (width - 0.14) * value / most, f"{name}, line {number}"
+        pen.bar(x + 0.04, y, length, 0.16, label=label, **tinted(colour, 0.45))
+        pen.write(x + 0.09, y, style.short_number(value), z=3)
 
 
 def _line_words(

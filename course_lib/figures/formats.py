@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from course_lib.devices import Device, device
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
 from course_lib.roofline import Point
 
 ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
@@ -77,8 +77,7 @@ def _roofs(row: Device) -> dict[str, float]:
 
 
 def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    log_scales(axes, [2.0**power for power in range(-2, 12, 2)])
     axes.set_xlim(_LOW, _HIGH)
     bottom, top = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
     axes.set_ylim(bottom, top)
@@ -86,21 +85,11 @@ def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
     axes.set_yticks(
         [10.0**power for power in powers], [f"{10.0**power / 1000:,g}" for power in powers]
     )
-    ticks = [2.0**power for power in range(-2, 12, 2)]
-    axes.set_xticks(ticks, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks])
     axes.set_xlabel("FLOP per byte")
     axes.set_ylabel("TFLOP/s")
-    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.annotate(
-        f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s",
-        (0.6, 0.6 * row.dram_gb_per_s),
-        xytext=(8, -5),
-        textcoords="offset points",
-        va="top",
-        fontsize=style.SMALL,
-        color=style.BLUE,
-    )
+    rule(axes)
+    place, words = (0.6, 0.6 * row.dram_gb_per_s), f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s"
+    beside(axes, words, place, (8, -5), va="top", color=style.BLUE)
 
 
 def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) -> None:
@@ -109,21 +98,11 @@ def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) 
     foot = axes.get_ylim()[0]
     axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
     axes.plot([ridge], [gflops], marker="o", markersize=6, color=style.INK, zorder=3)
-    named, hangs = ((-4, -4), "top") if below else ((-4, 4), "bottom")
-    for place, words, offset, looks in (
-        ((_HIGH, gflops), f"{name} {gflops / 1000:,.1f} TFLOP/s", named, ("right", hangs)),
-        ((ridge, foot), f"{ridge:.0f}", (4, 5), ("left", "bottom")),
-    ):
-        axes.annotate(
-            words,
-            place,
-            xytext=offset,
-            textcoords="offset points",
-            ha=looks[0],
-            va=looks[1],
-            fontsize=style.SMALL,
-            gid=f"ridge {name}" if place[1] == foot else name,
-        )
+    offset, hangs = ((-4, -4), "top") if below else ((-4, 4), "bottom")
+    words = f"{name} {gflops / 1000:,.1f} TFLOP/s"
+    beside(axes, words, (_HIGH, gflops), offset, ha="right", va=hangs, gid=name)
+    looks = {"ha": "left", "va": "bottom", "gid": f"ridge {name}"}
+    beside(axes, f"{ridge:.0f}", (ridge, foot), (4, 5), **looks)
 
 
 def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
@@ -140,42 +119,14 @@ def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
 
 
 def _draw_dot(axes: Axes, point: Point, height: float, up: float) -> None:
-    axes.plot(
-        [point.intensity],
-        [height],
-        marker="o",
-        markersize=8,
-        markerfacecolor=style.PAPER if point.gflops is None else style.VERMILION,
-        markeredgecolor=style.VERMILION,
-        markeredgewidth=2,
-        linestyle="none",
-        zorder=5,
-        gid=point.label,
-    )
-    axes.annotate(
-        f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s",
-        (point.intensity, height),
-        xytext=(-9, up),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        fontsize=style.SMALL,
-        zorder=6,
-    )
+    dot(axes, point, height, style.VERMILION)
+    words = f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s"
+    place = point.intensity, height
+    beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
 
 
 def _explain_hollow(axes: Axes) -> None:
-    handle = Line2D(
-        [],
-        [],
-        marker="o",
-        markerfacecolor=style.PAPER,
-        markeredgecolor=style.VERMILION,
-        markeredgewidth=2,
-        linestyle="none",
-        markersize=8,
-        label="at most, if every requested byte came from DRAM",
-    )
+    handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
     axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
 
 
@@ -255,24 +206,12 @@ def _draw_errors(
         axes.plot(
             depths,
             [found[depth] for depth in depths],
-            color=colour,
-            marker=marker,
-            markerfacecolor=fill,
-            markersize=6,
-            linewidth=1.4,
+            color=colour, marker=marker, markerfacecolor=fill, markersize=6, linewidth=1.4,
             gid=f"{name} {'counted' if found is counted else 'measured'}",
-        )
+        )  # fmt: skip
     last = (measured or counted)[max(measured or counted)]
-    axes.annotate(
-        f"{name}, {last:.1e}",
-        (1, last),
-        xycoords=("axes fraction", "data"),
-        xytext=(6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=style.SMALL,
-        color=colour,
-    )
+    looks = {"xycoords": ("axes fraction", "data"), "va": "center", "color": colour}
+    beside(axes, f"{name}, {last:.1e}", (1, last), (6, 0), **looks)
 
 
 def _error_words(counted: ErrorsByDepth, measured: ErrorsByDepth, measured_on: str) -> str:

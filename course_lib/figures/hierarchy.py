@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -14,7 +15,9 @@ from course_lib.devices import (
     device,
 )
 from course_lib.figures import style
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside
 
 
 @dataclass(frozen=True)
@@ -84,16 +87,16 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
         f"Where numbers live: {row.product}",
         "From DRAM to the registers: nearer, faster, and shared by fewer",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     stations = _stations(row)
     top, height = 0.78, 2.5
     for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
         x = _LEFT + place * (_WIDTH + _GAP)
-        _draw_station(axes, x, top, height, station)
-        draw_content(axes, x + _WIDTH / 2, top + 1.13)
+        _draw_station(pen, x, top, height, station)
+        draw_content(pen, x + _WIDTH / 2, top + 1.13)
         if place:
-            style.arrow(axes, (x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), linewidth=2)
-    _draw_brackets(axes, top + height)
+            pen.arrow((x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), line=2)
+    _draw_brackets(pen, top + height)
     style.footnote(
         figure,
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
@@ -106,86 +109,51 @@ def _has_star(stations: Sequence[_Station]) -> bool:
     return any(line.endswith("*") for each in stations for line in each.amount + each.speed)
 
 
-def _draw_station(axes: Axes, x: float, y: float, height: float, station: _Station) -> None:
-    style.box(axes, x, y, _WIDTH, height, colour=station.colour, fill=0.12, linewidth=1.6)
+def _draw_station(pen: Pen, x: float, y: float, height: float, station: _Station) -> None:
+    pen.box(x, y, _WIDTH, height, colour=station.colour, fill=0.12, line=1.6)
     middle = x + _WIDTH / 2
-    style.write(
-        axes, middle, y + 0.22, station.name, ha="center", fontweight="bold", fontsize=style.LARGE
-    )
-    style.write(
-        axes, middle, y + 0.57, station.hardware, ha="center", color=style.GREY, linespacing=1.15
-    )
-    style.write(
-        axes, middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4
-    )
-    style.write(
-        axes,
-        middle,
-        y + 1.97,
-        "\n".join(station.speed),
-        va="top",
-        ha="center",
-        fontweight="bold",
-        linespacing=1.4,
-    )
+    pen.write(middle, y + 0.22, station.name, ha="center", bold=True, size=style.LARGE)
+    pen.write(middle, y + 0.57, station.hardware, ha="center", colour=style.GREY, linespacing=1.15)
+    pen.write(middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4)
+    speed: dict[str, Any] = {"va": "top", "bold": True, "linespacing": 1.4}
+    pen.write(middle, y + 1.97, "\n".join(station.speed), ha="center", **speed)
 
 
-def _crates(axes: Axes, x: float, y: float, columns: int, rows: int, colour: str) -> None:
+def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) -> None:
     """A stack of crates around a middle."""
-    size = 0.105
+    size, face = 0.105, style.tint(colour, 0.6)
+    crates = pen.at(x - columns / 2 * size, y - rows / 2 * size, size)
     for row in range(rows):
         for column in range(columns):
-            corner = (x + (column - columns / 2) * size, y + (row - rows / 2) * size)
-            style.rectangle(
-                axes,
-                corner,
-                size,
-                size,
-                facecolor=style.tint(colour, 0.6),
-                edgecolor=style.PAPER,
-                linewidth=0.8,
-            )
+            crates.cell(row, column, face=face, edge=style.PAPER, line=0.8, z=1)
 
 
-def _draw_dram(axes: Axes, x: float, y: float) -> None:
-    _crates(axes, x, y, 12, 4, style.BLUE)
+def _draw_dram(pen: Pen, x: float, y: float) -> None:
+    _crates(pen, x, y, 12, 4, style.BLUE)
 
 
-def _draw_l2(axes: Axes, x: float, y: float) -> None:
-    _crates(axes, x, y, 7, 3, style.SKY)
+def _draw_l2(pen: Pen, x: float, y: float) -> None:
+    _crates(pen, x, y, 7, 3, style.SKY)
 
 
-def _draw_l1(axes: Axes, x: float, y: float) -> None:
+def _draw_l1(pen: Pen, x: float, y: float) -> None:
     """One array, two parts: one fills itself, the other is filled by the kernel."""
-    for left, name in ((x - 0.7, "L1"), (x, "shared")):
-        style.rectangle(
-            axes,
-            (left, y - 0.13),
-            0.7,
-            0.26,
-            facecolor=style.tint(style.ORANGE, 0.5),
-            edgecolor=style.ORANGE,
-            hatch="....." if name == "L1" else None,
-        )
-        style.write(
-            axes,
-            left + 0.35,
-            y,
-            name,
-            ha="center",
-            bbox={"facecolor": style.tint(style.ORANGE, 0.5), "edgecolor": "none", "pad": 0.5},
-        )
+    face = style.tint(style.ORANGE, 0.5)
+    over = {"facecolor": face, "edgecolor": "none", "pad": 0.5}
+    for left, name, hatch in ((x - 0.7, "L1", "....."), (x, "shared", None)):
+        pen.rectangle(left, y - 0.13, 0.7, 0.26, face=face, edge=style.ORANGE, hatch=hatch)
+        pen.write(left + 0.35, y, name, ha="center", bbox=over)
 
 
-def _draw_registers(axes: Axes, x: float, y: float) -> None:
+def _draw_registers(pen: Pen, x: float, y: float) -> None:
     for place in range(3):
-        _crates(axes, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
+        _crates(pen, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
 
 
 _CONTENTS = (_draw_dram, _draw_l2, _draw_l1, _draw_registers)
 
 
-def _draw_brackets(axes: Axes, y: float) -> None:
+def _draw_brackets(pen: Pen, y: float) -> None:
     spans = (
         (0, 2, "shared by the whole GPU"),
         (2, 3, "its SM's blocks divide it"),
@@ -194,13 +162,10 @@ def _draw_brackets(axes: Axes, y: float) -> None:
     for first, last, words in spans:
         left = _LEFT + first * (_WIDTH + _GAP)
         right = _LEFT + last * (_WIDTH + _GAP) - _GAP
-        axes.plot(
-            [left, left, right, right],
-            [y + 0.08, y + 0.17, y + 0.17, y + 0.08],
-            color=style.GREY,
-            linewidth=1.2,
-        )
-        style.write(axes, (left + right) / 2, y + 0.22, words, va="top", ha="center")
+        high, low = y + 0.08, y + 0.17
+        bracket = ((left, high), (left, low), (right, low), (right, high))
+        pen.line(*bracket, colour=style.GREY, line=1.2)
+        pen.write((left + right) / 2, y + 0.22, words, va="top", ha="center")
 
 
 def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
@@ -216,32 +181,24 @@ def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
     )
 
 
+_HEIGHTS, _K, _TILE = (4, 32), 4096, 32  # of A's strips; their length; the edge of the tiles
+_GPUS = ("T4", "A6000", "A100-80", "H100")
+
+
 @style.drawn
-def strips_fit(
-    BM: int | Sequence[int] = (4, 32),
-    K: int = 4096,
-    *,
-    tile: int = 32,
-    devices: Sequence[str | Device] = ("T4", "A6000", "A100-80", "H100"),
-) -> Picture:
+def strips_fit() -> Picture:
     """Whole strips of A and B against the shared memory that a block can get, and a pair of tiles.
 
-    Args:
-        BM: heights of A's strip; B's is as wide, so a pair takes 2 x BM x K floats.
-        K: the length of the strips.
-        tile: edge of the square tiles that are compared with them.
-        devices: whose limits are drawn.
+    B's strip is as wide as A's is high, so a pair takes twice that many rows of K floats.
     """
-    heights = [BM] if isinstance(BM, int) else list(BM)
-    rows = [device(each) for each in devices]
-    loads = [(f"both strips, BM = {each}", 2 * each * K * 4 / 1024) for each in sorted(heights)]
-    loads.insert(0, (f"two tiles, {tile} × {tile}", 2 * tile * tile * 4 / 1024))
+    loads = [(f"two tiles, {_TILE} × {_TILE}", 2 * _TILE * _TILE * 4 / 1024)]
+    loads += [(f"both strips, BM = {each}", 2 * each * _K * 4 / 1024) for each in _HEIGHTS]
     limits = [("default", float(DEFAULT_SHARED_KIB))]
-    limits += [(each.name, float(each.capability.shared_per_block_kib)) for each in rows]
+    limits += [(name, float(device(name).capability.shared_per_block_kib)) for name in _GPUS]
     figure = style.card(
         1.95 + 0.5 * len(loads),
         "What fits in shared memory? (float32)",
-        f"Strips run over all of K = {K}; dashed: the most shared memory that one block can get; "
+        f"Strips run over all of K = {_K}; dashed: the most shared memory that one block can get; "
         "arrow: off the scale",
     )
     axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
@@ -258,34 +215,22 @@ def _draw_loads(
     least = min(limit for _, limit in limits)
     end = most * 1.14
     axes.set_xlim(0, end)
+    pen = Pen(axes)
     for place, (_, amount) in enumerate(loads):
         colour = (
             style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
         )
-        axes.barh(
-            place,
-            min(amount, end),
-            0.5,
-            color=style.tint(colour, 0.55),
-            edgecolor=colour,
-            hatch="////" if amount > most else None,
-            zorder=2,
-        )
+        hatch = "////" if amount > most else None
+        pen.bar(0, place, min(amount, end), 0.5, hatch=hatch, **tinted(colour, 0.55, 1.0))
         inside = amount > least  # left of the first limit, so that no dashed line crosses it
         if amount > end:
             axes.annotate(
                 "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
                 arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
             )  # fmt: skip
-        style.write(
-            axes,
-            end * 0.012 if inside else amount + end * 0.012,
-            place,
-            style.kib(amount),
-            fontweight="bold",
-            zorder=5,
-            bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85},
-        )
+        x = end * 0.012 + (0 if inside else amount)
+        over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
+        pen.write(x, place, style.kib(amount), bold=True, z=5, bbox=over)
     axes.set_yticks(range(len(loads)), [name for name, _ in loads])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(loads) - 0.4, -0.6)
@@ -297,15 +242,8 @@ def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]]) -> None:
     for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
         axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
         # Neighbours may be close, so their names take turns in height.
-        axes.annotate(
-            f"{name} {limit:g}",
-            (limit, -0.6),
-            xytext=(0, 4 + 12 * (place % 3)),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=style.SMALL,
-        )
+        offset = 0, 4 + 12 * (place % 3)
+        beside(axes, f"{name} {limit:g}", (limit, -0.6), offset, ha="center", va="bottom")
 
 
 def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside, rule
 from course_lib.measurements.memory import InFlight
 
 
@@ -25,10 +27,10 @@ def threads_in_flight(measured: InFlight) -> Picture:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(measured.dram_gb_per_s, color=style.GREY, linewidth=1.2, linestyle=(0, (4, 3)))
-    style.write(
-        axes, threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
+    Pen(axes).write(
+        threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
         f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s",
-        color=style.GREY,
+        colour=style.GREY,
     )  # fmt: skip
     axes.plot(
         threads, speeds, color=style.BLUE, marker="o", markersize=7, linewidth=1.8,
@@ -36,18 +38,15 @@ def threads_in_flight(measured: InFlight) -> Picture:
     )  # fmt: skip
     for count, speed in zip(threads, speeds, strict=True):
         if count in (1, 32, 1024, 16_384, threads[-1]):
-            axes.annotate(
-                f"{count:,}: {_three_figures(speed)} GB/s", (count, speed), xytext=(9, -5),
-                textcoords="offset points", va="top", fontsize=style.SMALL,
-            )  # fmt: skip
+            words = f"{count:,}: {_three_figures(speed)} GB/s"
+            beside(axes, words, (count, speed), (9, -5), va="top")
     axes.set_xlim(0.6, threads[-1] * 20)
     axes.set_ylim(min(speeds) / 3, measured.dram_gb_per_s * 3)
     ticks = [10**power for power in range(6)]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.set_yticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
     axes.minorticks_off()
-    axes.grid(color=style.FAINT, linewidth=0.7)
-    axes.set_axisbelow(True)
+    rule(axes, 0.7)
     axes.set_xlabel("threads in the launch", loc="right")
     axes.set_ylabel("GB/s, read and written")
     told = ", ".join(f"{count:,} → {_three_figures(measured.gb_per_s[count])}"

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from course_lib.emulator.profile.cache import ASSUMPTIONS
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside, rule
 
 LEVELS = {
     "requested_bytes": "requested\nby the threads",
@@ -57,14 +58,9 @@ def memory_levels(levels: Mapping[str, Any]) -> Picture:
         axes.plot(
             range(len(LEVELS)),
             _values(each),
-            color=colour,
-            marker=marker,
-            linestyle=line,
-            linewidth=1.8,
-            markersize=8,
-            label=name,
-            markeredgecolor=style.PAPER,
-        )
+            color=colour, marker=marker, linestyle=line, linewidth=1.8, markersize=8,
+            markeredgecolor=style.PAPER, label=name,
+        )  # fmt: skip
     for column, attribute in enumerate(LEVELS):
         _write_numbers(axes, column, [getattr(each, attribute) for each in levels.values()])
     figure.legend(
@@ -90,8 +86,7 @@ def _draw_scale(axes: Axes, values: Sequence[float]) -> None:
     ticks = [10.0**power for power in range(int(low), int(high) + 1)]
     axes.set_yticks(ticks, [style.short_bytes(tick) for tick in ticks])
     axes.minorticks_off()
-    axes.grid(axis="y", color=style.FAINT, linewidth=0.7)
-    axes.set_axisbelow(True)
+    rule(axes, 0.7, axis="y")
     axes.axvspan(_COUNTED - 0.5, len(LEVELS), color=style.WASH, zorder=0)
     axes.set_xticks(range(len(LEVELS)), list(LEVELS.values()))
     axes.tick_params(length=0)
@@ -118,16 +113,8 @@ def _write_numbers(axes: Axes, column: int, values: Sequence[float]) -> None:
         offset, side, height = ((8, 5), "left", "bottom") if highest else ((-6, -6), "right", "top")
         if column == 0:
             offset, side, height = (-9, 0), "right", "center"
-        axes.annotate(
-            style.short_bytes(float(f"{group[0]:.3g}")),
-            (column, group[0]),
-            xytext=offset,
-            textcoords="offset points",
-            ha=side,
-            va=height,
-            fontsize=style.SMALL,
-            zorder=5,
-        )
+        words = style.short_bytes(float(f"{group[0]:.3g}"))
+        beside(axes, words, (column, group[0]), offset, ha=side, va=height, zorder=5)
 
 
 def _words(levels: Mapping[str, Any], place: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
 from course_lib.devices import Device, device
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 _TALLEST = 1.9  # inches, of the last station
@@ -46,49 +46,44 @@ def funnel(gpu: str | Device = "H200") -> Picture:
         f"The funnel: {row.product}",
         "Drawn to scale: TB/s that each level delivers, and that the units could take in",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     middle, unit = 1.86, _TALLEST / levels[-1].tb_per_s
     for place, level in enumerate(levels):
         x, half = _LEFT + place * (_WIDE + _GAP), level.tb_per_s * unit / 2
-        _draw_station(axes, x, middle, max(half, 0.012), level)
+        _draw_station(pen, x, middle, max(half, 0.012), level)
         if place:
-            _draw_reuse(axes, x, middle, levels[place - 1], level, unit)
+            _draw_reuse(pen, x, middle, levels[place - 1], level, unit)
     tensor = 2 * row.fp16_tflops
     x = _LEFT + len(levels) * (_WIDE + _GAP) - 0.62
-    style.write(
-        axes, x, middle,
-        f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{tensor / levels[-1].tb_per_s:.1f} times\n"
-        "as tall again",
-        linespacing=1.25,
-    )  # fmt: skip
+    factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
+    words = f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{factor}\nas tall again"
+    pen.write(x, middle, words, linespacing=1.25)
     style.footnote(
         figure, "Data sheets. Without reuse: every multiply–add would fetch its own two numbers."
     )
     return Picture(figure, _words(row, levels, tensor))
 
 
-def _draw_station(axes: Axes, x: float, middle: float, half: float, level: _Station) -> None:
+def _draw_station(pen: Pen, x: float, middle: float, half: float, level: _Station) -> None:
     corners = [(x, middle - half), (x + _WIDE, middle - half)]
     corners += [(x + _WIDE, middle + half), (x, middle + half)]
-    axes.add_patch(Polygon(corners, closed=True, facecolor=level.colour, alpha=0.55))
+    pen.axes.add_patch(Polygon(corners, closed=True, facecolor=level.colour, alpha=0.55))
     words = f"{level.name}\n{level.tb_per_s:,.3g} TB/s"
     inside = half > 0.3
     y = middle if inside else middle - half - 0.24
-    style.write(axes, x + _WIDE / 2, y, words, ha="center", fontweight="bold", linespacing=1.25)
+    pen.write(x + _WIDE / 2, y, words, ha="center", bold=True, linespacing=1.25)
 
 
 def _draw_reuse(
-    axes: Axes, x: float, middle: float, before: _Station, after: _Station, unit: float
+    pen: Pen, x: float, middle: float, before: _Station, after: _Station, unit: float
 ) -> None:
     """The widening in front of a station, and what closes it."""
     low, high = before.tb_per_s * unit / 2, after.tb_per_s * unit / 2
     corners = [(x - _GAP, middle - low), (x, middle - high)]
     corners += [(x, middle + high), (x - _GAP, middle + low)]
-    axes.add_patch(Polygon(corners, closed=True, facecolor=style.FAINT, alpha=0.6))
+    pen.axes.add_patch(Polygon(corners, closed=True, facecolor=style.FAINT, alpha=0.6))
     words = f"each number\nused {after.tb_per_s / before.tb_per_s:.0f} times"
-    style.write(
-        axes, x - _GAP / 2, middle + _TALLEST / 2 + 0.1, words, ha="center", linespacing=1.2
-    )
+    pen.write(x - _GAP / 2, middle + _TALLEST / 2 + 0.1, words, ha="center", linespacing=1.2)
 
 
 def _words(row: Device, levels: Sequence[_Station], tensor: float) -> str:

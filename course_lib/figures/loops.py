@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from course_lib.figures import style
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".
@@ -48,18 +48,17 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
         title or "What a warp issues for each multiply-add",
         "Instructions of the hot loop, counted in machine code; a bar of 1 would be all work",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left = 0.3 + 0.085 * max(len(name) for name in parts)
     scale = (style.WIDTH - left - 1.75) / max(sum(part.values()) for part in parts.values())
     for place, (name, part) in enumerate(parts.items()):
         y = 0.98 + _ROW * place
-        style.write(axes, left - 0.1, y, name, ha="right")
-        _draw_bar(axes, (left, y), name, part, scale)
+        pen.write(left - 0.1, y, name, ha="right")
+        _draw_bar(pen, (left, y), name, part, scale)
     bottom = 0.98 + _ROW * len(parts) - 0.06
-    axes.plot(
-        [left + scale] * 2, [0.74, bottom], color=style.INK, linewidth=1, linestyle=(0, (4, 3))
-    )
-    _draw_legend(axes, bottom + 0.1, used)
+    ends = (left + scale, 0.74), (left + scale, bottom)
+    pen.line(*ends, colour=style.INK, line=1, linestyle=(0, (4, 3)))
+    _draw_legend(pen, bottom + 0.1, used)
     return Picture(figure, _words(parts))
 
 
@@ -76,44 +75,29 @@ def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:
 
 
 def _draw_bar(
-    axes: Axes, corner: tuple[float, float], name: str, part: Mapping[str, float], scale: float
+    pen: Pen, corner: tuple[float, float], name: str, part: Mapping[str, float], scale: float
 ) -> None:
     x, y = corner
     for group, count in part.items():
         colour, hatch = _LOOKS[group]
-        axes.barh(
-            y,
-            count * scale,
-            _BAR,
-            left=x,
-            color=style.tint(colour, 0.45),
-            edgecolor=colour,
-            hatch=hatch,
-        ).set_label(f"{name}: {group}")
+        looks = tinted(colour, 0.45, 1.0)
+        pen.bar(x, y, count * scale, _BAR, label=f"{name}: {group}", hatch=hatch, **looks)
         x += count * scale
     total = sum(part.values())
     text = f"{total:.3g}, {part['multiply-adds'] / total:.0%} is work"
-    style.write(axes, x + 0.08, y, text, fontweight="bold")
+    pen.write(x + 0.08, y, text, bold=True)
 
 
-def _draw_legend(axes: Axes, y: float, used: list[str]) -> None:
+def _draw_legend(pen: Pen, y: float, used: list[str]) -> None:
     patches = [
-        Patch(
-            facecolor=style.tint(_LOOKS[group][0], 0.45),
-            edgecolor=_LOOKS[group][0],
-            hatch=_LOOKS[group][1],
-            label=group,
-        )
+        Patch(facecolor=style.tint(colour, 0.45), edgecolor=colour, hatch=hatch, label=group)
         for group in used
+        for colour, hatch in [_LOOKS[group]]
     ]
-    axes.legend(
-        handles=patches,
-        loc="upper left",
-        bbox_to_anchor=(0.12, y),
-        bbox_transform=axes.transData,
-        ncols=3,
-        borderaxespad=0,
-    )
+    pen.axes.legend(
+        handles=patches, ncols=3, borderaxespad=0,
+        loc="upper left", bbox_to_anchor=(0.12, y), bbox_transform=pen.axes.transData,
+    )  # fmt: skip
 
 
 def _words(parts: Mapping[str, Mapping[str, float]]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from course_lib.entries import axes
-from course_lib.figures.accesses import request_of
 from course_lib.figures.buffers import tiles_in_time
 from course_lib.figures.lanes import lane_to_bank
 from course_lib.figures.picture import Picture
 from course_lib.figures.pieces import warp_pieces
+from course_lib.figures.requests import request_of
 from course_lib.figures.small_launch import NoPicture, SmallLaunch
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from matplotlib.axes import Axes
+from typing import Any
 
 from course_lib.curriculum import rung
 from course_lib.figures import style
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.own_ladder import SIZE, TIMED_SIZE, OwnRung, whole_ladder
 
@@ -40,10 +40,10 @@ def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
         f"{SIZE} x {SIZE} matrices loads"
     )
     figure = style.card(height, "Your ladder", subtitle)
-    axes = style.canvas(figure)
-    _draw_rails(axes, len(steps))
+    pen = Pen.on(figure)
+    _draw_rails(pen, len(steps))
     for place, each in enumerate(steps):
-        _draw_step(axes, _TOP + _ROW * (len(steps) - place - 0.5), each)
+        _draw_step(pen, _TOP + _ROW * (len(steps) - place - 0.5), each)
     style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
     return Picture(figure, _words(steps, passed))
 
@@ -54,10 +54,10 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
     )
     figure = style.card(_TOP + 0.42, "Your ladder", first)
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     width = (_RIGHT - _LEFT) / len(steps)
     for place, each in enumerate(steps):
-        _draw_rung(axes, _LEFT + place * width, _TOP + 0.08, width - 0.12, each)
+        _draw_rung(pen, _LEFT + place * width, _TOP + 0.08, width - 0.12, each)
     return Picture(figure, f"Your own ladder. {first} The rungs: {_listed(steps)}.")
 
 
@@ -75,74 +75,45 @@ def _times(steps: Sequence[OwnRung]) -> str:
     return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {' and '.join(gpus)}." if gpus else ""
 
 
-def _draw_rails(axes: Axes, count: int) -> None:
+def _draw_rails(pen: Pen, count: int) -> None:
     for x in _RAILS:
-        axes.plot(
-            [x, x],
-            [_TOP - 0.06, _TOP + _ROW * count],
-            color=style.GREY,
-            linewidth=4,
-            solid_capstyle="round",
-            zorder=1,
-        )
+        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * count)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
-def _draw_step(axes: Axes, y: float, step: OwnRung) -> None:
+def _draw_step(pen: Pen, y: float, step: OwnRung) -> None:
     left, right = _RAILS
-    _draw_rung(axes, left - 0.07, y, right - left + 0.14, step)
+    _draw_rung(pen, left - 0.07, y, right - left + 0.14, step)
     if not step.passed:
         words = f"not yet: {step.title}, lesson {_lesson(step)}"
-        style.write(axes, _FIRST_BAR, y, words, color=style.GREY)
+        pen.write(_FIRST_BAR, y, words, colour=style.GREY)
         return
     yours, ours = step.yours.get(_COUNTER), step.ours.get(_COUNTER)
-    style.write(axes, _RIGHT, y - 0.1, step.time, ha="right")
-    _draw_bar(axes, y - 0.1, yours, _THICK, f"you {_number(yours)}", True)
-    _draw_bar(axes, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
+    pen.write(_RIGHT, y - 0.1, step.time, ha="right")
+    _draw_bar(pen, y - 0.1, yours, _THICK, f"you {_number(yours)}", True)
+    _draw_bar(pen, y + 0.13, ours, _THIN, f"ours {_number(ours)}", False)
 
 
-def _draw_rung(axes: Axes, left: float, y: float, width: float, step: OwnRung) -> None:
+def _draw_rung(pen: Pen, left: float, y: float, width: float, step: OwnRung) -> None:
     """One rung with its name; dashed where it is not climbed yet."""
-    style.box(
-        axes,
-        left,
-        y - 0.14,
-        width,
-        0.28,
-        colour=style.BLUE if step.passed else style.GREY,
-        fill=0.9 if step.passed else 0.06,
-        linewidth=1.2,
-        linestyle="solid" if step.passed else "dashed",
-        zorder=2,
+    is_climbed = step.passed
+    colour, fill, ink = (
+        (style.BLUE, 0.9, style.PAPER) if is_climbed else (style.GREY, 0.06, style.GREY)
     )
-    style.write(
-        axes,
-        left + width / 2,
-        y,
-        step.rung,
-        ha="center",
-        fontfamily=style.MONO,
-        fontsize=style.NORMAL,
-        color=style.PAPER if step.passed else style.GREY,
-        zorder=3,
-    )
+    edge = "solid" if is_climbed else "dashed"
+    pen.box(left, y - 0.14, width, 0.28, colour=colour, fill=fill, linestyle=edge, z=2)
+    looks: dict[str, Any] = {"mono": True, "size": style.NORMAL, "colour": ink, "z": 3}
+    pen.write(left + width / 2, y, step.rung, ha="center", **looks)
 
 
 def _draw_bar(
-    axes: Axes, y: float, sectors: int | None, thickness: float, label: str, yours: bool
+    pen: Pen, y: float, sectors: int | None, thickness: float, label: str, yours: bool
 ) -> None:
     length = _length(sectors)
-    axes.barh(
-        y,
-        length,
-        thickness,
-        left=_FIRST_BAR,
-        color=style.tint(style.BLUE if yours else style.GREY, 0.75 if yours else 0.16),
-        edgecolor=style.BLUE if yours else style.GREY,
-        hatch=None if yours else "////",
-        linewidth=1,
-    )
-    x = _FIRST_BAR + length + 0.08
-    style.write(axes, x, y, label, fontweight="bold" if yours else "normal")
+    colour, strength, hatch = (style.BLUE, 0.75, None) if yours else (style.GREY, 0.16, "////")
+    looks = {**tinted(colour, strength, 1), "z": 1}
+    pen.bar(_FIRST_BAR, y, length, thickness, hatch=hatch, **looks)
+    pen.write(_FIRST_BAR + length + 0.08, y, label, bold=yours)
 
 
 def _length(sectors: int | None) -> float:

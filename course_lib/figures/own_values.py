@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
-
 from course_lib.curriculum import Task
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.exercise import Values
 from course_lib.figures import style
+from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
@@ -42,9 +41,9 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     height = _TOP + room[values.look] + _FOOT
     title = f"Your {task.signature}"
     figure = style.card(height, title, f"{values.gives}; from left to right: {values.along}")
-    axes = style.canvas(figure)
-    draw(axes, values, rows)
-    style.write(axes, _LEFT, height - 0.2, values.shows)
+    pen = Pen.on(figure)
+    draw(pen, values, rows)
+    pen.write(_LEFT, height - 0.2, values.shows)
     return Picture(figure, f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
 
 
@@ -64,30 +63,23 @@ Rows = dict[str, list[float]]
 # --- a table ------------------------------------------------------------------------------------
 
 
-def _draw_cells(axes: Axes, values: Values, rows: Rows) -> None:
+def _draw_cells(pen: Pen, values: Values, rows: Rows) -> None:
     """A cell for each call, the darker the larger its number is."""
     left = _LEFT + _LETTER * max(map(len, rows)) + 0.1
     longest = max(len(_written(number, values)) for row in rows.values() for number in row)
     width = min(max(0.9, _LETTER * longest), (style.WIDTH - 0.2 - left) / len(values.at))
     for column, each in enumerate(values.at):
-        _write_in(axes, left + width * column, _TOP, width, f"{each:g}", color=style.GREY)
+        pen.write(left + width * (column + 0.5), _TOP, f"{each:g}", ha="center", colour=style.GREY)
     every = [each for row in rows.values() for each in row]
     for place, (name, row) in enumerate(rows.items(), start=1):
         y = _TOP + _ROW * place
-        style.write(axes, left - 0.1, y, name, ha="right")
+        cells = pen.at(left, y - _ROW / 2, width, _ROW)
+        pen.write(left - 0.1, y, name, ha="right")
         for column, number in enumerate(row):
-            colour = style.tint(style.BLUE, _strength(number, every))
-            x = left + width * column
-            style.rectangle(
-                axes, (x, y - _ROW / 2), width, _ROW,
-                facecolor=colour, edgecolor=style.PAPER, linewidth=1.2,
-            )  # fmt: skip
-            text = _written(number, values)
-            _write_in(axes, x, y, width, text, color=style.readable_on(colour))
-
-
-def _write_in(axes: Axes, x: float, y: float, width: float, text: str, **looks: object) -> None:
-    style.write(axes, x + width / 2, y, text, ha="center", **looks)
+            face = style.tint(style.BLUE, _strength(number, every))
+            looks: Looks = {"face": face, "edge": style.PAPER, "line": 1.2}
+            text, ink = _written(number, values), style.readable_on(face)
+            cells.cell(0, column, text, colour=ink, **looks)
 
 
 def _strength(number: float, every: Sequence[float]) -> float:
@@ -104,7 +96,7 @@ def _strength(number: float, every: Sequence[float]) -> float:
 # --- bars and curves ----------------------------------------------------------------------------
 
 
-def _draw_bars(axes: Axes, values: Values, rows: Rows) -> None:
+def _draw_bars(pen: Pen, values: Values, rows: Rows) -> None:
     """A bar for each call, with its number above it."""
     (row,) = rows.values()
     width = min(0.9, (style.WIDTH - 2 * _LEFT) / len(row))
@@ -112,18 +104,17 @@ def _draw_bars(axes: Axes, values: Values, rows: Rows) -> None:
     for place, (each, number) in enumerate(zip(values.at, row, strict=True)):
         x = _LEFT + width * place
         height = (_BARS_HIGH - 0.5) * max(number, 0.0) / tallest
-        style.rectangle(
-            axes, (x + 0.1 * width, floor - height), 0.8 * width, height,
-            facecolor=style.tint(style.BLUE, 0.75), edgecolor=style.BLUE, linewidth=1,
-        )  # fmt: skip
-        _write_in(axes, x, floor - height - 0.1, width, _written(number, values))
-        _write_in(axes, x, floor + 0.12, width, f"{each:g}", color=style.GREY)
-    axes.plot([_LEFT, _LEFT + width * len(row)], [floor, floor], color=style.GREY, linewidth=0.8)
+        box = x + 0.1 * width, floor - height, 0.8 * width, height
+        pen.rectangle(*box, **{**tinted(style.BLUE, 0.75, 1), "z": 1})
+        middle = x + width / 2
+        pen.write(middle, floor - height - 0.1, _written(number, values), ha="center")
+        pen.write(middle, floor + 0.12, f"{each:g}", ha="center", colour=style.GREY)
+    pen.line((_LEFT, floor), (_LEFT + width * len(row), floor), colour=style.GREY, line=0.8)
 
 
-def _draw_curves(canvas: Axes, values: Values, rows: Rows) -> None:
+def _draw_curves(card: Pen, values: Values, rows: Rows) -> None:
     """A curve for each row; equal factors are equal steps on both axes."""
-    axes = style.area(canvas.figure, 0.85, 0.7, 0.3, _TOP - 0.1)  # type: ignore[arg-type]
+    axes = style.area(card.axes.figure, 0.85, 0.7, 0.3, _TOP - 0.1)  # type: ignore[arg-type]
     for (name, row), (colour, line, marker) in zip(rows.items(), _LINES, strict=False):
         axes.plot(
             values.at, row, color=colour, linestyle=line, marker=marker, markersize=4, label=name

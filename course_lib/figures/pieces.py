@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.accesses import traced
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
 
 _MOST = 3
 _TOP, _LEFT, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
@@ -86,12 +85,12 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
         "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
         "Yellow: lane 2",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = _TOP
     for row, height in zip(rows, heights, strict=True):
         left = _LEFT
         for each in row:
-            _draw(axes, left, top, cell, each)
+            _draw(pen, left, top, cell, each)
             left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
         top += height
     style.footnote(figure, "Drawn from a run: what warp 0 of block (0, 0) stores.")
@@ -107,15 +106,13 @@ def piece_of(name: str, profile: Any, output: str) -> Piece:
     Raises:
         ValueError: if it stores nothing there.
     """
-    wide, high = (*profile.block, 1, 1)[:2]
     at, lane = [], []
     for access in traced(profile):
         if access.array == output and access.kind == "store":
             cells, threads = access.all_indices(profile.arrays[output].shape)
-            number = threads[:, 5] + wide * (threads[:, 4] + high * threads[:, 3])
-            mine = (threads[:, :3] == 0).all(axis=1) & (number < WARP_SIZE)
+            mine, lanes = lanes_by_warp(threads, profile.block, (0, 0)).get(0, NOBODY)
             at.append(cells[mine])
-            lane.append(number[mine])
+            lane.append(lanes)
     if not at:
         raise ValueError(f"{name} stores nothing in {output}.")
     return Piece(name, np.concatenate(at), np.concatenate(lane))
@@ -143,25 +140,21 @@ def _least_width(piece: Piece) -> float:
     return 0.068 * max(map(len, piece.told))
 
 
-def _draw(axes: Axes, left: float, top: float, cell: float, piece: Piece) -> None:
-    style.write(axes, left, top + 0.04, piece.name, family=style.MONO, fontweight="bold")
+def _draw(pen: Pen, left: float, top: float, cell: float, piece: Piece) -> None:
+    pen.write(left, top + 0.04, piece.name, mono=True, bold=True)
     top += 0.2
+    cells = pen.at(left, top, cell)
     for (row, column), lane in np.ndenumerate(piece.map):
-        corner = left + column * cell, top + row * cell
         looks = _LOOKS.get(int(lane), style.tint(style.GREEN, 0.14))
         colour = style.PAPER if lane < 0 else looks
-        style.rectangle(
-            axes, corner, cell, cell, facecolor=colour, edgecolor=style.tint(style.GREEN, 0.5),
-            linewidth=0.4,
+        words = str(lane) if lane >= 0 and cell > 0.1 else ""
+        cells.cell(
+            row, column, words, face=colour, edge=style.tint(style.GREEN, 0.5), line=0.4,
+            size=6.5, colour=style.readable_on(colour),
         )  # fmt: skip
-        if lane >= 0 and cell > 0.1:
-            style.write(
-                axes, corner[0] + cell / 2, corner[1] + cell / 2, str(lane), ha="center",
-                fontsize=6.5, color=style.readable_on(colour),
-            )  # fmt: skip
     bottom = top + piece.map.shape[0] * cell
     for number, line in enumerate(piece.told):
-        style.write(axes, left, bottom + 0.15 + 0.18 * number, line)
+        pen.write(left, bottom + 0.15 + 0.18 * number, line)
 
 
 def _first_lanes(piece: Piece) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from matplotlib.axes import Axes
+import numpy as np
 
 from course_lib.figures import style
+from course_lib.figures.pen import LIT, Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LARGEST = 16
@@ -16,16 +15,11 @@ _TOP = 0.85  # where B begins, in inches from the top of the card
 @style.drawn
 def sharing(
     shape: tuple[int, int, int] = (4, 4, 4),
-    *,
-    element: tuple[int, int] = (0, 0),
-    matrix: Literal["A", "B"] = "A",
 ) -> Picture:
-    """One value of A feeds a whole row of C, one value of B a whole column.
+    """The first value of A feeds a whole row of C.
 
     Args:
         shape: (M, N, K): C is M x N, A is M x K, B is K x N.
-        element: [row, column] of the value.
-        matrix: where it is.
 
     Raises:
         ValueError: if a side is too long to draw.
@@ -33,120 +27,54 @@ def sharing(
     rows, columns, depth = shape
     if max(shape) > _LARGEST:
         raise ValueError(f"A side of {max(shape)} is too long to draw; at most {_LARGEST}.")
-    lit = _fed_by(shape, element, matrix)
+    row = {
+        (0, j) for j in range(columns)
+    }  # of B, what the value is multiplied with; of C, its users
+    lit = {"A": {(0, 0)}, "B": row, "C": row}
     cell = min(3.75 / (depth + columns), 1.9 / max(rows, depth), 0.36)
     lower = _TOP + depth * cell + 0.32
     figure = style.card(
         lower + rows * cell + 0.55,
-        f"{matrix}[{element[0]}][{element[1]}] has {len(lit['C'])} users",
+        f"A[0][0] has {columns} users",
         "B stands above C and A to its left, so that each product's row and column meet",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, right = 0.75, 0.75 + depth * cell + 0.32
     corners = {"A": (left, lower), "B": (right, _TOP), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
     for name, corner in corners.items():
-        _draw_matrix(
-            axes,
-            corner,
-            cell,
-            sizes[name],
-            name,
-            lit[name],
-            (matrix, element) if name == matrix else None,
-        )
-    _draw_sentence(axes, right + columns * cell + 0.35, lower, shape, element, matrix)
-    users = len(lit["C"])
-    where = f"row {element[0]}" if matrix == "A" else f"column {element[1]}"
+        source = (0, 0) if name == "A" else None
+        _draw_matrix(pen.at(*corner, cell), sizes[name], name, lit[name], source)
+    sums = [f"C[0][{j}] += A[0][0] · B[0][{j}]" for j in range(columns)]
+    shown = "\n".join(sums if columns <= 6 else [*sums[:4], "…", sums[-1]])
+    x = right + columns * cell + 0.35
+    pen.write(x, lower, shown, va="top", mono=True, linespacing=1.5)
     return Picture(
         figure,
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
-        f"The single value {matrix}[{element[0]}][{element[1]}] is needed by all {users} outputs "
-        f"in {where} of C.",
+        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
     )
-
-
-def _fed_by(
-    shape: tuple[int, int, int], element: tuple[int, int], matrix: str
-) -> dict[str, set[tuple[int, int]]]:
-    """The outputs that use an element, and what each of them multiplies it with."""
-    rows, columns, _ = shape
-    row, column = element
-    if matrix == "A":
-        return {
-            "A": {element},
-            "B": {(column, x) for x in range(columns)},
-            "C": {(row, x) for x in range(columns)},
-        }
-    return {
-        "A": {(y, row) for y in range(rows)},
-        "B": {element},
-        "C": {(y, column) for y in range(rows)},
-    }
 
 
 def _draw_matrix(
-    axes: Axes,
-    corner: tuple[float, float],
-    cell: float,
+    pen: Pen,
     size: tuple[int, int],
     name: str,
     lit: set[tuple[int, int]],
-    source: tuple[str, tuple[int, int]] | None,
+    source: tuple[int, int] | None,
 ) -> None:
     colour = style.MATRIX_COLOUR[name]
-    left, top = corner
-    style.write(
-        axes,
-        left - 0.1,
-        top + size[0] * cell / 2,
-        name,
-        ha="right",
-        fontweight="bold",
-        color=colour,
-        fontsize=style.LARGE,
-    )
-    for row in range(size[0]):
-        for column in range(size[1]):
-            on = (row, column) in lit
-            the_one = source is not None and source[1] == (row, column)
-            style.rectangle(
-                axes,
-                (left + column * cell, top + row * cell),
-                cell,
-                cell,
-                facecolor=style.YELLOW if the_one else style.tint(colour, 0.55 if on else 0.1),
-                edgecolor=style.INK if the_one else style.tint(colour, 0.6),
-                linewidth=2 if the_one else 0.8,
-                zorder=3 if the_one else 2,
-            )
-            if on and cell > 0.29:
-                style.write(
-                    axes,
-                    left + (column + 0.5) * cell,
-                    top + (row + 0.5) * cell,
-                    f"{row},{column}",
-                    ha="center",
-                    zorder=4,
-                )
+    _draw_name(pen, size, name)
+    for row, column in np.ndindex(size):
+        on = (row, column) in lit
+        looks = {**tinted(colour, 0.55 if on else 0.1), "edge": style.tint(colour, 0.6)}
+        words = f"{row},{column}" if on and pen.wide > 0.29 else ""
+        pen.cell(row, column, words, **(LIT if (row, column) == source else looks))
 
 
-def _draw_sentence(
-    axes: Axes,
-    x: float,
-    y: float,
-    shape: tuple[int, int, int],
-    element: tuple[int, int],
-    matrix: str,
-) -> None:
-    rows, columns, _ = shape
-    row, column = element
-    if matrix == "A":
-        sums = [f"C[{row}][{j}] += A[{row}][{column}] · B[{column}][{j}]" for j in range(columns)]
-    else:
-        sums = [f"C[{i}][{column}] += A[{i}][{row}] · B[{row}][{column}]" for i in range(rows)]
-    shown = sums if len(sums) <= 6 else [*sums[:4], "…", sums[-1]]
-    style.write(axes, x, y, "\n".join(shown), va="top", fontfamily=style.MONO, linespacing=1.5)
+def _draw_name(pen: Pen, size: tuple[int, int], name: str) -> None:
+    looks: Looks = {"bold": True, "size": style.LARGE, "colour": style.MATRIX_COLOUR[name]}
+    pen.write(-0.1 / pen.wide, size[0] / 2, name, ha="right", **looks)
 
 
 @style.drawn
@@ -176,22 +104,15 @@ def block_tiles(
         f"M, N, K = {rows}, {columns}, {depth}; tiles {high} × {deep} of A, {deep} × {wide} of B, "
         f"{high} × {wide} of C",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, right = 0.7, 0.7 + depth * scale + 0.3
     of_a = {(block[1], each): step in (None, each) for each in range(steps)}
     of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
-    _draw_tiled(axes, (left, lower), scale, (rows, depth), (high, deep), "A", of_a, axis=1)
-    _draw_tiled(axes, (right, _TOP), scale, (depth, columns), (deep, wide), "B", of_b, axis=0)
-    _draw_tiled(
-        axes,
-        (right, lower),
-        scale,
-        (rows, columns),
-        (high, wide),
-        "C",
-        {(block[1], block[0]): True},
-        axis=None,
-    )
+    of_c = {(block[1], block[0]): True}
+    at_a, at_b, at_c = ((left, lower), (right, _TOP), (right, lower))
+    _draw_tiled(pen.at(*at_a, scale), (rows, depth), (high, deep), "A", of_a, axis=1)
+    _draw_tiled(pen.at(*at_b, scale), (depth, columns), (deep, wide), "B", of_b, axis=0)
+    _draw_tiled(pen.at(*at_c, scale), (rows, columns), (high, wide), "C", of_c, axis=None)
     words = [
         f"each value of A's tile: {wide} uses",
         f"each value of B's tile: {high} uses",
@@ -199,9 +120,7 @@ def block_tiles(
     ]
     if step is not None:
         words.append(f"now in shared memory: pair {step}")
-    style.write(
-        axes, right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6
-    )
+    pen.write(right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6)
     return Picture(
         figure,
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
@@ -212,9 +131,7 @@ def block_tiles(
 
 
 def _draw_tiled(
-    axes: Axes,
-    corner: tuple[float, float],
-    scale: float,
+    pen: Pen,
     size: tuple[int, int],
     tile: tuple[int, int],
     name: str,
@@ -226,40 +143,15 @@ def _draw_tiled(
     Those whose value in `needed` is True are lit.
     """
     colour = style.MATRIX_COLOUR[name]
-    left, top = corner
-    style.write(
-        axes,
-        left - 0.1,
-        top + size[0] * scale / 2,
-        name,
-        ha="right",
-        fontweight="bold",
-        color=colour,
-        fontsize=style.LARGE,
-    )
-    for row in range(-(-size[0] // tile[0])):
-        for column in range(-(-size[1] // tile[1])):
-            x, y = left + column * tile[1] * scale, top + row * tile[0] * scale
-            width = min(tile[1], size[1] - column * tile[1]) * scale
-            height = min(tile[0], size[0] - row * tile[0]) * scale
-            on = needed.get((row, column), False)
-            used = (row, column) in needed
-            style.rectangle(
-                axes,
-                (x, y),
-                width,
-                height,
-                linewidth=1.6 if on else 0.8,
-                facecolor=style.tint(colour, 0.6 if on else 0.25 if used else 0.08),
-                edgecolor=colour if on else style.tint(colour, 0.45),
-                zorder=3 if on else 2,
-            )
-            if used and axis is not None and min(width, height) > 0.16:
-                style.write(
-                    axes,
-                    x + width / 2,
-                    y + height / 2,
-                    f"{(row, column)[axis]}",
-                    ha="center",
-                    zorder=4,
-                )
+    _draw_name(pen, size, name)
+    for at in np.ndindex(-(-size[0] // tile[0]), -(-size[1] // tile[1])):
+        y, x = at[0] * tile[0], at[1] * tile[1]
+        high, wide = min(tile[0], size[0] - y), min(tile[1], size[1] - x)
+        if needed.get(at, False):
+            looks = {**tinted(colour, 0.6, 1.6), "z": 3}
+        else:
+            looks = tinted(colour, 0.25 if at in needed else 0.08)
+            looks["edge"] = style.tint(colour, 0.45)
+        pen.rectangle(x, y, wide, high, **looks)
+        if at in needed and axis is not None and min(wide, high) * pen.wide > 0.16:
+            pen.write(x + wide / 2, y + high / 2, f"{at[axis]}", ha="center", z=4)

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from course_lib.devices import Ceilings, Device, ceilings_of
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
 from course_lib.roofline import BYTES_KINDS, BytesKind, Point, roof
 
 _MARKER: dict[BytesKind, str] = {"requested": "o", "through L1": "s", "DRAM": "D"}
@@ -70,15 +71,8 @@ def _draw_roofs(axes: Axes, roofs: Ceilings, low: float, high: float) -> None:
     axes.plot([ridge, high], [peak, peak], color=style.INK, linewidth=2.4, zorder=2)
     axes.plot([ridge, ridge], [1e-3, peak], color=style.GREY, linewidth=1, linestyle=":", zorder=1)
     axes.plot([ridge], [peak], marker="o", markersize=6, color=style.INK, zorder=3)
-    axes.annotate(
-        f"FP32 roof {peak / 1000:.1f} TFLOP/s",
-        (high, peak),
-        xytext=(-4, 5),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=style.SMALL,
-    )
+    words = f"FP32 roof {peak / 1000:.1f} TFLOP/s"
+    beside(axes, words, (high, peak), (-4, 5), ha="right", va="bottom")
 
 
 def _name_ridge(axes: Axes, roofs: Ceilings, points: Sequence[Point], labels: _Labels) -> None:
@@ -87,15 +81,8 @@ def _name_ridge(axes: Axes, roofs: Ceilings, points: Sequence[Point], labels: _L
     hidden = any(labels.covers(place, _RIDGE_BELOW, text, _dot(each, roofs)) for each in points)
     offset = _RIDGE_ABOVE if hidden else _RIDGE_BELOW
     labels.keep_clear(*place, offset, text)
-    axes.annotate(
-        text,
-        place,
-        xytext=offset,
-        textcoords="offset points",
-        ha="right" if hidden else "left",
-        va="bottom" if hidden else "top",
-        fontsize=style.SMALL,
-    )
+    sides = ("right", "bottom") if hidden else ("left", "top")
+    beside(axes, text, place, offset, ha=sides[0], va=sides[1])
 
 
 def _dot(point: Point, roofs: Ceilings) -> tuple[float, float]:
@@ -119,18 +106,11 @@ def _name_dram_roof(
     x = low * (ridge / low) ** share
     along = (end - start) / np.hypot(*(end - start))
     across = np.array([-along[1], along[0]])
-    axes.annotate(
-        f"DRAM roof {bandwidth:,.0f} GB/s",
-        (x, x * bandwidth),
-        xytext=tuple(across * 5),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        rotation=np.degrees(np.arctan2(along[1], along[0])),
-        rotation_mode="anchor",
-        fontsize=style.SMALL,
-        color=style.BLUE,
-    )
+    beside(
+        axes, f"DRAM roof {bandwidth:,.0f} GB/s", (x, x * bandwidth), tuple(across * 5),
+        ha="center", va="bottom", color=style.BLUE,
+        rotation=np.degrees(np.arctan2(along[1], along[0])), rotation_mode="anchor",
+    )  # fmt: skip
     middle = start + share * (end - start) + across * 14
     return [tuple(middle + along * step) for step in range(-75, 76, 6)]
 
@@ -147,7 +127,9 @@ def _same_kernels(points: Sequence[Point]) -> list[list[Point]]:
 def _draw_kernel(axes: Axes, points: Sequence[Point], roofs: Ceilings, labels: _Labels) -> None:
     """The dots of one kernel, a thin line between them, and its name once."""
     for point in points:
-        _draw_dot(axes, point, roofs)
+        dot(
+            axes, point, _height(point, roofs), _COLOUR[point.bytes_kind], _MARKER[point.bytes_kind]
+        )
     ends = [_dot(point, roofs) for point in points]
     if len(points) > 1:
         across, up = zip(*sorted(ends), strict=True)
@@ -156,33 +138,8 @@ def _draw_kernel(axes: Axes, points: Sequence[Point], roofs: Ceilings, labels: _
     text = f"{points[0].label}\n{'≤ ' if hollow else ''}{style.whole(ends[0][1])} GFLOP/s"
     where = max(ends)  # the rightmost: farthest from the slanted roof's name
     dx, dy = labels.place(*where, text)
-    axes.annotate(
-        text,
-        where,
-        xytext=(dx, dy),
-        textcoords="offset points",
-        ha="left" if dx > 0 else "right",
-        va="bottom" if dy > 0 else "top",
-        fontsize=style.SMALL,
-        zorder=6,
-        linespacing=1.1,
-    )
-
-
-def _draw_dot(axes: Axes, point: Point, roofs: Ceilings) -> None:
-    colour = _COLOUR[point.bytes_kind]
-    axes.plot(
-        [point.intensity],
-        [_height(point, roofs)],
-        marker=_MARKER[point.bytes_kind],
-        markersize=8,
-        markerfacecolor=style.PAPER if point.gflops is None else colour,
-        markeredgecolor=colour,
-        markeredgewidth=2,
-        linestyle="none",
-        zorder=5,
-        gid=point.label,
-    )
+    sides = "left" if dx > 0 else "right", "bottom" if dy > 0 else "top"
+    beside(axes, text, where, (dx, dy), ha=sides[0], va=sides[1], zorder=6, linespacing=1.1)
 
 
 def _height(point: Point, roofs: Ceilings) -> float:
@@ -290,62 +247,37 @@ class _Labels:
 
 def _scales(axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float, high: float) -> None:
     speeds = [point.gflops for point in points if point.gflops] + [low * roofs.dram_gb_per_s]
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    ticks = [2.0**power for power in range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)]
+    log_scales(axes, ticks)
     axes.set_xlim(low, high)
     bottom, top = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
     axes.set_ylim(bottom, top)
     decades = range(int(np.ceil(np.log10(bottom))), int(np.floor(np.log10(top))) + 1)
     axes.set_yticks([10.0**power for power in decades], [f"{10**power:,}" for power in decades])
-    ticks = [2.0**power for power in range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)]
-    axes.set_xticks(ticks, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks])
     kinds = {point.bytes_kind for point in points}
     which = _per(kinds.pop()) if len(kinds) == 1 else "byte (which byte: see the marker)"
     axes.set_xlabel(f"FLOP per {which}")
     axes.set_ylabel("GFLOP/s")
-    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
+    rule(axes)
 
 
 def _legend(axes: Axes, points: Sequence[Point]) -> Legend | None:
     used = [kind for kind in BYTES_KINDS if any(point.bytes_kind == kind for point in points)]
     handles = [
         Line2D(
-            [],
-            [],
-            marker=_MARKER[kind],
-            color=_COLOUR[kind],
-            linestyle="none",
-            markersize=8,
+            [], [], marker=_MARKER[kind], color=_COLOUR[kind], linestyle="none", markersize=8,
             label=f"per {_per(kind)}",
         )
         for kind in used
-    ]
+    ]  # fmt: skip
     if any(point.gflops is None for point in points):
-        handles.append(
-            Line2D(
-                [],
-                [],
-                marker="o",
-                markerfacecolor=style.PAPER,
-                markeredgecolor=style.GREY,
-                markeredgewidth=2,
-                linestyle="none",
-                markersize=8,
-                label="hollow: at most, if every byte came from DRAM",
-            )
-        )
+        handles.append(hollow(style.GREY, "hollow: at most, if every byte came from DRAM"))
     if not handles:
         return None
     return axes.legend(
-        handles=handles,
-        loc="lower right",
-        handletextpad=0.4,
-        frameon=True,
-        facecolor=style.WASH,
-        edgecolor="none",
-        framealpha=1,
-    )
+        handles=handles, loc="lower right", handletextpad=0.4,
+        frameon=True, facecolor=style.WASH, edgecolor="none", framealpha=1,
+    )  # fmt: skip
 
 
 def _per(kind: BytesKind) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.figures.origins import Index, Thread, touches_of
 from course_lib.figures.small_launch import SmallLaunch
+from course_lib.words import counted, element
 
 SECTORS_NAMED_FROM = "03"  # the lesson that explains sectors
 FLOAT_BYTES = 4
@@ -126,10 +127,9 @@ class OwnRun:
         if self.picked is None:
             return "No element was written."
         writer = self.writers[self.picked]
-        index = ", ".join(map(str, self.picked))
         others = sum(thread == writer for thread in self.writers.values()) - 1
         more = f" and {counted(others, 'other element')}" if others else ""
-        wrote = f"{self.thread_words(writer)} wrote {self.output}[{index}]{more}"
+        wrote = f"{self.thread_words(writer)} wrote {element(self.output, self.picked)}{more}"
         return f"{wrote}{self._from_shared()}."
 
     def _from_shared(self) -> str:
@@ -150,7 +150,7 @@ class OwnRun:
         }
         if len(fillers) != 1:
             return ""
-        cell = f"{load.array}[{', '.join(map(str, load.index))}]"
+        cell = element(load.array, load.index)
         thread = self.thread_words(fillers.pop()).split(" of block")[0]
         return f" with what {thread[0].lower()}{thread[1:]} had put into {cell}"
 
@@ -164,7 +164,3 @@ class OwnRun:
 
 def _place(numbers: tuple[int, ...]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"({', '.join(map(str, numbers))})"
-
-
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.origins import Thread
+from course_lib.figures.pen import LIT, Pen
 from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_looks import LARGEST_CELL, LEFT, TOP, colour_of
 
@@ -33,31 +33,24 @@ class _Board:
     def height(self) -> float:
         return self.cell * self.shape[0]
 
-    def middle(self, row: int, column: int) -> tuple[float, float]:
-        x, y = self.corner
-        return x + self.cell * (column + 0.5), y + self.cell * (row + 0.5)
+    def pen(self, pen: Pen) -> Pen:
+        """A pen that counts its cells."""
+        return pen.at(*self.corner, self.cell)
 
-    def cover(self, axes: Axes, mask: np.ndarray, **looks: object) -> None:
+    def cover(self, pen: Pen, mask: np.ndarray, **looks: Any) -> None:
         """Draw the cells of a mask as few rectangles."""
         for top, bottom, left, right in _rectangles(mask):
-            style.rectangle(
-                axes,
-                (self.corner[0] + left * self.cell, self.corner[1] + top * self.cell),
-                (right - left) * self.cell,
-                (bottom - top) * self.cell,
-                **looks,
-            )
+            self.pen(pen).rectangle(left, top, right - left, bottom - top, **looks)
 
-    def rule(self, axes: Axes) -> None:
+    def rule(self, pen: Pen) -> None:
         """Thin lines between the cells, where they are not too narrow."""
         if self.cell < 0.08:
             return
-        x, y = self.corner
-        looks: dict[str, Any] = {"color": style.PAPER, "linewidth": 0.7, "zorder": 2.2}
-        for column in range(1, self.shape[1]):
-            axes.plot([x + column * self.cell] * 2, [y, y + self.height], **looks)
-        for row in range(1, self.shape[0]):
-            axes.plot([x, x + self.width], [y + row * self.cell] * 2, **looks)
+        (rows, columns), cells = self.shape, self.pen(pen)
+        for column in range(1, columns):
+            cells.line((column, 0), (column, rows), colour=style.PAPER, line=0.7, z=2.2)
+        for row in range(1, rows):
+            cells.line((0, row), (columns, row), colour=style.PAPER, line=0.7, z=2.2)
 
 
 def _rectangles(mask: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
@@ -105,24 +98,23 @@ class Grids:
         _, block_y, block_x, _, y, x = thread
         return block_y * self.run.block[1] + y, block_x * self.run.block[0] + x
 
-    def draw(self, axes: Axes) -> None:
+    def draw(self, pen: Pen) -> None:
         above = self.threads.corner[1] - 0.12
-        style.write(axes, self.threads.corner[0], above, "threads: x →, y ↓", fontweight="bold")
-        style.write(axes, self.output.corner[0], above, self.run.output, fontweight="bold")
+        pen.write(self.threads.corner[0], above, "threads: x →, y ↓", bold=True)
+        pen.write(self.output.corner[0], above, self.run.output, bold=True)
         owners, blocks = self._owners()
         for number in np.unique(blocks).tolist():
-            self._draw_block(axes, number, owners, blocks)
+            self._draw_block(pen, number, owners, blocks)
         idle = np.ones(self.threads.shape, bool)
         for thread in self.run.busy:
             idle[self.on_board(thread)] = False
         self.threads.cover(
-            axes, idle, facecolor=style.PAPER, edgecolor=style.GREY, hatch="////", linewidth=0,
-            zorder=2.1,
-        )  # fmt: skip
-        self.threads.rule(axes)
-        self.output.rule(axes)
-        self._draw_numbers(axes)
-        self._draw_picked(axes)
+            pen, idle, face=style.PAPER, edge=style.GREY, hatch="////", line=0, z=2.1
+        )
+        self.threads.rule(pen)
+        self.output.rule(pen)
+        self._draw_numbers(pen)
+        self._draw_picked(pen)
 
     def _owners(self) -> tuple[np.ndarray, np.ndarray]:
         """The block that wrote each element, or -1; the block of each thread."""
@@ -134,42 +126,34 @@ class Grids:
             blocks[self.on_board(thread)] = self.run.block_number(thread)
         return owners, blocks
 
-    def _draw_block(self, axes: Axes, number: int, owners: np.ndarray, blocks: np.ndarray) -> None:
-        looks = {"facecolor": style.tint(colour_of(number), 0.35), "linewidth": 0, "zorder": 2}
-        edge = {"fill": False, "edgecolor": colour_of(number), "linewidth": 2.0, "zorder": 2.6}
-        self.threads.cover(axes, blocks == number, **looks)
-        self.output.cover(axes, owners == number, **looks)
-        self.threads.cover(axes, blocks == number, **edge)
-        self.output.cover(axes, owners == number, **edge)
+    def _draw_block(self, pen: Pen, number: int, owners: np.ndarray, blocks: np.ndarray) -> None:
+        looks = {"face": style.tint(colour_of(number), 0.35), "line": 0, "z": 2}
+        edge = {"edge": colour_of(number), "line": 2.0, "z": 2.6}
+        self.threads.cover(pen, blocks == number, **looks)
+        self.output.cover(pen, owners == number, **looks)
+        self.threads.cover(pen, blocks == number, **edge)
+        self.output.cover(pen, owners == number, **edge)
 
-    def _draw_numbers(self, axes: Axes) -> None:
+    def _draw_numbers(self, pen: Pen) -> None:
         """In each thread its own (x, y); in each element the thread that wrote it."""
         if self.threads.cell < _PAIRED:
             return
         for thread in self.run.all_threads():
             if thread in self.run.busy:
-                self._write_thread(axes, self.threads, self.on_board(thread), thread)
+                self._write_thread(pen, self.threads, self.on_board(thread), thread)
         for (row, column), thread in self.run.writers.items():
-            self._write_thread(axes, self.output, (row, column), thread)
+            self._write_thread(pen, self.output, (row, column), thread)
 
-    def _write_thread(self, axes: Axes, board: _Board, at: tuple[int, int], thread: Thread) -> None:
-        words = f"{thread[5]},{thread[4]}"
-        style.write(axes, *board.middle(*at), words, ha="center", zorder=4)
+    def _write_thread(self, pen: Pen, board: _Board, at: tuple[int, int], thread: Thread) -> None:
+        board.pen(pen).centred(*at, f"{thread[5]},{thread[4]}", z=4)
 
-    def _draw_picked(self, axes: Axes) -> None:
+    def _draw_picked(self, pen: Pen) -> None:
         if self.run.picked is None:
             return
         row, column = self.run.picked
-        places = (
-            (self.threads, self.on_board(self.run.writers[self.run.picked])),
-            (self.output, (row, column)),
-        )
-        for board, at in places:
-            mask = np.zeros(board.shape, bool)
-            mask[at] = True
-            board.cover(
-                axes, mask, facecolor=style.YELLOW, edgecolor=style.INK, linewidth=2, zorder=3
-            )
+        thread = self.on_board(self.run.writers[self.run.picked])
+        self.threads.pen(pen).cell(*thread, **LIT)
+        self.output.pen(pen).cell(row, column, **LIT)
         right, end = self.threads.corner[0] + self.threads.width, self.output.corner[0]
-        y = self.output.middle(row, column)[1]
-        style.arrow(axes, (right + 0.1, y), (end - 0.08, y), colour=style.INK, linewidth=1.6)
+        y = self.output.corner[1] + self.output.cell * (row + 0.5)
+        pen.arrow((right + 0.1, y), (end - 0.08, y), colour=style.INK, line=1.6)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
+from course_lib.figures.pen import LIT, Pen
 from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_looks import LEFT, TOP, colour_of
 
@@ -43,34 +41,27 @@ class Lanes:
         part = f"Of {rows} × {columns} elements, the first {self.rows} × {self.columns}. "
         return (part if self.is_part else "") + "In each, the lane that wrote it."
 
-    def draw(self, axes: Axes) -> None:
-        style.write(axes, LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", fontweight="bold")
+    def draw(self, pen: Pen) -> None:
+        pen.write(LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", bold=True)
         picked = self.run.writers.get(self.run.picked) if self.run.picked else None
+        cells = pen.at(*self.corner, _CELL_WIDTH, _CELL_HEIGHT)
         for (row, column), thread in self.run.writers.items():
             if row < self.rows and column < self.columns:
-                self._draw_cell(axes, row, column, thread[-1], thread == picked)
+                lane = thread[-1]
+                pale = style.tint(colour_of(lane % _GROUP), 0.35)
+                looks = (
+                    {**LIT, "line": 1.4}
+                    if thread == picked
+                    else {"face": pale, "edge": style.PAPER}
+                )
+                cells.cell(row, column, str(lane), **looks)
         for row in range(self.rows):
-            x, y = self._middle(row, 0)
-            style.write(axes, x - _CELL_WIDTH / 2 - 0.08, y, str(row), ha="right", color=style.GREY)
+            beside = self.corner[0] - 0.08
+            y = self.corner[1] + (row + 0.5) * _CELL_HEIGHT
+            pen.write(beside, y, str(row), ha="right", colour=style.GREY)
         for column in range(self.columns):
-            x, _ = self._middle(0, column)
-            style.write(axes, x, self.corner[1] - 0.1, str(column), ha="center", color=style.GREY)
-
-    def _draw_cell(self, axes: Axes, row: int, column: int, lane: int, is_picked: bool) -> None:
-        x, y = self._middle(row, column)
-        corner = x - _CELL_WIDTH / 2, y - _CELL_HEIGHT / 2
-        pale = style.tint(colour_of(lane % _GROUP), 0.35)
-        looks: dict[str, Any] = {"facecolor": pale, "edgecolor": style.PAPER}
-        if is_picked:
-            looks = {"facecolor": style.YELLOW, "edgecolor": style.INK, "linewidth": 1.4}
-        style.rectangle(
-            axes, corner, _CELL_WIDTH, _CELL_HEIGHT, zorder=3 if is_picked else 2, **looks
-        )
-        style.write(axes, x, y, str(lane), ha="center", zorder=4)
-
-    def _middle(self, row: int, column: int) -> tuple[float, float]:
-        left, top = self.corner
-        return left + (column + 0.5) * _CELL_WIDTH, top + (row + 0.5) * _CELL_HEIGHT
+            x = self.corner[0] + (column + 0.5) * _CELL_WIDTH
+            pen.write(x, self.corner[1] - 0.1, str(column), ha="center", colour=style.GREY)
 
 
 def shows_lanes(run: OwnRun) -> bool:

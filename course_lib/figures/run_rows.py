@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.origins import Thread, Touch
+from course_lib.figures.pen import LIT, Pen, Point
 from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_looks import LARGEST_CELL, LEFT, TOP, colour_of
 
@@ -78,20 +78,20 @@ class Rows:
     def x_of_cell(self, place: int) -> float:
         return self.left + place * self.cell
 
-    def draw(self, axes: Axes) -> None:
-        self._draw_threads(axes)
-        self._draw_output(axes)
+    def draw(self, pen: Pen) -> None:
+        self._draw_threads(pen)
+        self._draw_output(pen)
         if self.shared is None:
-            self._draw_lines_to_output(axes)
+            self._draw_lines_to_output(pen)
         else:
-            self._draw_shared(axes, *self.shared)
+            self._draw_shared(pen, *self.shared)
 
-    def _draw_threads(self, axes: Axes) -> None:
+    def _draw_threads(self, pen: Pen) -> None:
         y = self._y_of_threads
-        style.write(axes, LEFT, y + self.tall / 2, "thread", fontweight="bold")
+        pen.write(LEFT, y + self.tall / 2, "thread", bold=True)
         for place, thread in enumerate(self.threads):
             self._draw_cell(
-                axes,
+                pen,
                 self.x_of_thread(place),
                 y,
                 self.run.block_number(thread),
@@ -102,35 +102,29 @@ class Rows:
         if self.blocks > 1 and self.per_block * self.cell > 0.5:
             for number in range(self.blocks):
                 middle = self.x_of_thread(number * self.per_block) + self.per_block * self.cell / 2
-                style.write(axes, middle, y - 0.12, f"block {number}", ha="center")
+                pen.write(middle, y - 0.12, f"block {number}", ha="center")
 
-    def _draw_output(self, axes: Axes) -> None:
+    def _draw_output(self, pen: Pen) -> None:
         y = self._y_of_output
-        style.write(axes, LEFT, y + self.tall / 2, self.run.output, fontweight="bold")
+        pen.write(LEFT, y + self.tall / 2, self.run.output, bold=True)
         for place in range(self.elements):
             writer = self.run.writers.get((place,))
             number = None if writer is None else self.run.block_number(writer)
             is_lit = writer is not None and writer == self._picked_writer
-            self._draw_cell(axes, self.x_of_cell(place), y, number, None, is_lit=is_lit)
-        self._number(axes, y + self.tall + 0.1, self.elements)
+            self._draw_cell(pen, self.x_of_cell(place), y, number, None, is_lit=is_lit)
+        self._number(pen, y + self.tall + 0.1, self.elements)
 
-    def _number(self, axes: Axes, y: float, count: int) -> None:
+    def _number(self, pen: Pen, y: float, count: int) -> None:
         """Indices under cells: all where there is room, else some."""
         room = ceil(_NUMBERED / self.cell)  # cells that an index needs
         every = 1 if room <= 1 else max(room, -(-count // 8))
         for place in range(0, count, every):
-            style.write(
-                axes,
-                self.x_of_cell(place) + self.cell / 2,
-                y,
-                str(place),
-                ha="center",
-                color=style.GREY,
-            )
+            middle = self.x_of_cell(place) + self.cell / 2
+            pen.write(middle, y, str(place), ha="center", colour=style.GREY)
 
     def _draw_cell(
         self,
-        axes: Axes,
+        pen: Pen,
         x: float,
         y: float,
         block: int | None,
@@ -140,38 +134,19 @@ class Rows:
         is_lit: bool = False,
     ) -> None:
         colour = style.GREY if block is None else colour_of(block)
-        fill = style.PAPER if is_idle or block is None else style.tint(colour, 0.35)
-        style.rectangle(
-            axes,
-            (x, y),
-            self.cell,
-            self.tall,
-            facecolor=style.YELLOW if is_lit else fill,
-            edgecolor=style.INK if is_lit else colour,
-            linewidth=2.0 if is_lit else 0.8,
-            hatch="////" if is_idle else None,
-            zorder=3 if is_lit else 2,
-        )
-        if number is not None and self.cell >= _NUMBERED:
-            looks = {"bbox": {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1}}
-            style.write(
-                axes, x + self.cell / 2, y + self.tall / 2, str(number), ha="center", zorder=4,
-                **(looks if is_idle else {}),
-            )  # fmt: skip
+        face = style.PAPER if is_idle or block is None else style.tint(colour, 0.35)
+        looks = LIT if is_lit else {"face": face, "edge": colour, "line": 0.8}
+        words = "" if number is None or self.cell < _NUMBERED else str(number)
+        hatch, paper = ("////", 1) if is_idle else (None, None)
+        pen.at(x, y, self.cell, self.tall).cell(0, 0, words, hatch=hatch, paper=paper, **looks)
 
-    def _draw_line(
-        self, axes: Axes, start: tuple[float, float], end: tuple[float, float], *, is_lit: bool
-    ) -> None:
+    def _draw_line(self, pen: Pen, start: Point, end: Point, *, is_lit: bool) -> None:
         half = self.cell / 2
-        axes.plot(
-            [start[0] + half, end[0] + half],
-            [start[1], end[1]],
-            color=style.INK if is_lit else style.GREY,
-            linewidth=2.0 if is_lit else 0.9,
-            zorder=1.8 if is_lit else 1.5,
-        )
+        colour, line, z = (style.INK, 2.0, 1.8) if is_lit else (style.GREY, 0.9, 1.5)
+        ends = (start[0] + half, start[1]), (end[0] + half, end[1])
+        pen.line(*ends, colour=colour, line=line, z=z)
 
-    def _draw_lines_to_output(self, axes: Axes) -> None:
+    def _draw_lines_to_output(self, pen: Pen) -> None:
         top, bottom = self._y_of_threads + self.tall, self._y_of_output
         every = max(1, -(-len(self.run.writers) // _LINES))
         for (place,), thread in sorted(self.run.writers.items()):
@@ -179,29 +154,29 @@ class Rows:
             is_lit = thread == self._picked_writer
             if from_thread % every == 0 or is_lit:
                 start, end = (self.x_of_thread(from_thread), top), (self.x_of_cell(place), bottom)
-                self._draw_line(axes, start, end, is_lit=is_lit)
+                self._draw_line(pen, start, end, is_lit=is_lit)
 
-    def _draw_shared(self, axes: Axes, name: str, cells: int) -> None:
+    def _draw_shared(self, pen: Pen, name: str, cells: int) -> None:
         """The shared array between threads and output, who fills it, and who takes from it."""
         y = self._y_of_threads + self._step
-        style.write(axes, LEFT, y + self.tall / 2, name, fontweight="bold")
+        pen.write(LEFT, y + self.tall / 2, name, bold=True)
         for place in range(cells):
-            self._draw_cell(axes, self.x_of_cell(place), y, 0, None)
+            self._draw_cell(pen, self.x_of_cell(place), y, 0, None)
         every = max(1, -(-max(cells, self.elements) // _LINES))
         filled, taken = self._links(name)
         for thread, cell in filled:
             is_lit = cell in {at for at, element in taken if (element,) == self.run.picked}
             if cell % every == 0 or is_lit:
                 start = (self.x_of_thread(thread), self._y_of_threads + self.tall)
-                self._draw_line(axes, start, (self.x_of_cell(cell), y), is_lit=is_lit)
+                self._draw_line(pen, start, (self.x_of_cell(cell), y), is_lit=is_lit)
         for cell, element in taken:
             is_lit = (element,) == self.run.picked
             if element % every == 0 or is_lit:
                 start = (self.x_of_cell(cell), y + self.tall)
                 end = (self.x_of_cell(element), self._y_of_output)
-                self._draw_line(axes, start, end, is_lit=is_lit)
+                self._draw_line(pen, start, end, is_lit=is_lit)
         if self.run.profile.barriers:
-            self._draw_barrier(axes, y + self.tall + 0.26)
+            self._draw_barrier(pen, y + self.tall + 0.26)
 
     def _links(self, name: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """(thread, cell) of each store into the shared array, and (cell, element) of what each
@@ -226,7 +201,7 @@ class Rows:
         else:
             filled[self.place_of[each.thread], cell] = None
 
-    def _draw_barrier(self, axes: Axes, y: float) -> None:
+    def _draw_barrier(self, pen: Pen, y: float) -> None:
         right = self.left + max(len(self.threads), self.elements) * self.cell
-        axes.plot([self.left, right], [y, y], color=style.INK, linewidth=1.4, linestyle=(0, (4, 2)))
-        style.write(axes, LEFT, y, "barrier")
+        pen.line((self.left, y), (right, y), colour=style.INK, line=1.4, linestyle=(0, (4, 2)))
+        pen.write(LEFT, y, "barrier")

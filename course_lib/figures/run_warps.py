@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.accesses import request_of
-from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun, counted
+from course_lib.figures.footprint import Footprint
+from course_lib.figures.pen import Pen, tinted
+from course_lib.figures.requests import request_of
+from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.run_looks import LEFT
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """One request of the first warp: the sectors it touches, and which numbers of each it uses."""
-
-    title: str
-    sectors: Mapping[int, frozenset[int]]  # sector -> places 0 to 7 that some lane asks for
+from course_lib.words import counted
 
 
 class WarpRequests:
@@ -38,40 +31,32 @@ class WarpRequests:
 
     @property
     def words(self) -> str:
-        told = (f"{each.title}, {counted(len(each.sectors), 'sector')}" for each in self.asked)
+        told = (f"{title}, {counted(len(each.sectors), 'sector')}" for title, each in self.asked)
         return f"The first requests of the first warp: {'; '.join(told)}."
 
-    def draw(self, axes: Axes, top: float) -> None:
-        style.write(
-            axes, LEFT, top + 0.06,
-            "What warp 0 of the first block asks for, the first time: a box is a sector of "
-            f"{SECTOR_BYTES} bytes",
-            color=style.GREY,
-        )  # fmt: skip
-        for place, each in enumerate(self.asked):
+    def draw(self, pen: Pen, top: float) -> None:
+        words = "What warp 0 of the first block asks for, the first time: a box is a sector of "
+        pen.write(LEFT, top + 0.06, f"{words}{SECTOR_BYTES} bytes", colour=style.GREY)
+        for place, (title, each) in enumerate(self.asked):
             y = top + 0.28 + self.ROW * place
-            count = counted(len(each.sectors), "sector")
-            style.write(axes, LEFT, y, f"{each.title}: {count}")
-            self._draw_sectors(axes, y + 0.1, each)
+            pen.write(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}")
+            self._draw_sectors(pen, y + 0.1, each)
 
-    def _draw_sectors(self, axes: Axes, y: float, asked: _Asked) -> None:
+    def _draw_sectors(self, pen: Pen, y: float, touched: Footprint) -> None:
         x, before = LEFT, None
         part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
-        for sector, used in sorted(asked.sectors.items()):
+        pale = tinted(style.BLUE, 0.15, 0.7)
+        for sector in touched.sectors:
             x += 0.0 if before is None else self.NEXT if sector == before + 1 else self.APART
-            style.rectangle(
-                axes, (x, y), self.BOX, 0.15, facecolor=style.tint(style.BLUE, 0.15),
-                edgecolor=style.GREY, linewidth=0.7,
-            )  # fmt: skip
-            for place in used:
-                style.rectangle(
-                    axes, (x + place * part, y), part, 0.15, facecolor=style.BLUE, linewidth=0,
-                    zorder=2,
-                )  # fmt: skip
+            pen.rectangle(x, y, self.BOX, 0.15, **{**pale, "edge": style.GREY, "z": 1})
+            inside = {a % SECTOR_BYTES for a in touched.addresses if a // SECTOR_BYTES == sector}
+            for place in {each // FLOAT_BYTES for each in inside}:
+                pen.rectangle(x + place * part, y, part, 0.15, face=style.BLUE, line=0, z=2)
             x, before = x + self.BOX, sector
 
 
-def _requests(run: OwnRun) -> Iterator[_Asked]:
+def _requests(run: OwnRun) -> Iterator[tuple[str, Footprint]]:
+    """The title of each request, and the sectors in which its elements begin."""
     seen: set[tuple[str, str, int]] = set()
     for access in run.profile.trace:
         kind = "load" if access.kind == "load" else "store"
@@ -86,11 +71,4 @@ def _requests(run: OwnRun) -> Iterator[_Asked]:
         lanes = np.size(request.addresses)
         waiting = "" if lanes == WARP_SIZE else f" by {counted(lanes, 'lane')}"
         name = run.ran.name_of(access.array)
-        yield _Asked(f"{kind} of {name}{waiting}", _used(np.asarray(request.addresses)))
-
-
-def _used(addresses: np.ndarray) -> dict[int, frozenset[int]]:
-    used: dict[int, set[int]] = {}
-    for address in addresses.tolist():
-        used.setdefault(address // SECTOR_BYTES, set()).add(address % SECTOR_BYTES // FLOAT_BYTES)
-    return {sector: frozenset(each) for sector, each in used.items()}
+        yield f"{kind} of {name}{waiting}", request.footprint(itemsize=1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from matplotlib.axes import Axes
+from typing import Any
 
 from course_lib import curriculum
-from course_lib.curriculum import Rung
 from course_lib.figures import style
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.measurements import Speeds
 
@@ -28,15 +27,7 @@ class _Step:
 
 
 @style.drawn
-def ladder(
-    current: str | None = None,
-    *,
-    speeds: Speeds | None = None,
-    rungs: Sequence[Rung] = curriculum.RUNGS,
-    cublas_gflops: float = curriculum.PUBLISHED_CUBLAS_GFLOPS,
-    measured_on: str = curriculum.PUBLISHED_ON,
-    source: str = curriculum.PUBLISHED_BY,
-) -> Picture:
+def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Picture:
     """The rungs from the bottom up; `current` is the one that is lit.
 
     With `speeds` (from `course_lib.bench.speeds()`) they are those, with their device and date;
@@ -52,13 +43,14 @@ def ladder(
             if name in speeds.of_cublas
         ]
         return _draw(steps, current, speeds.label, speeds.caption, "measured", "cuBLAS")
+    cublas = curriculum.PUBLISHED_CUBLAS_GFLOPS
     steps = [
-        _Step(each.name, each.published_gflops, each.published_gflops / cublas_gflops)
-        for each in rungs
+        _Step(each.name, each.published_gflops, each.published_gflops / cublas)
+        for each in curriculum.RUNGS
     ]
-    note = f"Published by {source}, not measured by us."
-    opponent = f"cuBLAS {cublas_gflops:,.0f}"
-    return _draw(steps, current, measured_on, note, "published", opponent)
+    note = f"Published by {curriculum.PUBLISHED_BY}, not measured by us."
+    opponent = f"cuBLAS {cublas:,.0f}"
+    return _draw(steps, current, curriculum.PUBLISHED_ON, note, "published", opponent)
 
 
 def _draw(
@@ -76,86 +68,51 @@ def _draw(
 
     height = 1.32 + _ROW * len(steps)
     figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     bottom = height - 0.55
-    _draw_rails(axes, bottom, len(steps))
-    _draw_cublas(axes, bottom, len(steps), opponent)
+    _draw_rails(pen, bottom, len(steps))
+    _draw_cublas(pen, bottom, len(steps), opponent)
     for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
-        _draw_rung(axes, y, step, place - here)
+        _draw_rung(pen, y, step, place - here)
         if place:
             gain = step.gflops / steps[place - 1].gflops
-            style.write(axes, 2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", color=style.GREY)
+            pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
     style.footnote(figure, note)
     return Picture(figure, _words(steps, current, where, origin, opponent))
 
 
-def _draw_rails(axes: Axes, bottom: float, count: int) -> None:
+def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
     for x in _RAILS:
-        axes.plot(
-            [x, x],
-            [bottom + 0.12, bottom - _ROW * count - 0.1],
-            color=style.GREY,
-            linewidth=4,
-            solid_capstyle="round",
-            zorder=1,
-        )
+        ends = (x, bottom + 0.12), (x, bottom - _ROW * count - 0.1)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
-def _draw_cublas(axes: Axes, bottom: float, count: int, opponent: str) -> None:
+def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:
     x = _FIRST_BAR + _FULL_BAR
     top = bottom - _ROW * count
-    axes.plot([x, x], [bottom, top], color=style.INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    style.write(axes, x, top - 0.05, opponent, va="bottom", ha="center")
+    pen.line((x, bottom), (x, top), colour=style.INK, line=1, linestyle=(0, (4, 3)), z=0)
+    pen.write(x, top - 0.05, opponent, va="bottom", ha="center")
 
 
-def _draw_rung(axes: Axes, y: float, step: _Step, steps_from_here: int) -> None:
+def _draw_rung(pen: Pen, y: float, step: _Step, steps_from_here: int) -> None:
     lit, climbed = steps_from_here == 0, steps_from_here < 0
     colour = style.ORANGE if lit else style.BLUE
     strength = 1.0 if lit else 0.75 if climbed else 0.16
     left, right = _RAILS
-    style.box(
-        axes,
-        left - 0.07,
-        y - 0.13,
-        right - left + 0.14,
-        0.26,
-        colour=colour if lit or climbed else style.GREY,
-        fill=0.9 if lit else 0.14,
-        linewidth=2 if lit else 1.2,
-        zorder=2,
-    )
-    weight = "bold" if lit else "normal"
-    style.write(
-        axes,
-        (left + right) / 2,
-        y,
-        step.name,
-        ha="center",
-        fontfamily=style.MONO,
-        fontweight=weight,
-        zorder=3,
-        fontsize=style.NORMAL,
-    )
-    bar = axes.barh(
-        y,
-        _FULL_BAR * step.share,
-        0.24,
-        left=_FIRST_BAR,
-        color=style.tint(colour, strength),
-        edgecolor=colour,
-        hatch=None if lit or climbed else "////",
-        linewidth=1,
-    )
-    bar.set_label(step.name)
+    edge = colour if lit or climbed else style.GREY
+    fill, line = (0.9, 2) if lit else (0.14, 1.2)
+    box = left - 0.07, y - 0.13, right - left + 0.14, 0.26
+    pen.box(*box, colour=edge, fill=fill, line=line, z=2)
+    name: dict[str, Any] = {"mono": True, "bold": lit, "size": style.NORMAL, "z": 3}
+    pen.write((left + right) / 2, y, step.name, ha="center", **name)
+    length, hatch = _FULL_BAR * step.share, None if lit or climbed else "////"
+    looks = {**tinted(colour, strength, 1), "z": 1, "hatch": hatch}
+    pen.bar(_FIRST_BAR, y, length, 0.24, label=step.name, **looks)
     label = f"{style.whole(step.gflops)}  ({step.share:.1%})" + ("  ◀ here" if lit else "")
     # A number beside a long bar would sit on cuBLAS's line, so it moves behind it.
-    x = _FIRST_BAR + (
-        max(_FULL_BAR, _FULL_BAR * step.share) + 0.08
-        if step.share > 0.6
-        else _FULL_BAR * step.share + 0.08
-    )
-    style.write(axes, x, y, label, fontweight=weight)
+    end = max(_FULL_BAR, length) if step.share > 0.6 else length
+    pen.write(_FIRST_BAR + end + 0.08, y, label, bold=lit)
 
 
 def _words(

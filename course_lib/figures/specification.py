@@ -6,11 +6,10 @@ says which elements of the inputs one element of the output comes from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
@@ -26,10 +25,12 @@ from course_lib.figures.origins import (
     touches_of,
     written_elements,
 )
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 from course_lib.figures.thread_square import draw_square
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
+from course_lib.words import element
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
@@ -98,9 +99,9 @@ def _drawn_launch(task: Task) -> Picture:
     figure = style.card(
         _TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH)
     )
-    axes = style.canvas(figure)
-    plan.draw(axes)
-    style.write(axes, _MARGIN, _TOP + plan.height + 0.26, sentence)
+    pen = Pen.on(figure)
+    plan.draw(pen)
+    pen.write(_MARGIN, _TOP + plan.height + 0.26, sentence)
     return Picture(figure, f"{title}. {_held(ran)} {sentence}")
 
 
@@ -279,7 +280,7 @@ class _Plan:
             sheets[name] = Sheet((left, y), self.cell, *self.drawn[name])
         return {name: sheets[name] for name in self.ran.arrays if name in sheets}
 
-    def draw(self, axes: Axes) -> None:
+    def draw(self, pen: Pen) -> None:
         colours = _colours(self.ran)
         paths = self._paths()
         for name, sheet in self.sheets.items():
@@ -288,24 +289,20 @@ class _Plan:
             looks = Looks(
                 colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
             )
-            sheet.draw(axes, texts_of(grid), looks)
-            rows_numbered = self._draw_numbers(axes, name)
+            sheet.draw(pen, texts_of(grid), looks)
+            rows_numbered = self._draw_numbers(pen, name)
             stands_right = name == self.output and bool(self.left)
             beside = sheet.corner[0] - (0.26 if rows_numbered else 0.12)
-            style.write(
-                axes,
-                sheet.corner[0] + sheet.width + 0.12 if stands_right else beside,
-                sheet.corner[1] + sheet.height / 2,
-                name,
-                ha="left" if stands_right else "right",
-                fontweight="bold",
-                fontsize=style.LARGE,
-            )
+            x, side = beside, "right"
+            if stands_right:
+                x, side = sheet.corner[0] + sheet.width + 0.12, "left"
+            y = sheet.corner[1] + sheet.height / 2
+            pen.write(x, y, name, ha=side, bold=True, size=style.LARGE)
         for name in self.rule.sources:
             if name in self.sheets:
-                self._draw_arrows(axes, name)
+                self._draw_arrows(pen, name)
 
-    def _draw_numbers(self, axes: Axes, name: str) -> bool:
+    def _draw_numbers(self, pen: Pen, name: str) -> bool:
         """The indices of an array, where its neighbour does not show the same; are there rows?"""
         sheet, letters = self.sheets[name], self.ran.letters[name]
         is_output = name == self.output
@@ -313,10 +310,10 @@ class _Plan:
         of_left = {self.ran.letters[each][0] for each in self.left}
         of_above = {self.ran.letters[each][-1] for each in self.above}
         if not is_column and not (is_output and len(letters) == 2 and letters[-1] in of_above):
-            sheet.number_columns(axes, below=is_output and self._is_numbered_below)
+            sheet.number_columns(pen, below=is_output and self._is_numbered_below)
         rows = (len(letters) == 2 or is_column) and not (is_output and letters[0] in of_left)
         if rows:
-            sheet.number_rows(axes)
+            sheet.number_rows(pen)
         return rows
 
     def _lit(self, name: str) -> Places:
@@ -372,7 +369,7 @@ class _Plan:
                 paths.setdefault(self.output, set()).update((each, column) for each in range(row))
         return paths
 
-    def _draw_arrows(self, axes: Axes, name: str) -> None:
+    def _draw_arrows(self, pen: Pen, name: str) -> None:
         """One arrow from edge to edge where one looks straight ahead, or from part of a column;
         one around the cells from a single element on the left; else one from every element, or none
         where they would cover numbers.
@@ -390,7 +387,7 @@ class _Plan:
             start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
             ways = [(start, end)]
         elif name in self.left and len(self._lit(name)) == 1:
-            self._draw_way_around(axes, name)
+            self._draw_way_around(pen, name)
             return
         elif name in self.left and self._is_part_of_a_column(name):
             above, *_, below = sorted(self._lit(name))
@@ -402,23 +399,17 @@ class _Plan:
                 return
             ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
         for start, end in ways:
-            style.arrow(axes, start, end, colour=style.INK, linewidth=1.3)
+            pen.arrow(start, end, colour=style.INK, line=1.3)
 
-    def _draw_way_around(self, axes: Axes, name: str) -> None:
+    def _draw_way_around(self, pen: Pen, name: str) -> None:
         """An arrow along the edges of cells, from a single element to the output's."""
         sheet, target = self.sheets[name], self.sheets[self.output]
         (source,) = self._lit(name)
         x, y = sheet.place(*source)
         turn = sheet.corner[0] + sheet.width + _TURN
         end_x, end_y = target.place(*self._aim)
-        axes.plot(
-            [x + self.cell, turn, turn],
-            [y, y, end_y],
-            color=style.INK,
-            linewidth=1.3,
-            zorder=5,
-        )
-        style.arrow(axes, (turn, end_y), (end_x, end_y), colour=style.INK, linewidth=1.3)
+        pen.line((x + self.cell, y), (turn, y), (turn, end_y), colour=style.INK, line=1.3, z=5)
+        pen.arrow((turn, end_y), (end_x, end_y), colour=style.INK, line=1.3)
 
 
 def _name_width(name: str) -> float:
@@ -452,7 +443,7 @@ def _launch_words(ran: SmallLaunch) -> str:
 
 def _sentence(ran: SmallLaunch, rule: _Rule) -> str:
     """ "out[3] = 19 comes from a[3] = 9"."""
-    here = f"{_element(ran.task.output, rule.element)} = {rule.value:g}"
+    here = f"{element(ran.task.output, rule.element)} = {rule.value:g}"
     if not rule.sources:
         others = ran.output.size > len(rule.written)
         return f"{here}{'; the other elements stay as they are' if others else ''}."
@@ -465,7 +456,7 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
         (only,) = indices
         if not only or not array.ndim:
             return f"{name} = {float(array):g}"
-        return f"{_element(name, only)} = {float(array[only]):g}"
+        return f"{element(name, only)} = {float(array[only]):g}"
     if array.ndim == 2:
         rows, columns = ({each[axis] for each in indices} for axis in (0, 1))
         if len(rows) == 1 and len(columns) == array.shape[1]:
@@ -475,14 +466,10 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
     if len(indices) == array.size:
         return f"all of {name}"
     if len(indices) <= 4:
-        return ", ".join(_element(name, each) for each in indices)
+        return ", ".join(element(name, each) for each in indices)
     if array.ndim == 1 and indices[-1][0] - indices[0][0] == len(indices) - 1:
-        return f"{_element(name, indices[0])} to {_element(name, indices[-1])}"
-    return f"{len(indices)} elements of {name}, {_element(name, indices[0])} the first"
-
-
-def _element(name: str, index: Sequence[int]) -> str:
-    return f"{name}[{', '.join(map(str, index))}]"
+        return f"{element(name, indices[0])} to {element(name, indices[-1])}"
+    return f"{len(indices)} elements of {name}, {element(name, indices[0])} the first"
 
 
 def _held(ran: SmallLaunch) -> str:
@@ -512,12 +499,10 @@ def _drawn_calls(task: Task) -> Picture:
     title = f"Wanted: {task.signature}"
     width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
     figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for place, (call, value) in enumerate(calls):
-        style.write(
-            axes, _MARGIN, 0.66 + 0.26 * place, f"{call:<{longest}}  →  {value}",
-            fontfamily=style.MONO, fontsize=style.NORMAL,
-        )  # fmt: skip
+        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
+        pen.write(_MARGIN, y, words, mono=True, size=style.NORMAL)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
     return Picture(figure, f"{title}. {told}.")
 

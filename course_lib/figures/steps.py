@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
+from course_lib.figures.pen import LIT, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LARGEST = 6
@@ -78,13 +78,13 @@ def k_steps(
         f"C = A · B with A {a.shape[0]} × {a.shape[1]} and B {b.shape[0]} × {b.shape[1]}; one "
         f"block, from left to right{'' if totals is None else '; totals from a run'}",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for place, moment in enumerate(moments):
         left = 0.2 + place * pitch
-        _draw_header(axes, left, pitch - 0.12, moment)
-        _draw_moment(axes, left, places, moment, a, b, cell)
+        _draw_header(pen, left, pitch - 0.12, moment)
+        _draw_moment(pen, left, places, moment, a, b, cell)
         if place:
-            style.arrow(axes, (left - 0.14, 0.92), (left, 0.92))
+            pen.arrow((left - 0.14, 0.92), (left, 0.92))
     return Picture(figure, _words(moments, cell, BK))
 
 
@@ -109,23 +109,15 @@ class _Places:
         return cls(small, tile, total, shared, registers, registers + 0.24 + total * a.shape[0])
 
 
-def _draw_header(axes: Axes, left: float, width: float, moment: _Moment) -> None:
+def _draw_header(pen: Pen, left: float, width: float, moment: _Moment) -> None:
     colour = style.BLUE if moment.loads else style.GREEN
-    style.box(axes, left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
+    pen.box(left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
     words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
-    style.write(
-        axes,
-        left + width / 2 - 0.02,
-        0.925,
-        words,
-        ha="center",
-        fontweight="bold",
-        fontsize=style.NORMAL,
-    )
+    pen.write(left + width / 2 - 0.02, 0.925, words, ha="center", bold=True, size=style.NORMAL)
 
 
 def _draw_moment(
-    axes: Axes,
+    pen: Pen,
     left: float,
     places: _Places,
     moment: _Moment,
@@ -135,90 +127,51 @@ def _draw_moment(
 ) -> None:
     """Global memory, shared memory and registers of one moment, from top to bottom."""
     lit = range(moment.first, moment.last + 1) if moment.loads else range(0)
-    _caption(axes, left, 1.26, "global memory" if moment.loads else "global (not read)")
+    _caption(pen, left, 1.26, "global memory" if moment.loads else "global (not read)")
     right = left + 0.25 + a.shape[1] * places.small
-    _draw_where(axes, (left + 0.05, 1.4), places.small, a, "A", lit, by_column=True)
-    _draw_where(axes, (right, 1.4), places.small, b, "B", lit, by_column=False)
+    _draw_where(pen.at(left + 0.05, 1.4, places.small), a, "A", lit, axis=1)
+    _draw_where(pen.at(right, 1.4, places.small), b, "B", lit, axis=0)
 
     state = "same tiles" if not moment.loads else "overwritten" if moment.step else "new tiles"
-    _caption(axes, left, places.shared, f"shared: {state}")
+    _caption(pen, left, places.shared, f"shared: {state}")
     top, size = places.shared + 0.14, places.tile
     right = left + 0.17 + moment.tile_a.shape[1] * size
-    _draw_numbers(axes, (left + 0.05, top), size, moment.tile_a, "A", bold=moment.loads)
-    _draw_numbers(axes, (right, top), size, moment.tile_b, "B", bold=moment.loads)
+    _draw_numbers(pen.at(left + 0.05, top, size), moment.tile_a, "A", bold=moment.loads)
+    _draw_numbers(pen.at(right, top, size), moment.tile_b, "B", bold=moment.loads)
 
     changed = "grow" if not moment.loads else "survive" if moment.step else "start at 0"
-    _caption(axes, left, places.registers, f"registers: totals {changed}")
-    corner = (left + 0.05, places.registers + 0.14)
-    _draw_numbers(axes, corner, places.total, moment.totals, "C", bold=not moment.loads, mark=mark)
+    _caption(pen, left, places.registers, f"registers: totals {changed}")
+    totals = pen.at(left + 0.05, places.registers + 0.14, places.total)
+    _draw_numbers(totals, moment.totals, "C", bold=not moment.loads, mark=mark)
     if not moment.loads:
         words = _sum_text(moment, mark)
-        style.write(axes, left + 0.05, places.sum, words, va="top", linespacing=1.3)
+        pen.write(left + 0.05, places.sum, words, va="top", linespacing=1.3)
 
 
-def _caption(axes: Axes, x: float, y: float, words: str) -> None:
-    style.write(axes, x + 0.05, y, words, color=style.GREY)
+def _caption(pen: Pen, x: float, y: float, words: str) -> None:
+    pen.write(x + 0.05, y, words, colour=style.GREY)
 
 
-def _draw_where(
-    axes: Axes,
-    corner: tuple[float, float],
-    size: float,
-    matrix: np.ndarray,
-    name: str,
-    lit: range,
-    *,
-    by_column: bool,
-) -> None:
-    """A whole matrix with the part that this step fetches."""
+def _draw_where(pen: Pen, matrix: np.ndarray, name: str, lit: range, *, axis: int) -> None:
+    """A whole matrix with the part that this step fetches, along an axis."""
     colour = style.MATRIX_COLOUR[name]
-    for row in range(matrix.shape[0]):
-        for column in range(matrix.shape[1]):
-            fetched = (column if by_column else row) in lit
-            style.rectangle(
-                axes,
-                (corner[0] + column * size, corner[1] + row * size),
-                size,
-                size,
-                facecolor=style.tint(colour, 0.75 if fetched else 0.1),
-                edgecolor=style.PAPER if fetched else style.tint(colour, 0.4),
-                linewidth=0.8,
-            )
+    for row, column in np.ndindex(matrix.shape):
+        fetched = (row, column)[axis] in lit
+        edge = style.PAPER if fetched else style.tint(colour, 0.4)
+        face = style.tint(colour, 0.75 if fetched else 0.1)
+        pen.cell(row, column, face=face, edge=edge, line=0.8, z=1)
 
 
 def _draw_numbers(
-    axes: Axes,
-    corner: tuple[float, float],
-    size: float,
-    values: np.ndarray,
-    name: str,
-    *,
-    bold: bool,
-    mark: tuple[int, int] | None = None,
+    pen: Pen, values: np.ndarray, name: str, *, bold: bool, mark: tuple[int, int] | None = None
 ) -> None:
     """A small matrix with its values; one cell may be marked."""
     colour = style.MATRIX_COLOUR[name]
     for (row, column), value in np.ndenumerate(values):
-        marked = (row, column) == mark
-        style.rectangle(
-            axes,
-            (corner[0] + column * size, corner[1] + row * size),
-            size,
-            size,
-            facecolor=style.YELLOW if marked else style.tint(colour, 0.3 if bold else 0.1),
-            edgecolor=colour,
-            linewidth=1.8 if marked else 0.8,
-            zorder=3 if marked else 2,
-        )
-        style.write(
-            axes,
-            corner[0] + (column + 0.5) * size,
-            corner[1] + (row + 0.5) * size,
-            f"{value:g}",
-            ha="center",
-            zorder=4,
-            fontweight="bold" if bold else "normal",
-        )
+        looks = tinted(colour, 0.3 if bold else 0.1)
+        if (row, column) == mark:
+            looks = {**LIT, "edge": colour, "line": 1.8}
+        pen.cell(row, column, f"{value:g}", bold=bold, **looks)
 
 
 def _sum_text(moment: _Moment, mark: tuple[int, int], separator: str = "\n") -> str:

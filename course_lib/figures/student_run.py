@@ -16,14 +16,16 @@ from course_lib.emulator.language.parse import plain_from
 from course_lib.figures import style
 from course_lib.figures.maps_of_a_run import draw_map
 from course_lib.figures.own_values import draw_values
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.run_facts import OwnRun, counted
+from course_lib.figures.run_facts import OwnRun
 from course_lib.figures.run_grids import Grids
 from course_lib.figures.run_lanes import Lanes, shows_lanes
 from course_lib.figures.run_looks import LEFT, TOP
 from course_lib.figures.run_rows import Rows
 from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
+from course_lib.words import counted
 
 _NO_BREAK = "\u00a0"
 _MOST_LETTERS = 106  # in a line of counts
@@ -60,11 +62,11 @@ def own_run(task_id: str, kernel: object) -> Picture:
     width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
     width = style.WIDTH if warps else min(width, style.WIDTH)
     figure = style.card(height, title, "\n".join(lines), width=width)
-    axes = style.canvas(figure)
-    drawing.draw(axes)
-    style.write(axes, LEFT, TOP + drawing.height + 0.25, ran.sentence)
+    pen = Pen.on(figure)
+    drawing.draw(pen)
+    pen.write(LEFT, TOP + drawing.height + 0.25, ran.sentence)
     if warps:
-        warps.draw(axes, TOP + drawing.height + 0.5)
+        warps.draw(pen, TOP + drawing.height + 0.5)
     words = f"{title}. {ran.counts}. {ran.sentence}"
     return Picture(figure, f"{words} {warps.words}" if warps else words)
 

@@ -15,8 +15,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Rectangle
-from matplotlib.text import Text
+from matplotlib.patches import Rectangle
 
 from course_lib.figures.picture import Picture
 
@@ -125,16 +124,6 @@ def area(figure: Figure, left: float, bottom: float, right: float, top: float) -
     )
 
 
-def canvas(figure: Figure) -> Axes:
-    """Blank axes over the whole card in which one unit is one inch, y growing downwards."""
-    width, height = figure.get_size_inches()
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
-    return axes
-
-
 def tint(colour: str, strength: float) -> tuple[float, float, float]:
     """The colour thinned with white: strength 1 is the colour itself, 0 is white."""
     red, green, blue = to_rgb(colour)
@@ -152,74 +141,6 @@ def readable_on(background: str | tuple[float, float, float]) -> str:
         for part in to_rgb(background)
     )
     return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2 else INK
-
-
-def box(
-    axes: Axes,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    *,
-    colour: str = GREY,
-    fill: float = 0.14,
-    linewidth: float = 1.2,
-    **more: Any,
-) -> FancyBboxPatch:
-    """A rounded box with a tinted inside."""
-    patch = FancyBboxPatch(
-        (x, y),
-        width,
-        height,
-        boxstyle="round,pad=0,rounding_size=0.06",
-        facecolor=tint(colour, fill),
-        edgecolor=colour,
-        linewidth=linewidth,
-        **more,
-    )
-    axes.add_patch(patch)
-    return patch
-
-
-def rectangle(
-    axes: Axes, corner: tuple[float, float], width: float, height: float, **looks: Any
-) -> Rectangle:
-    """A plain rectangle from its upper left corner."""
-    patch = Rectangle(corner, width, height, **looks)
-    axes.add_patch(patch)
-    return patch
-
-
-def write(axes: Axes, x: float, y: float, words: str, **looks: Any) -> Text:
-    """Small words, centred in height, unless told otherwise."""
-    return axes.text(
-        x, y, words, **{"va": "center", "fontsize": SMALL, "parse_math": False, **looks}
-    )
-
-
-def arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    *,
-    colour: str = GREY,
-    linewidth: float = 1.4,
-    **more: Any,
-) -> None:
-    """An arrow from one point to another, in data units."""
-    axes.annotate(
-        "",
-        xy=end,
-        xytext=start,
-        arrowprops={
-            "arrowstyle": "-|>",
-            "color": colour,
-            "linewidth": linewidth,
-            "shrinkA": 0,
-            "shrinkB": 0,
-            **more,
-        },
-    )
 
 
 def whole(number: float) -> str:

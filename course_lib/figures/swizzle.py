@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from matplotlib.axes import Axes
-
 from course_lib.figures import style
+from course_lib.figures.pen import LIT, Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.run_facts import counted
+from course_lib.words import counted
 
 _ROWS = _PIECES = 8
 _NUMBERS = 64  # of 16 bits, in a row of 128 bytes
@@ -35,23 +34,28 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         "Eight rows of 128 bytes: where each piece lies",
         "Columns: where in the row, and in which banks. Numbers: which piece lies there",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for place in range(_PIECES):
         x = _LEFT + (place + 0.5) * _WIDTH
-        style.write(axes, x, _TOP - 0.3, f"place {place}", ha="center", color=style.GREY)
+        pen.write(x, _TOP - 0.3, f"place {place}", ha="center", colour=style.GREY)
         banks = f"{4 * place}–{4 * place + 3}"
-        style.write(axes, x, _TOP - 0.13, banks, ha="center", color=style.GREY)
+        pen.write(x, _TOP - 0.13, banks, ha="center", colour=style.GREY)
     for (_, piece), (at_row, place) in places.items():
-        _draw_piece(axes, at_row, place, piece)
+        is_picked = piece == _PICKED
+        looks = LIT if is_picked else {"face": style.tint(style.SKY, 0.25), "edge": style.PAPER}
+        line = 1.2 if is_picked else 0.5
+        spot = pen.at(_LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT, 1)
+        spot.rectangle(0, 0, _WIDTH - 0.02, _HEIGHT - 0.02, **{**looks, "line": line, "z": 1})
+        spot.write(_WIDTH / 2, _HEIGHT / 2, str(piece), ha="center", bold=is_picked)
     for row in range(_ROWS):
         y = _TOP + (row + 0.5) * _HEIGHT
-        style.write(axes, _LEFT - 0.1, y, f"row {row}", ha="right", color=style.GREY)
+        pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
     met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
     told = f"Piece {_PICKED} of the eight rows lies in {counted(len(met), 'different place')}"
     passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
     passes_words = "one pass" if passes == 1 else f"{passes} passes"
     words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
-    style.write(axes, 0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
+    pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
     return Picture(figure, f"A grid of eight rows and eight places of 16 bytes. {words}")
 
 
@@ -72,15 +76,3 @@ def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tupl
     if any(not 0 <= row < _ROWS for row, _ in places.values()):
         raise ValueError("A piece lies outside the eight rows.")
     return places
-
-
-def _draw_piece(axes: Axes, at_row: int, place: int, piece: int) -> None:
-    corner = _LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT
-    is_picked = piece == _PICKED
-    face = style.YELLOW if is_picked else style.tint(style.SKY, 0.25)
-    style.rectangle(
-        axes, corner, _WIDTH - 0.02, _HEIGHT - 0.02, facecolor=face,
-        edgecolor=style.INK if is_picked else style.PAPER, linewidth=1.2 if is_picked else 0.5,
-    )  # fmt: skip
-    x, y = corner[0] + _WIDTH / 2, corner[1] + _HEIGHT / 2
-    style.write(axes, x, y, str(piece), ha="center", fontweight="bold" if is_picked else "normal")

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.findings import Finding
+from course_lib.words import shortened
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
         f"A race on {finding.cell or 'one cell'}",
         f"Time runs to the right; between the dashed lines nothing orders the two {who}",
     )
-    axes = style.canvas(figure)
-    _draw_trouble(axes, 0.84, story)
-    _draw_remedy(axes, 2.75, story)
+    pen = Pen.on(figure)
+    _draw_trouble(pen, 0.84, story)
+    _draw_remedy(pen, 2.75, story)
     return Picture(figure, _words(finding, story))
 
 
@@ -188,82 +188,66 @@ _LANE = 0.56
 _EARLY, _LATE, _WIDE = _LEFT + 0.12, _LEFT + 3.33, 2.6
 
 
-def _draw_trouble(axes: Axes, top: float, story: _Story) -> None:
+def _draw_trouble(pen: Pen, top: float, story: _Story) -> None:
     """The order that nothing forbids: the second before the first."""
-    _draw_title(axes, top, "as it stands, this may happen", style.VERMILION)
-    first, second = _draw_lanes(axes, top, story)
+    _draw_title(pen, top, "as it stands, this may happen", style.VERMILION)
+    first, second = _draw_lanes(pen, top, story)
     for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
-        axes.plot(
-            [x, x],
-            [top + 0.24, second + 0.26],
-            color=style.INK,
-            linewidth=1.2,
-            linestyle=(0, (3, 2)),
-        )
-        style.write(axes, x, second + 0.38, words, ha=side, color=style.GREY)
-    _draw_event(axes, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
-    _draw_event(axes, (_LATE, _WIDE), first, story.needed_first, style.GREY)
+        ends = (x, top + 0.24), (x, second + 0.26)
+        pen.line(*ends, colour=style.INK, line=1.2, linestyle=(0, (3, 2)))
+        pen.write(x, second + 0.38, words, ha=side, colour=style.GREY)
+    _draw_event(pen, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
+    _draw_event(pen, (_LATE, _WIDE), first, story.needed_first, style.GREY)
     if story.needed_first.verb != story.needed_second.verb:
-        style.write(axes, _LATE + 0.05, first + 0.29, "too late", color=style.GREY)
-    style.write(
-        axes,
-        (_LEFT + _RIGHT) / 2,
-        second + 0.38,
-        f"✗ {story.trouble}",
-        ha="center",
-        color=style.VERMILION,
-        fontweight="bold",
-    )
+        pen.write(_LATE + 0.05, first + 0.29, "too late", colour=style.GREY)
+    middle, words = (_LEFT + _RIGHT) / 2, f"✗ {story.trouble}"
+    pen.write(middle, second + 0.38, words, ha="center", colour=style.VERMILION, bold=True)
 
 
-def _draw_remedy(axes: Axes, top: float, story: _Story) -> None:
+def _draw_remedy(pen: Pen, top: float, story: _Story) -> None:
     """The order that is needed, and what keeps it; or two cells where no order helps."""
-    _draw_title(axes, top, story.remedy.title, style.INK)
-    first, second = _draw_lanes(axes, top, story)
-    _draw_event(axes, (_EARLY, _WIDE), first, story.needed_first, style.GREEN)
-    _draw_event(axes, (_LATE, _WIDE), second, story.needed_second, style.GREEN)
+    _draw_title(pen, top, story.remedy.title, style.INK)
+    first, second = _draw_lanes(pen, top, story)
+    _draw_event(pen, (_EARLY, _WIDE), first, story.needed_first, style.GREEN)
+    _draw_event(pen, (_LATE, _WIDE), second, story.needed_second, style.GREEN)
     if story.remedy.bar:
-        _draw_bar(axes, (_EARLY + _WIDE + _LATE) / 2, top + 0.26, second + 0.24, story.remedy.bar)
+        _draw_bar(pen, (_EARLY + _WIDE + _LATE) / 2, top + 0.26, second + 0.24, story.remedy.bar)
     else:
         for x, y in ((_EARLY, first), (_LATE, second)):
-            style.write(axes, x + 0.05, y + 0.32, "into its own cell", color=style.GREEN)
+            pen.write(x + 0.05, y + 0.32, "into its own cell", colour=style.GREEN)
 
 
-def _draw_title(axes: Axes, top: float, words: str, colour: str) -> None:
-    style.write(
-        axes, 0.2, top + 0.05, words, fontweight="bold", color=colour, fontsize=style.NORMAL
-    )
+def _draw_title(pen: Pen, top: float, words: str, colour: str) -> None:
+    pen.write(0.2, top + 0.05, words, bold=True, colour=colour, size=style.NORMAL)
 
 
-def _draw_lanes(axes: Axes, top: float, story: _Story) -> tuple[float, float]:
+def _draw_lanes(pen: Pen, top: float, story: _Story) -> tuple[float, float]:
     """A lane for each of the two; returns their heights."""
     heights = top + 0.5, top + 0.5 + _LANE
     for event, y in zip((story.needed_first, story.needed_second), heights, strict=True):
-        axes.plot([_LEFT, _RIGHT], [y, y], color=style.FAINT, linewidth=2, zorder=0)
+        pen.line((_LEFT, y), (_RIGHT, y), colour=style.FAINT, line=2, z=0)
         warp = f"\nwarp {event.warp}" if event.warp is not None else ""
-        style.write(axes, _LEFT - 0.12, y, event.who + warp, ha="right", linespacing=1.15)
+        pen.write(_LEFT - 0.12, y, event.who + warp, ha="right", linespacing=1.15)
     return heights
 
 
-def _draw_event(
-    axes: Axes, span: tuple[float, float], y: float, event: _Event, colour: str
-) -> None:
+def _draw_event(pen: Pen, span: tuple[float, float], y: float, event: _Event, colour: str) -> None:
     x, width = span
-    style.box(axes, x, y - 0.2, width, 0.4, colour=colour, fill=0.16, zorder=3)
+    pen.box(x, y - 0.2, width, 0.4, colour=colour, fill=0.16, z=3)
     where = f"line {event.line}" if event.line is not None else ""
     room = int((width - 0.12) / 0.0757)
-    code = event.code if len(event.code) <= room else event.code[: room - 1] + "…"
+    code = shortened(event.code, room)
     if code:
-        style.write(axes, x + 0.08, y - 0.085, f"{event.verb}, {where}", zorder=4)
-        style.write(axes, x + 0.08, y + 0.09, code, fontfamily=style.MONO, zorder=4)
+        pen.write(x + 0.08, y - 0.085, f"{event.verb}, {where}", z=4)
+        pen.write(x + 0.08, y + 0.09, code, mono=True, z=4)
     else:
-        style.write(axes, x + 0.08, y, f"{event.verb}, {where}".rstrip(", "), zorder=4)
+        pen.write(x + 0.08, y, f"{event.verb}, {where}".rstrip(", "), z=4)
 
 
-def _draw_bar(axes: Axes, x: float, top: float, bottom: float, words: str) -> None:
-    axes.plot([x, x], [top, bottom], color=style.BLUE, linewidth=5, solid_capstyle="butt", zorder=5)
-    family = {"fontfamily": style.MONO} if words.endswith(")") else {}
-    style.write(axes, x, bottom + 0.03, words, va="top", ha="center", color=style.BLUE, **family)
+def _draw_bar(pen: Pen, x: float, top: float, bottom: float, words: str) -> None:
+    pen.line((x, top), (x, bottom), colour=style.BLUE, line=5, solid_capstyle="butt", z=5)
+    code = words.endswith(")")
+    pen.write(x, bottom + 0.03, words, va="top", ha="center", colour=style.BLUE, mono=code)
 
 
 def _tuple(thread: Sequence[int]) -> str:

@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from course_lib import curriculum, measurements
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.measurements import Entry, Measurements
 
@@ -94,15 +93,15 @@ def climb(measured: Measurements | None = None, size: int = SIZE) -> Picture:
         "The climb on one page",
         f"{measured.label}, {size}³: TFLOP/s, and the share of cuBLAS in the same format.",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for x, words in ((_WHY, "why it is faster"), (_BINDS, "what holds it back then")):
-        style.write(axes, x, _TOP - 0.16, words, color=style.GREY, fontweight="bold")
+        pen.write(x, _TOP - 0.16, words, colour=style.GREY, bold=True)
     bottom = _TOP + _ROW * len(rungs)
     for place, rung in enumerate(rungs):
         y = bottom - _ROW * (place + 0.5)
-        _draw_rung(axes, y, rung)
+        _draw_rung(pen, y, rung)
         if place:
-            _draw_gain(axes, y + _ROW / 2, rung.tflops / rungs[place - 1].tflops)
+            _draw_gain(pen, y + _ROW / 2, rung.tflops / rungs[place - 1].tflops)
     note = "Orange: float32 on CUDA cores. Purple: bfloat16 on tensor cores. Measured by bench."
     style.footnote(figure, note)
     return Picture(figure, _words(measured.label, rungs))
@@ -113,23 +112,21 @@ def _gflops(entry: Entry, size: int) -> float:
     return cell.gflops if cell else 0.0
 
 
-def _draw_rung(axes: Axes, y: float, rung: Step) -> None:
+def _draw_rung(pen: Pen, y: float, rung: Step) -> None:
     left, right = _NAMES
     colour = style.ORANGE if rung.precision == "float32" else style.PURPLE
-    style.box(axes, left, y - 0.175, right - left, 0.35, colour=colour)
+    pen.box(left, y - 0.175, right - left, 0.35, colour=colour)
     middle = (left + right) / 2
-    style.write(
-        axes, middle, y - 0.08, rung.name, ha="center", fontfamily=style.MONO, fontweight="bold"
-    )
-    style.write(axes, middle, y + 0.095, f"{_number(rung.tflops)}  ({rung.share:.1%})", ha="center")
+    pen.write(middle, y - 0.08, rung.name, ha="center", mono=True, bold=True)
+    pen.write(middle, y + 0.095, f"{_number(rung.tflops)}  ({rung.share:.1%})", ha="center")
     for x, words, letters in ((_WHY, rung.why, 43), (_BINDS, rung.binds.replace("`", ""), 33)):
-        style.write(axes, x, y, textwrap.fill(words, letters), linespacing=1.1)
-    axes.plot([_WHY, 7.44], [y + _ROW / 2] * 2, color=style.FAINT, linewidth=0.8)
+        pen.write(x, y, textwrap.fill(words, letters), linespacing=1.1)
+    pen.line((_WHY, y + _ROW / 2), (7.44, y + _ROW / 2), colour=style.FAINT, line=0.8)
 
 
-def _draw_gain(axes: Axes, y: float, gain: float) -> None:
-    style.arrow(axes, (0.72, y + 0.075), (0.72, y - 0.075), colour=style.GREY)
-    style.write(axes, 0.82, y, f"× {gain:.2f}", color=style.GREY)
+def _draw_gain(pen: Pen, y: float, gain: float) -> None:
+    pen.arrow((0.72, y + 0.075), (0.72, y - 0.075), colour=style.GREY)
+    pen.write(0.82, y, f"× {gain:.2f}", colour=style.GREY)
 
 
 def _number(tflops: float) -> str:

@@ -3,7 +3,7 @@
 Owns: the messages between page and worker, the playground, the scripts in `assets`.
 May import: `callers`, `checking`, `curriculum`, `diagnosis`, `emulator`, `entries`, `errors`,
 `exercise`, `figures`, `findings`, `helping`, `own_ladder`, `progress`, `sentences`, `verdicts`,
-`web`.
+`web`, `words`.
 Start with: `requests`, then `checks`.
 
 A message of the page reaches `requests.answer` as JSON; `checks`, `figures`, `play` or the record

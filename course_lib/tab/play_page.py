@@ -10,6 +10,7 @@ from course_lib.findings import Finding
 from course_lib.tab.launches import Played
 from course_lib.verdicts import page
 from course_lib.web import escape
+from course_lib.words import counted
 
 MOST_PRINTED = 40  # lines
 
@@ -28,7 +29,7 @@ def of(played: Played, is_brief: bool = False) -> str:
         said = f"{name}: no findings in {orders}"
     else:
         warnings = len(found) - errors
-        said = f"{name}: {_many(errors, 'error')}, {_many(warnings, 'warning')} in {orders}"
+        said = f"{name}: {counted(errors, 'error')}, {counted(warnings, 'warning')} in {orders}"
     more = () if is_brief else _parts(played)
     return page.card("\n".join([*_of_findings(said, found), *more]))
 
@@ -64,7 +65,3 @@ def _parts(played: Played) -> Iterator[str]:
         left = len(profile.output) + profile.unkept_lines - len(lines)
         more = f"\n… and {left:,} more lines" if left else ""
         yield f"<p>Printed:</p><pre>{escape(chr(10).join(lines) + more)}</pre>"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"

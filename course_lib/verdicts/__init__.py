@@ -2,7 +2,7 @@
 
 Owns: how a report reads, beside the lines it is about, and what is noted of it.
 May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `findings`, `front_end`, `own_ladder`,
-`progress`, `sentences`, `web`.
+`progress`, `sentences`, `web`, `words`.
 Start with: `showing`, then `facts`.
 """
 

@@ -11,6 +11,7 @@ from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import OwnRung, own_ladder
 from course_lib.verdicts.medium import NOTEBOOK, Medium
 from course_lib.verdicts.typed import NOTHING_TYPED, FunctionListing, TypedCode, listings, typed_of
+from course_lib.words import counted
 
 FAILURES_BEFORE_AN_OFFER = 3
 
@@ -97,7 +98,7 @@ def verdict_of(
 
 def _counted(typed: TypedCode, with_barriers: bool) -> str:
     """ "3 lines, 1 barrier"."""
-    lines = f"{typed.lines} line{'s' * (typed.lines != 1)}"
+    lines = counted(typed.lines, "line")
     barriers = f", {typed.barriers or 'no'} barrier{'s' * (typed.barriers > 1)}"
     return lines + barriers * with_barriers
 

@@ -14,8 +14,8 @@ from course_lib.devices import device
 from course_lib.emulator.profile.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.profile.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
-from course_lib.figures.accesses import element_counts, footprint
-from course_lib.figures.grids import element_of
+from course_lib.figures.grids import Cover
+from course_lib.figures.reads import element_counts
 from course_lib.findings import finding
 from course_lib.roofline import Point
 
@@ -24,9 +24,9 @@ def bars_of(picture):
     """Name -> width of every bar that has a name."""
     (axes,) = picture.figure.axes
     return {
-        container.get_label(): container.patches[0].get_width()
-        for container in axes.containers
-        if not container.get_label().startswith("_")
+        bar.get_label(): bar.get_width()
+        for bar in axes.patches
+        if bar.get_label() and not bar.get_label().startswith("_")
     }
 
 
@@ -191,7 +191,8 @@ def test_a_single_row_of_blocks_fills_the_width():
 
 @pytest.mark.parametrize(("x_is", "expected"), [("column", (6, 9)), ("row", (9, 6))])
 def test_both_mappings(x_is, expected):
-    assert element_of(((2, 1), (1, 2)), (4, 4), x_is) == expected
+    cover = Cover((3, 2), (4, 4), (8, 12), None, x_is, True)
+    assert cover.element_of(((2, 1), (1, 2))) == expected
 
 
 def test_a_thread_outside_is_said_to_be_outside():
@@ -205,17 +206,6 @@ def test_the_first_warp_is_32_threads_along_x_first():
     assert len(lanes) == 32
     rows = {round(each.get_y(), 3) for each in lanes}
     assert len(rows) == 4
-
-
-def test_lanes_of_a_block_are_numbered_across_rows():
-    picture = figures.warps_of_block((8, 8))
-    numbers = [text.get_text() for text in picture.figure.axes[0].texts]
-    assert [each for each in numbers if each.isdigit()] == [str(i % 32) for i in range(64)]
-    assert "2 warps" in picture.alt
-
-
-def test_a_last_warp_that_is_not_full_is_said_to_be_so():
-    assert "warp 1, lanes 0–7" in words_of(figures.warps_of_block((8, 5)))
 
 
 # --- requests -----------------------------------------------------------------------------------
@@ -240,23 +230,23 @@ def test_sectors_of_strides(stride, sectors):
 
 
 def test_a_misaligned_request_moves_a_fifth_sector():
-    found = footprint(figures.Request("r", figures.addresses_of(0, range(3, 35), 4096)))
+    found = figures.Request("r", figures.addresses_of(0, range(3, 35), 4096)).footprint()
     assert len(found.sectors) == 5
-    assert found.used_share == 0.8
+    assert found.percent == "80 %"
 
 
 def test_wide_items_may_span_more():
     doubles = figures.addresses_of(0, range(32), 64, itemsize=8)
-    assert len(footprint(figures.Request("r", doubles), itemsize=8).sectors) == 8
+    assert len(figures.Request("r", doubles).footprint(itemsize=8).sectors) == 8
 
 
 def test_requests_come_out_of_a_launch(strided, rows):
     down, along = figures.request_of(strided, "A"), figures.request_of(rows, "B")
-    assert len(footprint(down).sectors) == 32
-    assert len(footprint(along).sectors) == 4
+    assert len(down.footprint().sectors) == 32
+    assert len(along.footprint().sectors) == 4
     assert list(down.lanes) == list(range(32))
     broadcast = figures.request_of(rows, "A", warp=3, occurrence=5)
-    assert len(footprint(broadcast).sectors) == 1
+    assert len(broadcast.footprint().sectors) == 1
     # Row 3 of A, k = 5, in a matrix 8 wide.
     base = int(figures.request_of(rows, "A").addresses[0])
     assert int(broadcast.addresses[0]) - base == (3 * 8 + 5) * 4
@@ -267,12 +257,12 @@ def test_footprints_agree_with_the_emulators_own_count(strided):
     for warp in range(32):
         for step in range(8):
             request = figures.request_of(strided, "A", warp=warp, occurrence=step)
-            total += len(footprint(request).sectors)
+            total += len(request.footprint().sectors)
     assert total == strided.arrays["A"].load_sectors
 
 
 def test_stores_can_be_looked_at_too(rows):
-    assert len(footprint(figures.request_of(rows, "C", kind="store")).sectors) == 4
+    assert len(figures.request_of(rows, "C", kind="store").footprint().sectors) == 4
 
 
 def test_what_is_not_in_the_trace_is_named(rows):
@@ -347,10 +337,9 @@ def test_what_makes_no_strip_is_refused(a, b, depth):
 # --- reuse --------------------------------------------------------------------------------------
 
 
-def test_a_value_of_a_feeds_a_row_and_one_of_b_a_column():
+def test_a_value_of_a_feeds_a_row():
     assert "all 4 outputs in row 0 of C" in figures.sharing().alt
-    alt = figures.sharing((5, 8, 6), element=(2, 3), matrix="B").alt
-    assert "all 5 outputs in column 3 of C" in alt
+    assert "all 8 outputs in row 0 of C" in figures.sharing((5, 8, 6)).alt
     with pytest.raises(ValueError, match="too long"):
         figures.sharing((4, 40, 4))
 

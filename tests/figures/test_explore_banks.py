@@ -135,15 +135,6 @@ def test_a_lane_stands_in_its_bank_and_its_pass(made_up):
     assert "dashed" in state["box16"]["class"] and "dashed" not in state["box0"]["class"]
 
 
-def test_it_starts_where_one_asks():
-    figure = figures.explore_banks(row_length=100, width=16, cure="+1 column")
-    assert figure.state()["formula"]["text"] == "i × 101"
-    assert "16 bytes a lane" in figure.sentence()
-    for wrong in ({"row_length": 0}, {"width": 2}, {"cure": "hope"}):
-        with pytest.raises(ValueError, match="A tile has rows"):
-            figures.explore_banks(**wrong)
-
-
 def test_own_kernel_line_by_line():
     profile = launched(transpose)
     figure = figures.explore_banks(profile)

@@ -10,8 +10,8 @@ from test_gallery import look_at
 from course_lib import figures
 from course_lib.emulator import emulate
 from course_lib.emulator.profile.cost import global_cost
-from course_lib.figures.explore.sector_map import footprint_of, percent
 from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
+from course_lib.figures.footprint import footprint_of
 
 NAMES = list(PATTERNS)
 STRIDES = {1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}
@@ -67,7 +67,7 @@ def launched(kernel, dtype=np.float32, **options):
 @pytest.mark.parametrize(("pattern", "width", "shift", "sectors", "lines", "used"), TABLE)
 def test_the_table(patterns, pattern, width, shift, sectors, lines, used):
     found = pattern_footprint(pattern, width, shift)
-    assert (len(found.sectors), len(found.lines), percent(found)) == (sectors, lines, used)
+    assert (len(found.sectors), len(found.lines), found.percent) == (sectors, lines, used)
     at = {"pattern": NAMES.index(pattern), "width": (4, 8, 16).index(width), "offset": shift}
     state = patterns.state(**at)
     assert state["number"]["text"].split()[0] == str(sectors)
@@ -125,8 +125,6 @@ def test_the_formula_and_the_size(patterns):
     column = NAMES.index("a column, rows of 64: X[i, 0]")
     assert patterns.state(pattern=column, offset=3)["formula"]["text"] == "X[i, 3]"
     look_at(patterns.still)
-    with pytest.raises(ValueError, match="Choose one of"):
-        figures.explore_sectors(pattern="by luck")
 
 
 def test_own_kernel_line_by_line():

@@ -117,15 +117,13 @@ GALLERY = {
         (2, 3), (32, 32), (64, 96), x_is="row"
     ),
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
-    "warps_of_block": lambda: figures.warps_of_block((8, 8)),
-    "warps_of_block-flat": lambda: figures.warps_of_block((32, 2)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
-    "lane_to_sector": lambda: figures.lane_to_sector(COLUMN, ROW),
+    "lane_to_sector": lambda: figures.lane_to_sector(COLUMN),
     "lane_to_sector-misaligned": lambda: figures.lane_to_sector(MISALIGNED),
     "lane_to_sector-few": lambda: figures.lane_to_sector(FEW, itemsize=8),
-    "lane_to_bank": lambda: figures.lane_to_bank(BANKED, STAIRS),
-    "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED, BANKED),
+    "lane_to_bank": lambda: figures.lane_to_bank(STAIRS),
+    "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED),
     "lane_to_bank-wide": lambda: figures.lane_to_bank(WIDE, itemsize=16),
     "lane_to_bank-few": lambda: figures.lane_to_bank(FEW),
     "memory_levels": lambda: figures.memory_levels(LEVELS),
@@ -138,12 +136,9 @@ GALLERY = {
     "swizzled_rows": lambda: figures.swizzled_rows(
         lambda row, piece: row * 64 + (piece ^ row % 8) * 8
     ),
-    "strips_fit-more": lambda: figures.strips_fit(
-        (1, 7, 64), 1024, tile=16, devices=("T4", "H100")
-    ),
     "sharing": lambda: figures.sharing(),
-    "sharing-B": lambda: figures.sharing((5, 8, 6), element=(2, 3), matrix="B"),
-    "sharing-largest": lambda: figures.sharing((16, 16, 16), element=(15, 0)),
+    "sharing-wide": lambda: figures.sharing((5, 8, 6)),
+    "sharing-largest": lambda: figures.sharing((16, 16, 16)),
     "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),
     "block_tiles-uneven": lambda: figures.block_tiles((8, 8, 8), (4, 4, 2), block=(1, 0)),
     "climb": lambda: figures.climb(),

@@ -90,11 +90,8 @@ def test_tiles_past_the_edge_show_zeros_or_what_was_there() -> None:
     assert "outside an array" in unguarded.html()
 
 
-def test_one_dimensional_blocks_and_further_arguments() -> None:
+def test_one_dimensional_blocks() -> None:
     assert "✗" not in step_through_k(flat()).sentence(at=11)
-    extra = kernel(TILED, ("(A, B, C)", "(A, B, C, D)"), ("total\n", "total * D[0]\n"))
-    figure = step_through_k(extra, more=(np.ones(1, np.float32),))
-    assert text_of(figure, "tr0.0", 11) == text_of(figure, "tC0.0", 11)
 
 
 @pytest.mark.parametrize(
@@ -106,13 +103,12 @@ def test_one_dimensional_blocks_and_further_arguments() -> None:
         ({"kernel": kernel(ENDLESS)}, "does not end"),
         ({"kernel": 3}, "not a kernel"),
         ({"kernel": kernel(), "tile": (4, 4, 2)}, "16 × 16"),
-        ({"kernel": kernel(), "more": (1,)}, "3 arguments, but 4"),
+        ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)"))}, "4 arguments, but"),
         ({"shape": (40, 4, 4)}, "none above 16"),
         ({"shape": (4, 4)}, "three whole numbers"),
         ({"tile": (2, 2, 4)}, "several"),
         ({"tile": "T"}, "cannot be drawn"),
         ({"block": (2, 0)}, "no block"),
-        ({"launch": 4}, "launch is"),
         ({"matrices": (TOY_A, TOY_B[:3])}, "no product"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernels_to_watch import EMPTY, PLAIN, flat, kernel
+from kernels_to_watch import EMPTY, PLAIN, TILED, flat, kernel
 
 from course_lib.figures import who_owns_what
 from course_lib.figures.interactive import Interactive
@@ -97,7 +97,7 @@ def test_a_thread_may_own_several_elements() -> None:
         ({"block": (2, 2, 2)}, "one or two"),
         ({"grid": 0}, "one or two"),
         ({"tile": 0}, "no block"),
-        ({"kernel": kernel(), "tile": 8, "more": (1,)}, "3 arguments, but 4"),
+        ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)")), "tile": 8}, "4 arguments"),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:

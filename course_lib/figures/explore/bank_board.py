@@ -9,6 +9,7 @@ from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures.bank_passes import Phase
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Scene
+from course_lib.words import counted, plural
 
 WIDTH = 730
 _EXTRA = "trouble-soft dashed"  # dashed: the second sign beside the colour
@@ -128,10 +129,10 @@ def degree_of(phases: Sequence[Phase]) -> int:
 def verdict(phases: Sequence[Phase], width: int) -> str:
     """What the board shows, in one or two sentences."""
     passes, needed = passes_of(phases), len(phases)
-    count = f"{passes} pass{'es' * (passes != 1)} (wavefront{'s' * (passes != 1)})"
+    count = f"{counted(passes, 'pass')} ({plural('wavefront', passes)})"
     if width > BANK_WIDTH_BYTES:
         lanes = phases[0].last_lane + 1 - phases[0].first_lane
-        served = f"{needed} phase{'s' * (needed != 1)} of {lanes} lanes"
+        served = f"{counted(needed, 'phase')} of {lanes} lanes"
         count = f"{width} bytes a lane are served in {served}: {count}"
     if passes == needed:
         return f"{count}. No bank is asked for two different words: no conflict."
@@ -153,7 +154,7 @@ def headline(phases: Sequence[Phase]) -> Patch:
     bad = passes > needed
     return {
         "number": {
-            "text": f"{passes} pass{'es' * (passes != 1)}" + (" ⚠" if bad else " ✓"),
+            "text": counted(passes, "pass") + (" ⚠" if bad else " ✓"),
             "class": "huge bold trouble" if bad else "huge bold",
         },
         "detail": {

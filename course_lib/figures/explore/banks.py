@@ -10,13 +10,14 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures.bank_passes import Phase, phases_of
 from course_lib.figures.explore import bank_board as board
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.interactive.controls import Control
-from course_lib.figures.interactive.layers import Layer, Patch
+from course_lib.figures.interactive.layers import Layer, Patch, layers_over
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)"}
 ROW_LENGTHS = (1, 2, 3, 4, 8, 16, 24, 31, 32, 33, 64)
@@ -32,9 +33,6 @@ WALKS = (
 def explore_banks(
     kernel_or_profile: Any = None,
     *,
-    row_length: int = 32,
-    width: int = 4,
-    cure: str = "none",
     block: Sequence[int] = (0, 0),
 ) -> Interactive:
     """Which bank of shared memory serves which lane, and how many passes a request takes.
@@ -42,13 +40,10 @@ def explore_banks(
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its shared
             accesses; without it a tile whose rows, padding and swizzle can be set.
-        row_length: of the made-up tile, in elements; where the figure starts.
-        width: bytes per lane at the start: 4, 8 or 16.
-        cure: what is done about conflicts at the start: one of `CURES`.
         block: which block of the launch, as (x, y).
     """
     if kernel_or_profile is None:
-        return _of_a_tile(row_length, width, cure)
+        return _of_a_tile()
     return _of_a_launch(kernel_or_profile, block)
 
 
@@ -84,43 +79,36 @@ def tile_phases(walk: int, row_length: int, cure: str, width: int) -> tuple[Phas
 _TILE_TOP = 74
 
 
-def _of_a_tile(row_length: int, width: int, cure: str) -> Interactive:
-    if row_length < 1 or width not in WIDTHS or cure not in CURES:
-        raise ValueError(
-            f"A tile has rows of 1 or more elements of 4, 8 or 16 bytes, and one of {CURES}; "
-            f"not {row_length}, {width}, {cure!r}."
-        )
-    lengths = sorted({*ROW_LENGTHS, row_length})
-    widths = list(WIDTHS)
+def _of_a_tile() -> Interactive:
     controls = (
         Control("walk", "lane i reads", WALKS, kind="choice"),
-        Control("length", "row length L (stride)", [str(each) for each in lengths],
-                lengths.index(row_length)),
-        Control("cure", "against conflicts", CURES, CURES.index(cure), kind="choice"),
-        Control("width", "a lane takes", tuple(WIDTHS.values()), widths.index(width),
-                kind="choice"),
+        Control("length", "row length L (stride)", list(map(str, ROW_LENGTHS)),
+                ROW_LENGTHS.index(32)),
+        Control("cure", "against conflicts", CURES, kind="choice"),
+        Control("width", "a lane takes", tuple(WIDTHS.values()), kind="choice"),
     )  # fmt: skip
 
-    def phases(walk: int, length: int, cure: int, width: int) -> tuple[Phase, ...]:
-        return tile_phases(walk, lengths[length], CURES[cure], widths[width])
+    layer = layers_over(
+        {"walk": range(len(WALKS)), "length": ROW_LENGTHS, "cure": CURES, "width": tuple(WIDTHS)}
+    )
 
-    def place(*at: int) -> Patch:
-        found = phases(*at)
+    def place(*at: Any) -> Patch:
+        found = tile_phases(*at)
         return {**board.board_patch(_TILE_TOP, found), **board.headline(found)}
 
-    def formula(walk: int, length: int, cure: int) -> Patch:
-        return {"formula": {"text": _formula(walk, lengths[length], CURES[cure])}}
+    def formula(walk: int, length: int, cure: str) -> Patch:
+        return {"formula": {"text": _formula(walk, length, cure)}}
 
     keys = ("walk", "length", "cure", "width")
     layers = (
-        Layer(keys, place),
-        Layer(("width",), lambda at: board.width_patch(widths[at])),
-        Layer(("walk", "length", "cure"), formula),
+        layer(keys, place),
+        layer(("width",), board.width_patch),
+        layer(("walk", "length", "cure"), formula),
     )
     words = (
-        Layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
-        Layer(("length", "cure"), lambda length, at: _layout(lengths[length], CURES[at])),
-        Layer(keys, lambda *at: board.verdict(phases(*at), widths[at[3]])),
+        layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
+        layer(("length", "cure"), _layout),
+        layer(keys, lambda *at: board.verdict(tile_phases(*at), at[3])),
     )
     return Interactive(
         "32 banks: which lane is served in which pass?",
@@ -176,7 +164,7 @@ def _formula(walk: int, row_length: int, cure: str) -> str:
 
 
 def _layout(row_length: int, cure: str) -> str:
-    rows = f"Rows of {row_length} element{'s' * (row_length != 1)}"
+    rows = f"Rows of {counted(row_length, 'element')}"
     if cure == "none":
         return f"{rows}, stored one after another."
     if cure == "+1 column":
@@ -237,16 +225,9 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The costliest request of the launch, drawn with its words."""
-    from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_bank
+    from course_lib.figures.requests import Request  # late: they need matplotlib
 
-    found = [
-        (board.passes_of(phases_of(asked.addresses, asked.lanes, place.itemsize)), place, asked)
-        for place in places
-        for warp in place.warps
-        for asked in warp[:1]
-        if asked is not None
-    ]
-    _, place, asked = max(found, key=lambda each: each[0])
+    place, asked = costliest(places, lambda *each: board.passes_of(phases_of(*each)))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
     return lane_to_bank(request, itemsize=place.itemsize)

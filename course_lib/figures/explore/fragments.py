@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator.functions.tensor_cores import (
@@ -18,7 +17,9 @@ from course_lib.emulator.functions.tensor_cores import (
     c_matrices,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Control, Interactive, Scene, layers_over
+from course_lib.figures.interactive.paths import box, grid
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 Element = tuple[int, int]  # row and column
@@ -68,15 +69,10 @@ def explore_fragments() -> Interactive:
         Control("which", "instruction", [each.name for each in _INSTRUCTIONS], _START, "choice"),
         Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], 5),
     )
+    layer = layers_over({"which": _INSTRUCTIONS, "lane": range(WARP_SIZE)})
     keys = ("which", "lane")
-    layers = [
-        Layer(("which",), lambda which: _shape_state(_INSTRUCTIONS[which])),
-        Layer(keys, lambda which, lane: _lane_state(_INSTRUCTIONS[which], lane)),
-    ]
-    words = (
-        Layer(keys, lambda which, lane: _lane_words(_INSTRUCTIONS[which], lane)),
-        Layer(("which",), lambda which: _warp_words(_INSTRUCTIONS[which])),
-    )
+    layers = [layer(("which",), _shape_state), layer(keys, _lane_state)]
+    words = (layer(keys, _lane_words), layer(("which",), _warp_words))
     return Interactive(
         "Fragments: what one lane holds",
         _draw(),
@@ -177,20 +173,11 @@ def _left(name: str, k: int) -> float:
 
 def _cells(name: str, k: int, elements: Sequence[Element]) -> str:
     """A path of rectangles, one for each element."""
-    left, parts = _left(name, k), []
-    for row, column in sorted(elements):
-        x, y = left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row
-        parts.append(f"M{x:g} {y:g}h{_CELL_WIDTH:g}v{_CELL_HEIGHT:g}h-{_CELL_WIDTH:g}z")
-    return "".join(parts)
-
-
-def _grid(name: str, k: int, shape: tuple[int, int]) -> str:
-    rows, columns = shape
-    left, width, height = _left(name, k), _CELL_WIDTH * columns, _CELL_HEIGHT * rows
-    outline = f"M{left:g} {_TOP:g}h{width:g}v{height:g}h-{width:g}z"
-    down = [f"M{left + _CELL_WIDTH * c:g} {_TOP:g}v{height:g}" for c in range(1, columns)]
-    across = [f"M{left:g} {_TOP + _CELL_HEIGHT * r:g}h{width:g}" for r in range(1, rows)]
-    return "".join([outline, *down, *across])
+    left, size = _left(name, k), (_CELL_WIDTH, _CELL_HEIGHT)
+    return "".join(
+        box(left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row, *size)
+        for row, column in sorted(elements)
+    )
 
 
 # --- what depends on the controls -----------------------------------------------------------------
@@ -203,7 +190,7 @@ def _shape_state(it: _Instruction) -> dict[str, dict[str, object]]:
         format_ = "float32" if name == "C" else it.format
         state[f"{name} head"] = {"x": left, "text": "C and D" if name == "C" else name}
         state[f"{name} size"] = {"x": left, "text": f"{shape[0]} × {shape[1]}, {format_}"}
-        state[f"{name} cells"] = {"d": _grid(name, it.k, shape)}
+        state[f"{name} cells"] = {"d": grid(left, _TOP, shape, _CELL_WIDTH, _CELL_HEIGHT)}
         for number in range(4):
             state[f"{name} line {number}"] = {"x": left}
     return state
@@ -264,16 +251,15 @@ def _still() -> Picture:
         f"Fragments of {it.name}: which lane holds which element",
         "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
     for name, (rows, columns) in it.shapes.items():
         title = "C and D" if name == "C" else name
-        style.write(axes, lefts[name], 0.92, f"{title}: {rows} × {columns}", fontweight="bold")
+        pen.write(lefts[name], 0.92, f"{title}: {rows} × {columns}", bold=True)
         for lane in range(WARP_SIZE):
             for row, column in _flat(_held(it, name, lane)):
-                corner = lefts[name] + cell * column, 1.06 + cell * row
-                _draw_cell(axes, corner, cell, name, lane)
-    style.write(axes, lefts["C"] - 0.17, 2.75, "+", fontsize=style.LARGE, ha="center")
+                _draw_cell(pen.at(lefts[name], 1.06, cell), row, column, name, lane)
+    pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
     style.footnote(
         figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
     )
@@ -284,25 +270,13 @@ def _still() -> Picture:
     )
 
 
-def _draw_cell(axes: Axes, corner: tuple[float, float], cell: float, name: str, lane: int) -> None:
+def _draw_cell(pen: Pen, row: int, column: int, name: str, lane: int) -> None:
     chosen, dark = lane == 5, lane // 4 % 2 == 0
-    colour = style.MATRIX_COLOUR[name]
-    fill = style.YELLOW if chosen else style.tint(colour, 0.3 if dark else 0.12)
-    style.rectangle(axes, corner, cell, cell, facecolor=fill, edgecolor=style.PAPER)
+    shade = style.tint(style.MATRIX_COLOUR[name], 0.3 if dark else 0.12)
+    pen.cell(row, column, face=style.YELLOW if chosen else shade, edge=style.PAPER, z=1)
     if chosen:
-        style.rectangle(
-            axes, corner, cell, cell, facecolor="none", edgecolor=style.INK, linewidth=1.4, zorder=3
-        )
-    style.write(
-        axes,
-        corner[0] + cell / 2,
-        corner[1] + cell / 2,
-        str(lane),
-        ha="center",
-        fontsize=style.SMALL,
-        fontweight="bold" if chosen else "normal",
-        zorder=4,
-    )
+        pen.cell(row, column, edge=style.INK, line=1.4, z=3)
+    pen.centred(row, column, str(lane), bold=chosen, z=4)
 
 
 def _told(it: _Instruction) -> str:

@@ -10,6 +10,7 @@ from course_lib.figures.budgets import sm_budget
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture
 from course_lib.occupancy import Occupancy
+from course_lib.words import counted, joined
 
 # One GPU for each compute capability: limits do not depend on more.
 _GPUS = ("T4", "V100", "A100-40", "A6000", "L4", "H100", "B200", "5090")
@@ -42,56 +43,13 @@ def explore_occupancy(
     """
     start = device(gpu)
     occupancy(start, threads, registers, shared_bytes)  # refuses what no launch can have
-    gpus = [DEVICES[name] for name in _GPUS]
-    if start not in gpus:
-        gpus.insert(0, start)
-    thread_counts = sorted({*_THREADS, threads})
-    register_counts = sorted({*_REGISTERS, registers})
-    byte_counts = sorted({*(1024 * kib for kib in _KIB), shared_bytes})
-
-    @cache
-    def found(at_gpu: int, at_threads: int, at_registers: int, at_bytes: int) -> Occupancy:
-        return occupancy(
-            gpus[at_gpu],
-            thread_counts[at_threads],
-            register_counts[at_registers],
-            byte_counts[at_bytes],
-        )
-
-    @cache
-    def result(*at: int) -> _Result:
-        return _result_of(found(*at))
-
-    controls = (
-        Control("gpu", "GPU", [f"{row.name} (cc {row.cc})" for row in gpus], gpus.index(start),
-                "choice"),
-        Control("threads", "threads per block", list(map(str, thread_counts)),
-                thread_counts.index(threads)),
-        Control("registers", "registers per thread", list(map(str, register_counts)),
-                register_counts.index(registers)),
-        Control("shared", "shared memory per block", [_bytes(n) for n in byte_counts],
-                byte_counts.index(shared_bytes)),
-    )  # fmt: skip
-    everything = ("gpu", "threads", "registers", "shared")
-    layers = [
-        Layer(("gpu", "threads"), lambda g, t: _limit_state(0, found(g, t, 0, 0))),
-        Layer(("threads", "registers"), lambda t, r: _limit_state(1, found(0, t, r, 0))),
-        Layer(("gpu", "shared"), lambda g, s: _limit_state(2, found(g, 0, 0, s))),
-        Layer(("gpu",), lambda g: _gpu_state(found(g, 0, 0, 0))),
-        Layer(everything, lambda *at: _result_state(result(*at))),
-    ]
+    offered = _Offered(start, threads, registers, shared_bytes)
     return Interactive(
         "Occupancy: how many blocks does one SM hold?",
         _draw(),
-        controls,
-        layers,
-        words=(
-            Layer(everything, lambda *at: _result_words(result(*at))),
-            Layer(everything, lambda *at: _limiter_words(result(*at))),
-            Layer(("threads", "registers"), lambda t, r: found(0, t, r, 0).why_not),
-            Layer(("gpu", "shared"), lambda g, s: found(g, 0, 0, s).why_not),
-            Layer((), lambda: _CAUTION),
-        ),
+        offered.controls(),
+        offered.layers(),
+        offered.words(),
         draw_still=lambda: _still(start, threads, registers, shared_bytes),
         alt=(
             "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap "
@@ -101,6 +59,60 @@ def explore_occupancy(
     )
 
 
+class _Offered:
+    """The launches to choose from, and what follows from each."""
+
+    def __init__(self, start: Device, threads: int, registers: int, shared_bytes: int) -> None:
+        self.start = start, threads, registers, shared_bytes
+        gpus = [DEVICES[name] for name in _GPUS]
+        self.gpus = gpus if start in gpus else [start, *gpus]
+        self.threads = sorted({*_THREADS, threads})
+        self.registers = sorted({*_REGISTERS, registers})
+        self.bytes = sorted({*(1024 * kib for kib in _KIB), shared_bytes})
+        self.found = cache(self._found)
+        self.result = cache(lambda *at: _result_of(self.found(*at)))
+
+    def _found(self, gpu: int, threads: int, registers: int, shared: int) -> Occupancy:
+        return occupancy(
+            self.gpus[gpu], self.threads[threads], self.registers[registers], self.bytes[shared]
+        )
+
+    def controls(self) -> tuple[Control, ...]:
+        start, threads, registers, shared = self.start
+        gpus = [f"{row.name} (cc {row.cc})" for row in self.gpus]
+        counts = [_bytes(count) for count in self.bytes]
+        return (
+            Control("gpu", "GPU", gpus, self.gpus.index(start), "choice"),
+            _choice("threads", "threads per block", self.threads, threads),
+            _choice("registers", "registers per thread", self.registers, registers),
+            Control("shared", "shared memory per block", counts, self.bytes.index(shared)),
+        )
+
+    def layers(self) -> list[Layer]:
+        found = self.found
+        return [
+            Layer(("gpu", "threads"), lambda g, t: _limit_state(0, found(g, t, 0, 0))),
+            Layer(("threads", "registers"), lambda t, r: _limit_state(1, found(0, t, r, 0))),
+            Layer(("gpu", "shared"), lambda g, s: _limit_state(2, found(g, 0, 0, s))),
+            Layer(("gpu",), lambda g: _gpu_state(found(g, 0, 0, 0))),
+            Layer(_EVERYTHING, lambda *at: _result_state(self.result(*at))),
+        ]
+
+    def words(self) -> tuple[Layer, ...]:
+        return (
+            Layer(_EVERYTHING, lambda *at: _result_words(self.result(*at))),
+            Layer(_EVERYTHING, lambda *at: _limiter_words(self.result(*at))),
+            Layer(("threads", "registers"), lambda t, r: self.found(0, t, r, 0).why_not),
+            Layer(("gpu", "shared"), lambda g, s: self.found(g, 0, 0, s).why_not),
+            Layer((), lambda: _CAUTION),
+        )
+
+
+def _choice(key: str, label: str, counts: list[int], start: int) -> Control:
+    return Control(key, label, list(map(str, counts)), counts.index(start))
+
+
+_EVERYTHING = ("gpu", "threads", "registers", "shared")
 _CAUTION = (
     "This is theoretical occupancy: the most that can be resident. It is a means; a kernel with "
     "less of it can be the faster one."
@@ -155,7 +167,7 @@ def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
     lines = _two_lines(found.arithmetic[limit])
     return {
         f"{limit} bar": {"width": _BLOCK * min(blocks, _MOST)},
-        f"{limit} number": {"text": _count(blocks, "block") + (" ▸" if blocks > _MOST else "")},
+        f"{limit} number": {"text": counted(blocks, "block") + (" ▸" if blocks > _MOST else "")},
         f"{limit} sum 0": {"text": lines[0]},
         f"{limit} sum 1": {"text": lines[1]},
     }
@@ -200,7 +212,7 @@ def _result_words(result: _Result) -> str:
     if not result.blocks:
         return "The launch fails: not even one block gets what it needs."
     return (
-        f"One SM holds {_count(result.blocks, 'block')}, which is {result.warps} of "
+        f"One SM holds {counted(result.blocks, 'block')}, which is {result.warps} of "
         f"{result.most_warps} warps: an occupancy of {result.share}."
     )
 
@@ -209,7 +221,7 @@ def _limiter_words(result: _Result) -> str:
     if not result.blocks:
         return ""
     names = [_HEADS[_LIMITS.index(limit)] for limit in result.limiters]
-    return f"Limited by {_and(names)}."
+    return f"Limited by {joined(names)}."
 
 
 @cache
@@ -217,7 +229,7 @@ def _result_state(result: _Result) -> dict[str, dict[str, object]]:
     text = "✗ The launch fails."
     if result.blocks:
         text = (
-            f"{_count(result.blocks, 'block')} × {_count(result.warps_per_block, 'warp')} = "
+            f"{counted(result.blocks, 'block')} × {counted(result.warps_per_block, 'warp')} = "
             f"{result.warps} of {result.most_warps} warps: {result.share}"
         )
     return {
@@ -249,14 +261,6 @@ def _two_lines(arithmetic: str) -> tuple[str, str]:
     """The arithmetic cut where a new step begins, so that it fits the picture."""
     first, *rest = arithmetic.split("; ")
     return first, "; ".join(rest)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _bytes(number: int) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
-from course_lib.devices import WARP_SIZE
+from course_lib.figures.requests import Lanes, lanes_by_warp
+from course_lib.words import element
 
 MOST_PLACES = 8
 MOST_WARPS = 8
@@ -29,7 +30,7 @@ class Asked:
     def cells(self, array: str) -> str:
         """The first different elements: "A[0, 0], A[1, 0], A[2, 0] and so on"."""
         different = list(dict.fromkeys(map(tuple, self.indices.tolist())))
-        named = [f"{array}[{', '.join(map(str, each))}]" for each in different[:3]]
+        named = [element(array, each) for each in different[:3]]
         if len(different) == 1 < len(self.indices):
             return f"one element, {named[0]}"
         return ", ".join(named) + (" and so on" if len(different) > len(named) else "")
@@ -99,6 +100,25 @@ def own_requests(
     return OwnRequests(kept, warps, visits, " and ".join(left_out))
 
 
+def costliest(
+    places: Sequence[Place], cost: Callable[[np.ndarray, np.ndarray, int], int]
+) -> tuple[Place, Asked]:
+    """Of the first request of each warp at each place, the one that costs most.
+
+    Args:
+        places: where to look; some warp asks for something at one of them.
+        cost: of the addresses, the lanes and the bytes of a lane.
+    """
+    found = [
+        (place, asked)
+        for place in places
+        for warp in place.warps
+        for asked in warp[:1]
+        if asked is not None
+    ]
+    return max(found, key=lambda each: cost(each[1].addresses, each[1].lanes, each[0].itemsize))
+
+
 def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
     """A sentence if this is no launch to step through; nothing if it is."""
     launch = "course_lib.emulate(kernel, trace=True)[grid, block](...)"
@@ -131,7 +151,6 @@ def _touched(profile: Any) -> bool:
 
 _Key = tuple[int, str, str, int]
 _ByWarp = dict[int, list[Asked | None]]
-_Lanes = dict[int, tuple[np.ndarray, np.ndarray]]
 
 
 def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByWarp]:
@@ -140,14 +159,14 @@ def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByW
     None stands for those that nobody will see.
     """
     found: dict[_Key, _ByWarp] = {}
-    whose: dict[bytes, _Lanes] = {}  # a launch traces the same threads again and again
+    whose: dict[bytes, Lanes] = {}  # a launch traces the same threads again and again
     for access in profile.trace:
         if access.space != space or access.kind == "atomic":
             continue
         kind = "load" if access.kind == "load" else "store"
         key = access.threads.tobytes()
         if key not in whose:
-            whose[key] = _lanes_of(access.threads, profile.block, block)
+            whose[key] = lanes_by_warp(access.threads, profile.block, block)
         by_warp = found.setdefault((access.line, kind, access.array, access.elements), {})
         for warp, (chosen, lanes) in whose[key].items():
             visits = by_warp.setdefault(warp, [])
@@ -156,20 +175,6 @@ def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByW
                 Asked(lanes, access.addresses[chosen], access.indices[chosen]) if seen else None
             )
     return {key: by_warp for key, by_warp in found.items() if by_warp}
-
-
-def _lanes_of(threads: np.ndarray, shape: Sequence[int], block: Sequence[int]) -> _Lanes:
-    """Warp of a block (x, y, z) -> where its threads stand in an access, and their lanes."""
-    wanted = (*block, 0, 0)[:3][::-1]
-    mine = np.flatnonzero((threads[:, :3] == wanted).all(axis=1))
-    z, y, x = threads[mine, 3:].T
-    size_x, size_y = (*shape, 1, 1)[:2]
-    linear = x + size_x * (y + size_y * z)
-    warps = linear // WARP_SIZE
-    return {
-        warp: (mine[warps == warp], linear[warps == warp] % WARP_SIZE)
-        for warp in np.unique(warps).tolist()
-    }
 
 
 def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> Place:

@@ -8,6 +8,7 @@ from course_lib.figures.explore.own_requests import OwnRequests
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.scene import Scene
+from course_lib.words import counted, nth, shortened
 
 _LINE = 20
 _MOST_LETTERS = 50
@@ -41,7 +42,7 @@ class OwnSteps:
             y = number * _LINE
             scene.rect(0, y, 500, _LINE - 2, "cell", name=f"place{number}", label=place.name)
             text = f"{place.line:4} {place.source}"
-            short = text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
+            short = shortened(text, _MOST_LETTERS)
             scene.text(4, y + 14, short, "mono small", name=f"code{number}")
             scene.text(494, y + 14, f"{place.kind} {place.array}", "small", "end", f"what{number}")
         scene.text(720, 24, "", "huge bold", "end", name="number")
@@ -72,22 +73,22 @@ class OwnSteps:
         where = self._own.places[place]
         asked = where.asked(warp, visit)
         if asked is None:
-            return f"Warp {warp} does not come to this access a {_nth(visit + 1)} time."
+            return f"Warp {warp} does not come to this access a {nth(visit + 1)} time."
         lanes = len(asked.lanes)
         verb = {"load": "read", "store": "write"}[where.kind]
         return (
             f"Warp {warp}, visit {visit + 1} of {len(where.warps[warp])}: "
-            f"{lanes} lane{'s' * (lanes != 1)} {verb}{'s' * (lanes == 1)} "
+            f"{counted(lanes, 'lane')} {verb}{'s' * (lanes == 1)} "
             f"{asked.cells(where.array)}."
         )
 
     def counters(self, place: int) -> str:
         """What the emulator counted for this line in the whole launch."""
         where = self._own.places[place]
-        counted = self._profile.lines.get(where.line)
+        line = self._profile.lines.get(where.line)
         space, unit = where.space, {"shared": "wavefront", "global": "sector"}[where.space]
-        requests = getattr(counted, f"{space}_{where.kind}_requests", 0)
-        amount = getattr(counted, f"{space}_{where.kind}_{unit}s", 0)
+        requests = getattr(line, f"{space}_{where.kind}_requests", 0)
+        amount = getattr(line, f"{space}_{where.kind}_{unit}s", 0)
         if not requests:
             return ""
         alike = [
@@ -98,18 +99,9 @@ class OwnSteps:
         together = f" for {' and '.join(alike)} together" if len(alike) > 1 else ""
         return (
             f"Counted over the whole launch{together}: line {where.line} made "
-            f"{_many(requests, f'{space} {where.kind} request')}, {_many(amount, unit)}."
+            f"{counted(requests, f'{space} {where.kind} request')}, {counted(amount, unit)}."
         )
 
     def clicks(self) -> dict[str, tuple[str, int]]:
         """A click on a line chooses it."""
         return {f"place{number}": ("place", number) for number in range(len(self._own.places))}
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
-
-
-def _nth(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if 10 <= number % 100 <= 20 else ending}"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from course_lib.curriculum import TASKS
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: what the task `ring_end` computes.
@@ -173,14 +172,14 @@ def _still() -> Picture:
         "The same eight tiles through two stages, and through four",
         "Hatched: a tile is on its way. Light: it is full, and waits. Filled: it is multiplied",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = 0.86
     for stages in (2, 4):
         plan = _PLANS[_STAGES.index(stages)]
         words = f"{stages} stages: {plan[-1].ends} ticks"
-        style.write(axes, 0.16, top, words, fontweight="bold")
+        pen.write(0.16, top, words, bold=True)
         for turn in plan:
-            _draw_still_turn(axes, top + 0.14 + 0.4 * turn.stage, turn)
+            _draw_still_turn(pen, top + 0.14 + 0.4 * turn.stage, turn)
         top += 0.42 + 0.4 * stages
     style.footnote(
         figure, f"A model in ticks, not measured: a copy takes {_COPY}, a product {_MULTIPLY}."
@@ -196,22 +195,17 @@ def _still() -> Picture:
     )
 
 
-def _draw_still_turn(axes: Axes, y: float, turn: _Turn) -> None:
+def _draw_still_turn(pen: Pen, y: float, turn: _Turn) -> None:
     tick, high = 0.19, 0.34
-    for begin, end, colour, hatch in (
-        (turn.asked, turn.full, style.BLUE, "////"),
-        (turn.full, turn.begins, style.BLUE, None),
-        (turn.begins, turn.ends, style.GREEN, None),
+    waiting, used = tinted(style.BLUE, 0.15, 0.9), tinted(style.GREEN, 0.4, 0.9)
+    on_its_way = {**tinted(style.BLUE, 0, 0.9), "hatch": "////"}
+    for begin, end, looks in (
+        (turn.asked, turn.full, on_its_way),
+        (turn.full, turn.begins, waiting),
+        (turn.begins, turn.ends, used),
     ):
-        if begin == end:
-            continue
-        strength = 0.4 if colour == style.GREEN else 0.15
-        face = style.PAPER if hatch else style.tint(colour, strength)
-        style.rectangle(
-            axes, (0.2 + tick * begin, y), tick * (end - begin) - 0.02, high, edgecolor=colour,
-            facecolor=face, hatch=hatch, linewidth=0.9,
-        )  # fmt: skip
-    style.write(
-        axes, 0.2 + tick * (turn.asked + turn.full) / 2, y + high / 2, str(turn.tile), ha="center",
-        fontweight="bold", bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
-    )  # fmt: skip
+        if begin < end:
+            x, wide = 0.2 + tick * begin, tick * (end - begin) - 0.02
+            pen.rectangle(x, y, wide, high, **{**looks, "z": 1})
+    middle = 0.2 + tick * (turn.asked + turn.full) / 2
+    pen.write(middle, y + high / 2, str(turn.tile), ha="center", bold=True, paper=1.0)

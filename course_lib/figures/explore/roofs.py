@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import atan, ceil, degrees, floor, hypot, log2, log10
 from typing import Literal
 
@@ -15,7 +16,7 @@ from course_lib.devices import (
     device,
 )
 from course_lib.figures.formats import roofs_of_formats
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
 from course_lib.figures.picture import Picture
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.roofline import BytesKind, Point, roof, tile_intensity
@@ -89,27 +90,20 @@ def explore_roofline(
         Control("tile", "tile of C, BM × BN", [_times(each) for each in tiles], tiles.index(tile)),
         Control("depth", "BK", [str(depth) for depth in _DEPTHS], 2),
     )
+    layer = layers_over({"gpu": gpus, "type": _TYPES, "tile": tiles, "depth": _DEPTHS})
     layers = [
-        Layer(("gpu", "type"), lambda g, t: _roof_state(axes, gpus[g], _TYPES[t], points)),
-        Layer(
-            ("gpu", "type", "tile"),
-            lambda g, t, c: _point_state(axes, gpus[g], _TYPES[t], tiles[c]),
-        ),
-        Layer(("type", "tile"), lambda t, c: _intensity_state(_TYPES[t], tiles[c])),
-        Layer(
-            ("gpu", "type", "tile", "depth"),
-            lambda g, t, c, d: _shared_state(gpus[g], _TYPES[t], tiles[c], _DEPTHS[d]),
-        ),
-        Layer(("gpu",), lambda g: _gpu_state(axes, gpus[g], start, points)),
-    ]  # fmt: skip
+        layer(("gpu", "type"), lambda row, name: _roof_state(axes, row, name, points)),
+        layer(("gpu", "type", "tile"), partial(_point_state, axes)),
+        layer(("type", "tile"), _intensity_state),
+        layer(("gpu", "type", "tile", "depth"), _shared_state),
+        layer(("gpu",), lambda row: _gpu_state(axes, row, start, points)),
+    ]
     words = [
-        Layer(("type", "tile"), lambda t, c: _intensity_words(_TYPES[t], tiles[c])),
-        Layer(("gpu", "type"), lambda g, t: _condition_words(gpus[g], _TYPES[t])),
-        Layer(
-            ("gpu", "type", "tile"), lambda g, t, c: _allowed_words(gpus[g], _TYPES[t], tiles[c])
-        ),
-        Layer(("gpu", "type"), lambda g, t: _peak_words(gpus[g], _TYPES[t])),
-        Layer(("gpu", "type", "tile"), lambda g, t, c: _side_words(gpus[g], _TYPES[t], tiles[c])),
+        layer(("type", "tile"), _intensity_words),
+        layer(("gpu", "type"), _condition_words),
+        layer(("gpu", "type", "tile"), _allowed_words),
+        layer(("gpu", "type"), _peak_words),
+        layer(("gpu", "type", "tile"), _side_words),
         Layer((), lambda: _CACHE_WORDS),
     ]
     return Interactive(
@@ -119,14 +113,15 @@ def explore_roofline(
         layers,
         words,
         draw_still=lambda: _still(start, points, tile, data_type),
-        alt=(
-            "A roofline with two logarithmic axes. A slanted DRAM roof meets the flat roof of the "
-            "arithmetic at the ridge; a marker shows the chosen tile. Beside it: intensity, speed "
-            "allowed, shared memory, threads, and the side of the ridge."
-        ),
+        alt=_ALT,
     )
 
 
+_ALT = (
+    "A roofline with two logarithmic axes. A slanted DRAM roof meets the flat roof of the "
+    "arithmetic at the ridge; a marker shows the chosen tile. Beside it: intensity, speed "
+    "allowed, shared memory, threads, and the side of the ridge."
+)
 _CACHE_WORDS = (
     "But caches answer many requests: a kernel may run above the slanted roof, and a wider tile "
     "does not cut DRAM bytes as it cuts requested ones."
@@ -185,19 +180,11 @@ def _draw_axes(scene: Scene, axes: _Axes, points: Sequence[Point]) -> None:
 
 def _draw_own_point(scene: Scene, axes: _Axes, number: int, point: Point) -> None:
     letter, y = chr(ord("a") + number), 366 + 20 * number
+    x, css = axes.x(point.intensity), f"{_MARK[point.bytes_kind]}-soft"
     with scene.group(f"own {number}"):
-        scene.circle(
-            axes.x(point.intensity),
-            0,
-            9,
-            css=f"{_MARK[point.bytes_kind]}-soft",
-            name=f"dot {number}",
-        )
-        scene.text(
-            axes.x(point.intensity), 0, letter, css="small bold", anchor="middle",
-            name=f"letter {number}",
-        )  # fmt: skip
-    scene.circle(_LEFT + 9, y - 4, 9, css=f"{_MARK[point.bytes_kind]}-soft")
+        scene.circle(x, 0, 9, css=css, name=f"dot {number}")
+        scene.text(x, 0, letter, css="small bold", anchor="middle", name=f"letter {number}")
+    scene.circle(_LEFT + 9, y - 4, 9, css=css)
     scene.text(_LEFT + 9, y, letter, css="small bold", anchor="middle")
     scene.text(_LEFT + 26, y, "", css="small", name=f"legend {number}")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
+from course_lib.figures.footprint import Footprint
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Scene
+from course_lib.words import counted, stretches
 
 WIDTH = 720
 _LANE = 21
@@ -18,52 +17,6 @@ _ROW = 21
 _PER_LINE = CACHE_LINE_BYTES // SECTOR_BYTES
 _FEW, _SOME = 8, 22  # up to so many lines stand in one column, in two
 _LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of many
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """What a request touches."""
-
-    lanes: tuple[int, ...]
-    addresses: tuple[int, ...]
-    width: int
-    lines: tuple[int, ...]  # numbers of 128-byte lines, in order
-    sectors: tuple[int, ...]  # numbers of 32-byte sectors, in order
-
-    @property
-    def used_bytes(self) -> int:
-        """Different bytes that the lanes want."""
-        return len(set(self.addresses)) * self.width
-
-    @property
-    def moved_bytes(self) -> int:
-        return len(self.sectors) * SECTOR_BYTES
-
-    @property
-    def fewest_sectors(self) -> int:
-        """Into how many sectors the wanted bytes would fit."""
-        return -(-self.used_bytes // SECTOR_BYTES)
-
-
-def footprint_of(
-    addresses: Sequence[int] | np.ndarray, lanes: Sequence[int] | np.ndarray, width: int
-) -> Footprint:
-    """The lines and sectors that a warp's request touches.
-
-    Args:
-        addresses: the byte address that each active lane asks for.
-        lanes: the active lanes.
-        width: bytes per lane.
-    """
-    first = np.asarray(addresses, dtype=np.int64)
-    ends = np.concatenate([first, first + width - 1])
-    return Footprint(
-        tuple(map(int, lanes)),
-        tuple(first.tolist()),
-        width,
-        tuple(np.unique(ends // CACHE_LINE_BYTES).tolist()),
-        tuple(np.unique(ends // SECTOR_BYTES).tolist()),
-    )
 
 
 class SectorMap:
@@ -190,13 +143,7 @@ def _who(touched: Footprint, sector: int) -> str:
         for lane, (first, last) in zip(touched.lanes, ends, strict=True)
         if first // SECTOR_BYTES <= sector <= last // SECTOR_BYTES
     ]
-    runs: list[list[int]] = []
-    for lane in sorted(lanes):
-        if runs and lane == runs[-1][-1] + 1:
-            runs[-1].append(lane)
-        else:
-            runs.append([lane])
-    told = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+    told = stretches(lanes)
     return told if len(told) <= 7 else f"{len(lanes)} lanes"
 
 
@@ -204,9 +151,9 @@ def verdict(touched: Footprint) -> str:
     """What the map shows, in one or two sentences."""
     sectors, lines = len(touched.sectors), len(touched.lines)
     count = (
-        f"{sectors} sector{'s' * (sectors != 1)} in {lines} line{'s' * (lines != 1)} of "
+        f"{counted(sectors, 'sector')} in {counted(lines, 'line')} of "
         f"{CACHE_LINE_BYTES} bytes: {touched.moved_bytes:,} bytes are moved and "
-        f"{touched.used_bytes} of them used, {percent(touched)}."
+        f"{touched.used_bytes} of them used, {touched.percent}."
     )
     if len(touched.lanes) > 1 and len(set(touched.addresses)) == 1:
         return f"{count} All want one element (a broadcast), so one sector serves all."
@@ -216,22 +163,17 @@ def verdict(touched: Footprint) -> str:
     return f"{count} Fewer sectors could not hold so many different bytes."
 
 
-def percent(touched: Footprint) -> str:
-    """Bytes used as a share of the bytes moved."""
-    return f"{100 * touched.used_bytes / touched.moved_bytes:.3g} %"
-
-
 def headline(touched: Footprint) -> Patch:
     """The two big numbers beside the title; for texts called "number" and "detail"."""
     sectors, fewest = len(touched.sectors), touched.fewest_sectors
     bad = sectors > fewest
     return {
         "number": {
-            "text": f"{sectors} sector{'s' * (sectors != 1)}" + (" ⚠" if bad else " ✓"),
+            "text": counted(sectors, "sector") + (" ⚠" if bad else " ✓"),
             "class": "huge bold trouble" if bad else "huge bold",
         },
         "detail": {
-            "text": f"{percent(touched)} of {touched.moved_bytes:,} bytes used",
+            "text": f"{touched.percent} of {touched.moved_bytes:,} bytes used",
             "class": "trouble" if bad else "muted",
         },
     }

@@ -9,14 +9,16 @@ from typing import Any
 from course_lib.devices import WARP_SIZE
 from course_lib.figures.explore import sector_map
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
-from course_lib.figures.explore.sector_map import Footprint, SectorMap, footprint_of
+from course_lib.figures.explore.sector_map import SectorMap
+from course_lib.figures.footprint import Footprint, footprint_of
 from course_lib.figures.interactive.controls import Control
-from course_lib.figures.interactive.layers import Layer, Patch
+from course_lib.figures.interactive.layers import Layer, Patch, layers_over
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 MATRIX_WIDTH = 64  # elements in a row of the matrix that some patterns walk through
 
@@ -51,9 +53,6 @@ OFFSETS = tuple(range(8))
 def explore_sectors(
     kernel_or_profile: Any = None,
     *,
-    pattern: str = "neighbours: x[i]",
-    width: int = 4,
-    offset: int = 0,
     block: Sequence[int] = (0, 0),
 ) -> Interactive:
     """Which sectors of global memory one request of a warp moves, and how many of its bytes count.
@@ -61,13 +60,10 @@ def explore_sectors(
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its global
             accesses; without it a pattern to choose.
-        pattern: where the figure starts, one of `PATTERNS`.
-        width: bytes per lane at the start: 4, 8 or 16.
-        offset: elements that all lanes are shifted by at the start: 0 to 7.
         block: which block of the launch, as (x, y).
     """
     if kernel_or_profile is None:
-        return _of_a_pattern(pattern, width, offset)
+        return _of_a_pattern()
     return _of_a_launch(kernel_or_profile, block)
 
 
@@ -84,22 +80,15 @@ def pattern_footprint(pattern: str, width: int = 4, offset: int = 0) -> Footprin
 _TOP = 70
 
 
-def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
-    names, widths = list(PATTERNS), list(WIDTHS)
-    if pattern not in names or width not in widths or offset not in OFFSETS:
-        raise ValueError(
-            f"Choose one of {', '.join(names)}; 4, 8 or 16 bytes; and a shift of 0 to 7 elements. "
-            f"Not {pattern!r}, {width}, {offset}."
-        )
+def _of_a_pattern() -> Interactive:
+    names = list(PATTERNS)
     controls = (
-        Control("pattern", "lane i asks for", names, names.index(pattern), kind="choice"),
-        Control("width", "an element has", tuple(WIDTHS.values()), widths.index(width), "choice"),
-        Control("offset", "shifted by", _elements(OFFSETS), offset),
+        Control("pattern", "lane i asks for", names, kind="choice"),
+        Control("width", "an element has", tuple(WIDTHS.values()), kind="choice"),
+        Control("offset", "shifted by", [counted(by, "element") for by in OFFSETS]),
     )
 
-    def touched(pattern: int, width: int, offset: int) -> Footprint:
-        return pattern_footprint(names[pattern], widths[width], offset)
-
+    layer = layers_over({"pattern": names, "width": tuple(WIDTHS), "offset": OFFSETS})
     chart = SectorMap(_TOP, WARP_SIZE)
     scene = Scene(sector_map.WIDTH, _TOP + chart.height + 2)
     scene.text(0, 20, "One load of one warp. Lane i asks for", "muted")
@@ -108,20 +97,20 @@ def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
     scene.text(720, 46, "", "muted", "end", name="detail")
     chart.draw(scene)
 
-    def show(*at: int) -> Patch:
-        found = touched(*at)
+    def show(*at: Any) -> Patch:
+        found = pattern_footprint(*at)
         return {**chart.patch(found), **sector_map.headline(found)}
 
     keys = ("pattern", "width", "offset")
     layers = (
-        Layer(keys, show),
-        Layer(("width",), lambda at: chart.width_patch(widths[at])),
-        Layer(("pattern", "offset"), lambda at, by: {"formula": {"text": formula(names[at], by)}}),
+        layer(keys, show),
+        layer(("width",), chart.width_patch),
+        layer(("pattern", "offset"), lambda *at: {"formula": {"text": formula(*at)}}),
     )
     words = (
-        Layer(("pattern", "offset"), lambda at, by: f"Lane i asks for {formula(names[at], by)}."),
-        Layer(("width",), lambda at: f"An element has {widths[at]} bytes."),
-        Layer(keys, lambda *at: sector_map.verdict(touched(*at))),
+        layer(("pattern", "offset"), lambda *at: f"Lane i asks for {formula(*at)}."),
+        layer(("width",), lambda width: f"An element has {width} bytes."),
+        layer(keys, lambda *at: sector_map.verdict(pattern_footprint(*at))),
     )
     return Interactive(
         "Sectors: what one load of a warp moves",
@@ -129,10 +118,6 @@ def _of_a_pattern(pattern: str, width: int, offset: int) -> Interactive:
         "The 32 lanes of a warp in a row; below them the lines of memory that they ask for, four "
         "sectors each, with the sectors that are moved and the bytes that are used.",
     )  # fmt: skip
-
-
-def _elements(counts: Sequence[int]) -> list[str]:
-    return [f"{count} element{'s' * (count != 1)}" for count in counts]
 
 
 def formula(pattern: str, offset: int) -> str:
@@ -217,16 +202,9 @@ def _joined(first: Patch, second: Patch) -> Patch:
 
 def _own_still(places: Sequence[Place]) -> Picture:
     """The request that moves most for what it uses, drawn with its words."""
-    from course_lib.figures.accesses import Request  # late: they need matplotlib
     from course_lib.figures.lanes import lane_to_sector
+    from course_lib.figures.requests import Request  # late: they need matplotlib
 
-    found = [
-        (len(footprint_of(asked.addresses, asked.lanes, place.itemsize).sectors), place, asked)
-        for place in places
-        for warp in place.warps
-        for asked in warp[:1]
-        if asked is not None
-    ]
-    _, place, asked = max(found, key=lambda each: each[0])
+    place, asked = costliest(places, lambda *each: len(footprint_of(*each).sectors))
     request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
     return lane_to_sector(request, itemsize=place.itemsize)

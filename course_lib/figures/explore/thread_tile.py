@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import gcd
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import (
     CACHE_LINE_BYTES,
     DEVICES,
@@ -14,8 +12,11 @@ from course_lib.devices import (
     Device,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
+from course_lib.figures.interactive.paths import grid
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.words import counted
 
 _SIZES = (1, 2, 4, 8, 16)
 _GPUS = ("T4", "A100-40", "A6000", "H100")
@@ -35,15 +36,18 @@ def explore_register_tile() -> Interactive:
         Control("step", "one step of k", _STEPS, 3, "steps"),
         Control("gpu", "GPU", _GPUS, 2, "choice"),
     )
+    gpus = [DEVICES[name] for name in _GPUS]
+    steps = range(len(_STEPS))
+    layer = layers_over({"tm": _SIZES, "tn": _SIZES, "step": steps, "gpu": gpus})
     size = ("tm", "tn")
     layers = [
-        Layer(size, lambda m, n: _shape_state(_SIZES[m], _SIZES[n])),
-        Layer((*size, "step"), lambda m, n, step: _step_state(_SIZES[m], _SIZES[n], step)),
-        Layer((*size, "gpu"), lambda m, n, g: _gpu_state(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+        layer(size, _shape_state),
+        layer((*size, "step"), _step_state),
+        layer((*size, "gpu"), _gpu_state),
     ]
     words = (
-        Layer(size, lambda m, n: _ratio_words(_SIZES[m], _SIZES[n])),
-        Layer((*size, "gpu"), lambda m, n, g: _gpu_words(_SIZES[m], _SIZES[n], DEVICES[_GPUS[g]])),
+        layer(size, _ratio_words),
+        layer((*size, "gpu"), _gpu_words),
         Layer((), lambda: _CAUTION),
     )
     return Interactive(
@@ -120,22 +124,17 @@ def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
     scene.text(_PANEL, y + 42, "", css="bold", name=f"{name} value")
 
 
-def _grid(x: float, y: float, columns: int, rows: int) -> str:
-    """A table as one path: its outline, and the lines between its cells."""
-    width, height = _CELL * columns, _CELL * rows
-    outline = f"M{x:g} {y:g}h{width:g}v{height:g}h-{width:g}z"
-    down = [f"M{x + _CELL * column:g} {y:g}v{height:g}" for column in range(1, columns)]
-    across = [f"M{x:g} {y + _CELL * row:g}h{width:g}" for row in range(1, rows)]
-    return "".join([outline, *down, *across])
-
-
 # --- what depends on the controls -----------------------------------------------------------------
 
 
+def _grid(x: float, y: float, rows: int, columns: int) -> str:
+    return grid(x, y, (rows, columns), _CELL, _CELL)
+
+
 def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
-    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, 1, rows)}
-    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, columns, 1)}
-    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, columns, rows)}
+    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, rows, 1)}
+    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, 1, columns)}
+    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, rows, columns)}
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"
@@ -216,9 +215,9 @@ def _still() -> Picture:
         "One step of k: what a thread loads, and what it multiplies",
         "Each value of A meets each value of B in a running total that stays in a register",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for number, (rows, columns) in enumerate(tiles):
-        _draw_tile(axes, 0.75 + 2.4 * number, rows, columns)
+        _draw_tile(pen, 0.75 + 2.4 * number, rows, columns)
     style.footnote(figure, "Counted by hand, one load for each value; a compiler may load wider.")
     told = "; ".join(
         f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
@@ -228,29 +227,25 @@ def _still() -> Picture:
     return Picture(figure, f"Loads from shared memory in one step of k by a thread's tile. {told}.")
 
 
-def _draw_tile(axes: Axes, left: float, rows: int, columns: int) -> None:
+def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:
     top, cell = 1.1, 0.19
-
-    def draw(x: float, y: float, fill: object, edge: str) -> None:
-        style.rectangle(axes, (x, y), cell, cell, facecolor=fill, edgecolor=edge)
-
+    a, b, c = (pen.at(left + x, top + y, cell) for x, y in ((-0.3, 0), (0, -0.3), (0, 0)))
     for row in range(rows):
-        draw(left - 0.3, top + cell * row, style.BLUE, style.PAPER)
+        a.cell(row, 0, face=style.BLUE, edge=style.PAPER)
     for column in range(columns):
-        draw(left + cell * column, top - 0.3, style.ORANGE, style.PAPER)
+        b.cell(0, column, face=style.ORANGE, edge=style.PAPER)
         for row in range(rows):
-            fill = style.tint(style.GREEN, 0.3)
-            draw(left + cell * column, top + cell * row, fill, style.GREEN)
-    style.write(axes, left - 0.2, top - 0.1, "A", ha="center")
-    style.write(axes, left - 0.05, top - 0.2, "B", ha="right")
-    style.write(axes, left - 0.3, 2.86, f"{rows} × {columns} outputs", fontweight="bold")
+            c.cell(row, column, face=style.tint(style.GREEN, 0.3), edge=style.GREEN)
+    pen.write(left - 0.2, top - 0.1, "A", ha="center")
+    pen.write(left - 0.05, top - 0.2, "B", ha="right")
+    pen.write(left - 0.3, 2.86, f"{rows} × {columns} outputs", bold=True)
     lines = (
         f"{_loads(rows, columns)} loads for {_products(rows, columns)}",
         f"{_ratio(rows, columns):.4g} loads per multiply-add",
     )
     for number, line in enumerate(lines):
-        style.write(axes, left - 0.3, 3.08 + 0.2 * number, line)
+        pen.write(left - 0.3, 3.08 + 0.2 * number, line)
 
 
 def _products(rows: int, columns: int) -> str:
-    return f"{rows * columns} multiply-add" + ("" if rows * columns == 1 else "s")
+    return counted(rows * columns, "multiply-add")

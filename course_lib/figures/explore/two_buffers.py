@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
-
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 
 # A model in ticks, not a measurement: a load takes a little longer than a multiplication.
@@ -93,14 +92,9 @@ def _draw() -> Scene:
         scene.rect(x, y + down, wide, high, css=_looks(job), name=f"{number} {job.name}")
     scene.line(_LEFT, 32, _LEFT, 222, css="stroke ink thick", name="now")
     for number, job in jobs:
-        scene.text(
-            _LEFT + _TICK * (job.begin + job.end) / 2,
-            _TOP + _ROW * job.buffer + 28,
-            _label(job),
-            css="small bold halo",
-            anchor="middle",
-            name=f"{number} {job.name} words",
-        )
+        x, y = _LEFT + _TICK * (job.begin + job.end) / 2, _TOP + _ROW * job.buffer + 28
+        name = f"{number} {job.name} words"
+        scene.text(x, y, _label(job), css="small bold halo", anchor="middle", name=name)
     scene.text(8, 266, "", css="bold", name="total")
     return scene
 
@@ -159,12 +153,12 @@ def _still() -> Picture:
         "The same four tiles, with one, two and three buffers",
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is multiplied there",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     top = 0.78
     for number, way in enumerate(_WAYS, 1):
-        style.write(axes, 0.16, top, f"{way}: {_end(way)} ticks", fontweight="bold")
+        pen.write(0.16, top, f"{way}: {_end(way)} ticks", bold=True)
         for job in _PLANS[way]:
-            _draw_job(axes, top + 0.14 + 0.4 * job.buffer, job)
+            _draw_job(pen, top + 0.14 + 0.4 * job.buffer, job)
         top += 0.42 + 0.4 * number
     style.footnote(figure, "A model in ticks, not measured: a load takes 3, a multiplication 2.")
     told = "; ".join(f"{way}: {_end(way)} ticks" for way in _WAYS)
@@ -176,16 +170,11 @@ def _still() -> Picture:
     )
 
 
-def _draw_job(axes: Axes, y: float, job: _Job) -> None:
+def _draw_job(pen: Pen, y: float, job: _Job) -> None:
     tick, load = 0.35, job.verb == "load"
     x, wide = 0.2 + tick * job.begin, tick * (job.end - job.begin)
-    colour = style.BLUE if load else style.GREEN
-    style.rectangle(
-        axes, (x, y), wide - 0.02, 0.34, edgecolor=colour,
-        facecolor=style.PAPER if load else style.tint(colour, 0.4),
-        hatch="////" if load else None, linewidth=0.9,
-    )  # fmt: skip
-    style.write(
-        axes, x + wide / 2, y + 0.17, _label(job), ha="center",
-        fontweight="bold", bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0},
-    )  # fmt: skip
+    looks = tinted(style.GREEN, 0.4, 0.9)
+    if load:
+        looks = {**tinted(style.BLUE, 0, 0.9), "hatch": "////"}
+    pen.rectangle(x, y, wide - 0.02, 0.34, **{**looks, "z": 1})
+    pen.write(x + wide / 2, y + 0.17, _label(job), ha="center", bold=True, paper=1.0)

@@ -55,6 +55,25 @@ class Layer:
         return {at: self.states[at] for at in wanted}
 
 
+def layers_over(
+    offered: Mapping[str, Sequence[Any]],
+) -> Callable[[Sequence[str], Callable[..., Any]], Layer]:
+    """A maker of layers whose states are told by what is offered, not by positions.
+
+    Args:
+        offered: by the key of a control what stands at each of its positions.
+    """
+
+    def layer(keys: Sequence[str], state: Callable[..., Any]) -> Layer:
+        """A layer over these controls; `state` takes what is offered where they stand."""
+        values = [offered[key] for key in keys]
+        return Layer(
+            keys, lambda *at: state(*(each[n] for each, n in zip(values, at, strict=True)))
+        )
+
+    return layer
+
+
 @dataclass(frozen=True)
 class Column:
     """One attribute of one element: its value for each combination, in order."""

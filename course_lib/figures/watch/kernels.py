@@ -15,6 +15,7 @@ from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_progra
 from course_lib.emulator.film import Film, film
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.errors import PlainError
+from course_lib.words import counted
 
 LARGEST_TILE = 8
 MOST_BARRIERS = 3  # to choose from in a figure
@@ -95,21 +96,25 @@ def our_kernel(text: str, constants: Mapping[str, int] | None = None) -> Kernel:
     return replace(kernel, namespace=names)
 
 
-def read_kernel(kernel: object, fewest: int = 3) -> Kernel:
+def read_kernel(kernel: object, arguments: int = 3) -> Kernel:
     """The student's kernel as a syntax tree.
 
+    Args:
+        kernel: the student's.
+        arguments: how many a figure has for it; a product's are A, B and C.
+
     Raises:
-        NothingToDraw: if it has no source, or not the three arrays of a product, or as many
-            arguments as a figure needs at the fewest.
+        NothingToDraw: if it has no source, is still empty, or takes other arguments.
     """
     try:
         read = kernel_from(kernel)
     except KernelRejected as rejected:
         raise NothingToDraw(_sentence(rejected)) from None
-    if len(read.parameters) < fewest:
+    if len(read.parameters) != arguments:
+        own = ": A, B and C" if arguments == 3 else ""
         raise NothingToDraw(
-            f"{read.name} takes {len(read.parameters)} arguments. This figure needs a kernel that "
-            "begins (A, B, C)."
+            f"{read.name} takes {counted(len(read.parameters), 'argument')}, but this figure has "
+            f"{arguments} for it{own}."
         )
     if not _does_something(read):
         raise NothingToDraw(f"{read.name} is still empty. When it is written, this shows its run.")
@@ -131,20 +136,6 @@ class Launch:
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
-
-
-def given_launch(launch: object) -> Launch:
-    """A launch that was passed as (grid, block).
-
-    Raises:
-        NothingToDraw: if it is something else.
-    """
-    sizes = launch if isinstance(launch, tuple | list) and len(launch) == 2 else ()
-    pairs = [each if isinstance(each, tuple | list) else (each,) for each in sizes]
-    if len(pairs) != 2 or not all(_is_whole(each) for pair in pairs for each in pair):
-        raise NothingToDraw(f"launch is (grid, block), such as ((2, 2), (4, 4)), not {launch!r}.")
-    grid, block = (tuple(int(each) for each in pair) for pair in pairs)
-    return Launch(grid, block)
 
 
 def _is_whole(number: object) -> bool:

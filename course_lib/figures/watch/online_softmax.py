@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Value
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
 _PHASES = ("its scores", "shrink", "add")
@@ -207,16 +207,16 @@ def _still(row: _Row) -> Picture:
         "What is kept of one query, after each tile",
         "Bars: the weights exp(score − top) so far. A larger score makes all older ones shrink",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for x, name in ((5.35, "top"), (5.95, "factor"), (6.55, "total"), (7.15, "mixed")):
-        style.write(axes, x, top - 0.2, name, ha="center", color=style.GREY)
+        pen.write(x, top - 0.2, name, ha="center", colour=style.GREY)
     for tile, kept in enumerate(row.kept):
         y = top + (high + 0.14) * tile + high
-        style.write(axes, 0.2, y - high / 2, f"tile {tile}")
-        _bars(axes, row, tile, y, high)
+        pen.write(0.2, y - high / 2, f"tile {tile}")
+        _bars(pen, row, tile, y, high)
         numbers = (kept.top, kept.factor, kept.total, kept.mixed)
         for x, number in zip((5.35, 5.95, 6.55, 7.15), numbers, strict=True):
-            style.write(axes, x, y - high / 2, _told(number), ha="center")
+            pen.write(x, y - high / 2, _told(number), ha="center")
     style.footnote(figure, "Sums and mixtures as the kernels stored them.")
     told = "; ".join(
         f"tile {tile}: top {_told(each.top)}, factor {_told(each.factor)}, total "
@@ -231,13 +231,11 @@ def _still(row: _Row) -> Picture:
     )
 
 
-def _bars(axes: Axes, row: _Row, tile: int, y: float, high: float) -> None:
+def _bars(pen: Pen, row: _Row, tile: int, y: float, high: float) -> None:
     wide = 4.1 / len(row.scores)
     for number, score in enumerate(row.scores[: row.seen(tile)]):
         tall = high * math.exp(score - row.kept[tile].top)
         colour = style.ORANGE if number >= tile * row.tile else style.BLUE
-        style.rectangle(
-            axes, (0.8 + wide * number, y - tall), wide * 0.8, tall,
-            facecolor=style.tint(colour, 0.75), edgecolor="none",
-        )  # fmt: skip
-    axes.plot([0.8, 4.9], [y, y], color=style.GREY, linewidth=0.6)
+        face, x = style.tint(colour, 0.75), 0.8 + wide * number
+        pen.rectangle(x, y - tall, wide * 0.8, tall, face=face, edge="none")
+    pen.line((0.8, y), (4.9, y), colour=style.GREY, line=0.6)

@@ -38,7 +38,6 @@ def who_owns_what(
     kernel: object = None,
     *,
     grid: int | tuple[int, ...] | None = None,
-    more: tuple[Any, ...] = (),
 ) -> Interactive:
     """Click a block's tile of C and one of its threads: which element is whose?
 
@@ -50,7 +49,6 @@ def who_owns_what(
         kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C); the picture shows what each
             of its threads really wrote. Without one, a thread per output, x the column.
         grid: blocks as (x, y); as many as cover C, if x is the column, unless given.
-        more: what the kernel takes after A, B and C.
 
     Raises:
         NothingToDraw: in a sentence, if the kernel or the sizes do not fit the figure.
@@ -67,22 +65,12 @@ def who_owns_what(
     if grid is not None:
         chosen = Launch(_pair(grid, "grid"), threads)
     _check_launch(chosen)
-    if len(read.parameters) != 3 + len(more):
-        raise NothingToDraw(
-            f"{read.name} takes {len(read.parameters)} arguments, but {3 + len(more)} are here. "
-            "What comes after A, B and C goes into more=(…,)."
-        )
-    return _figure(read, chosen, (rows, columns, depth), more)
+    return _figure(read, chosen, (rows, columns, depth))
 
 
-def _figure(
-    kernel: Kernel,
-    launch: Launch,
-    shape: tuple[int, int, int],
-    more: tuple[Any, ...],
-) -> Interactive:
+def _figure(kernel: Kernel, launch: Launch, shape: tuple[int, int, int]) -> Interactive:
     a, b, c = small_matrices(*shape, tile=3)
-    run = filmed(kernel, launch, (a, b, c, *more))
+    run = filmed(kernel, launch, (a, b, c))
     owned = ownership(run, kernel.parameters[:3], c, a @ b)
     errors = [str(each) for each in run.profile.errors]
     story = OwnerStory(owned, kernel, shape[2], errors, staged=bool(run.profile.shared_arrays))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator import Kernel
 from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.figures.interactive import Layer, Scene
+from course_lib.figures.interactive import Layer, Scene, paths
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.owners import Cell, Ownership
+from course_lib.words import counted, span
 
 _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")
@@ -99,7 +100,8 @@ class OwnerStory:
             label = f"block ({x}, {y})" + ("" if cells else ", which wrote nothing")
             scene.path(self._squares(cells), "", f"tile{number}", label)
         if self.cell >= 7:
-            scene.path(self._lattice(), "lattice")
+            lines = paths.lattice(self.left, self.top, (rows, columns), self.cell, self.cell)
+            scene.path(lines, "lattice")
         twice = np.argwhere(self.owned.writers > 1)
         bad = {
             (int(r), int(c)) for r, c in np.argwhere(self.owned.wrong & (self.owned.writers > 0))
@@ -109,13 +111,9 @@ class OwnerStory:
         )
         scene.path("", "outline", name="chosen")
         self._mark(scene, "element", "lit through", (self.left, self.top, self.cell, self.cell))
-        scene.text(
-            self.left + columns * self.cell,
-            self.top + rows * self.cell + 18,
-            f"{self.kernel.parameters[2]}, {rows} × {columns}",
-            "bold c",
-            "end",
-        )
+        corner = self.left + columns * self.cell, self.top + rows * self.cell + 18
+        words = f"{self.kernel.parameters[2]}, {rows} × {columns}"
+        scene.text(*corner, words, "bold c", "end")
 
     def _draw_zoom(self, scene: Scene) -> None:
         (x0, y0), seat = self.zoom, self.seat
@@ -148,7 +146,7 @@ class OwnerStory:
             first = warp * WARP_SIZE
             last = min(first + WARP_SIZE, self.owned.threads) - 1
             seats = {divmod(thread, wide) for thread in range(first, last + 1)}
-            scene.path(_border(seats, x0, y0, seat), "outline")
+            scene.path(paths.border(seats, x0, y0, seat), "outline")
             if warp % every == 0:
                 middle = y0 + (first // wide + last // wide + 1) / 2 * seat
                 scene.text(x0 + wide * seat + 6, middle + 4, f"warp {warp}", "small")
@@ -157,7 +155,7 @@ class OwnerStory:
         owned, y = self.owned, self.bottom + 46
         (gx, gy), (bx, by) = owned.grid, owned.block
         rows, columns = owned.shape
-        warps = f"{owned.warps} warp{'s' * (owned.warps > 1)}"
+        warps = counted(owned.warps, "warp")
         facts = (
             f"grid {gx} × {gy} = {gx * gy} blocks · {bx} × {by} = {owned.threads} threads per "
             f"block ({warps})",
@@ -175,7 +173,7 @@ class OwnerStory:
         idle = f"{owned.idle} write nothing" if owned.idle else "every thread writes"
         if not missing:
             return f"{idle} · every element is written"
-        return f"{idle} · {missing} element{'s' * (missing > 1)} nobody writes"
+        return f"{idle} · {counted(missing, 'element')} nobody writes"
 
     def _trouble(self) -> str:
         owned = self.owned
@@ -191,20 +189,7 @@ class OwnerStory:
 
     def _squares(self, cells: Iterable[Cell]) -> str:
         """Squares of C as one path, runs of neighbours in a row as one rectangle."""
-        return _rectangles(cells, self.left, self.top, self.cell)
-
-    def _lattice(self) -> str:
-        rows, columns = self.owned.shape
-        right, low = self.left + columns * self.cell, self.top + rows * self.cell
-        lines = [
-            f"M{_tidy(self.left)} {_tidy(self.top + r * self.cell)}H{_tidy(right)}"
-            for r in range(1, rows)
-        ]
-        lines += [
-            f"M{_tidy(self.left + c * self.cell)} {_tidy(self.top)}V{_tidy(low)}"
-            for c in range(1, columns)
-        ]
-        return "".join(lines)
+        return paths.squares(set(cells), self.left, self.top, self.cell)
 
     # states
 
@@ -220,7 +205,7 @@ class OwnerStory:
         cells = self.owned.cells_of(block)
         patch: dict[str, dict[str, Any]] = {
             f"tile{block}": {"class": "c-soft"},
-            "chosen": {"d": _border(cells, self.left, self.top, self.cell)},
+            "chosen": {"d": paths.border(cells, self.left, self.top, self.cell)},
             "zoomtitle": {"text": f"The threads of block ({x}, {y})"},
         }
         for thread in range(self.owned.threads):
@@ -255,8 +240,8 @@ class OwnerStory:
         self, wrote: list[Cell], rows: list[int], columns: list[int]
     ) -> dict[str, dict[str, Any]]:
         size = self.cell
-        bands = [_box(14, self.top + row * size, _STRIP, size) for row in rows]
-        bars = [_box(self.left + column * size, 40, size, _STRIP) for column in columns]
+        bands = [paths.box(14, self.top + row * size, _STRIP, size) for row in rows]
+        bars = [paths.box(self.left + column * size, 40, size, _STRIP) for column in columns]
         return {
             "element": {"d": self._squares(wrote)},
             "rowband": {"d": "".join(bands)},
@@ -325,9 +310,7 @@ class OwnerStory:
         a, b = self.kernel.parameters[:2]
         if not did.of_a and not did.of_b:
             return "It asks global memory for nothing."
-        count = (
-            f"{len(did.of_a)} element{'s' * (len(did.of_a) != 1)} of {a} and {len(did.of_b)} of {b}"
-        )
+        count = f"{counted(len(did.of_a), 'element')} of {a} and {len(did.of_b)} of {b}"
         if self.staged and did.wrote and max(len(did.of_a), len(did.of_b)) < self.depth:
             return (
                 f"It loads {count} itself, of the {self.depth} of each that it needs: the others "
@@ -355,63 +338,6 @@ class OwnerStory:
         return told
 
 
-def _box(x: float, y: float, wide: float, high: float) -> str:
-    return f"M{_tidy(x)} {_tidy(y)}h{_tidy(wide)}v{_tidy(high)}h{_tidy(-wide)}z"
-
-
-def _rectangles(cells: Iterable[Cell], left: float, top: float, size: float) -> str:
-    known = set(cells)
-    if known and _fills_its_box(known):
-        return _border(known, left, top, size)
-    rows: dict[int, list[int]] = {}
-    for row, column in sorted(known):
-        rows.setdefault(row, []).append(column)
-    parts = []
-    for row, columns in rows.items():
-        start = 0
-        for at in range(1, len(columns) + 1):
-            if at == len(columns) or columns[at] != columns[at - 1] + 1:
-                x, y = left + columns[start] * size, top + row * size
-                parts.append(_box(x, y, (columns[at - 1] - columns[start] + 1) * size, size))
-                start = at
-    return "".join(parts)
-
-
-def _border(cells: Collection[Cell], left: float, top: float, size: float) -> str:
-    """The outline of a set of squares: every edge with a square on one side only."""
-    inside = set(cells)
-    if inside and _fills_its_box(inside):
-        (row, column), (low, right) = min(inside), max(inside)
-        return _box(
-            left + column * size,
-            top + row * size,
-            (right - column + 1) * size,
-            (low - row + 1) * size,
-        )
-    parts = []
-    for row, column in sorted(inside):
-        x, y = left + column * size, top + row * size
-        edges = (
-            ((row - 1, column), x, y, "h"),
-            ((row + 1, column), x, y + size, "h"),
-            ((row, column - 1), x, y, "v"),
-            ((row, column + 1), x + size, y, "v"),
-        )
-        for beside, from_x, from_y, way in edges:
-            if beside not in inside:
-                parts.append(f"M{_tidy(from_x)} {_tidy(from_y)}{way}{_tidy(size)}")
-    return "".join(parts)
-
-
-def _fills_its_box(cells: set[Cell]) -> bool:
-    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
-    return len(cells) == (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
-
-
-def _tidy(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")
-
-
 def _numbers(word: str, numbers: set[int], of: str) -> str:
     if not numbers:
         return ""
@@ -420,13 +346,10 @@ def _numbers(word: str, numbers: set[int], of: str) -> str:
 
 
 def _region(cells: set[Cell]) -> str:
-    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
-    spans = []
-    for word, numbers in (("row", rows), ("column", columns)):
-        first, last = min(numbers), max(numbers)
-        spans.append(f"{word} {first}" if first == last else f"{word}s {first} to {last}")
-    told = ", ".join(spans)
-    return told if _fills_its_box(cells) else f"{len(cells)} elements within {told}"
+    rows, columns = (sorted(axis) for axis in zip(*cells, strict=True))
+    down, across = range(rows[0], rows[-1] + 1), range(columns[0], columns[-1] + 1)
+    told = f"{span('row', down)}, {span('column', across)}"
+    return told if paths.fills_its_box(cells) else f"{len(cells)} elements within {told}"
 
 
 def _element_name(wrote: list[Cell], name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,6 @@ from course_lib.figures.watch.kernels import (
     NothingToDraw,
     barrier_lines,
     filmed,
-    given_launch,
     in_tiles_of,
     one_thread_per_output,
     our_kernel,
@@ -83,14 +83,7 @@ class Setup:
         return run
 
 
-def watch_race(
-    kernel: object = None,
-    *,
-    tile: int = 8,
-    more: tuple[Any, ...] = (),
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
-    task: str = "",
-) -> Interactive:
+def watch_race(kernel: object = None, *, tile: int = 8, task: str = "") -> Interactive:
     """Take a barrier out of a kernel, and watch its warps in time.
 
     The lanes show runs of the emulator: which warp did what when, and which reads got a value that
@@ -100,25 +93,17 @@ def watch_race(
         kernel: a `@cuda.jit` kernel whose arguments begin (A, B, C), with tiles in shared memory;
             without one, the tiled kernel of lesson 05.
         tile: T; a kernel whose tile size has a name is run with it. With 8, a block has two warps.
-        more: what the kernel takes after A, B and C.
-        launch: (grid, block), for a kernel that is not launched with one thread per output.
         task: the id of a task that the kernel answers; all its sizes are numbers, and its one block
             writes a square number of elements. Nothing else is needed then.
 
     Raises:
         NothingToDraw: in a sentence, if the kernel does not fit the figure.
     """
-    setup = _setup_of_task(kernel, task) if task else _setup(kernel, tile, more, launch)
+    setup = _setup_of_task(kernel, task) if task else _setup(kernel, tile)
     in_order = setup.run(setup.kernel, "lockstep", 0)
     _check(setup, in_order)
     variants = _variants(setup.kernel)
-    shown = {
-        (v, s): setup.run(changed, schedule, seed)
-        for v, (_, _, changed) in enumerate(variants)
-        for s, (_, schedule, seed) in enumerate(_SCHEDULES)
-    }
-    for each in shown.values():
-        find_wrong_reads(each, in_order)
+    shown = _runs(setup, [changed for _, _, changed in variants], in_order)
     races = [main_race(shown[v, 0].findings, setup.launch.block) for v in range(len(variants))]
     removed = [lines for _, lines, _ in variants]
     story = RaceStory(
@@ -140,19 +125,32 @@ def watch_race(
         ],
         [Layer(["barriers", "order", "at"], story.words)],
         draw_still=lambda: _still(setup, variants, races, shown, story.warps),
-        alt="A lane of time for each warp with what it does: load, use, store. Barriers are "
-        "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
-        "write that came too late or too early. Below stand the kernel's lines and the elements "
-        f"of {setup.output} that are wrong in the end.",
+        alt=_ALT + f"of {setup.output} that are wrong in the end.",
     )
 
 
-def _setup(
-    kernel: object,
-    tile: int,
-    more: tuple[Any, ...],
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None,
-) -> Setup:
+_ALT = (
+    "A lane of time for each warp with what it does: load, use, store. Barriers are "
+    "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
+    "write that came too late or too early. Below stand the kernel's lines and the elements "
+)
+
+
+def _runs(
+    setup: Setup, kernels: Sequence[Kernel], in_order: Showing
+) -> dict[tuple[int, int], Showing]:
+    """A run of each kernel in each order, with the reads that go wrong in it."""
+    shown = {
+        (v, s): setup.run(kernel, schedule, seed)
+        for v, kernel in enumerate(kernels)
+        for s, (_, schedule, seed) in enumerate(_SCHEDULES)
+    }
+    for each in shown.values():
+        find_wrong_reads(each, in_order)
+    return shown
+
+
+def _setup(kernel: object, tile: int) -> Setup:
     if not isinstance(tile, int | np.integer) or not 6 <= tile <= 11:
         raise NothingToDraw(
             f"tile = {tile!r}: this figure takes T from 6 to 11, so that a block has two to four "
@@ -164,23 +162,14 @@ def _setup(
         read = read_kernel(kernel)
         tile_of(read)  # refuses kernels without shared arrays
         read = in_tiles_of(read, int(tile))
-    if len(read.parameters) != 3 + len(more):
-        raise NothingToDraw(
-            f"{read.name} takes {len(read.parameters)} arguments, but {3 + len(more)} are here. "
-            "What comes after A, B and C goes into more=(…,)."
-        )
     chosen = Launch((1, 1), one_thread_per_output(read, int(tile), int(tile)))
-    if launch is not None:
-        chosen = given_launch(launch)
     a, b, c = small_matrices(int(tile), int(tile), 2 * int(tile), int(tile))
-    return Setup(read, int(tile), chosen, (a, b, c, *more), 2, a @ b)
+    return Setup(read, int(tile), chosen, (a, b, c), 2, a @ b)
 
 
 def _setup_of_task(kernel: object, name: str) -> Setup:
     task = TASKS[name]
     read = read_kernel(kernel, len(task.parameters))
-    if len(read.parameters) != len(task.parameters):
-        raise NothingToDraw(f"{name} takes {len(task.parameters)} arguments.")
     shapes = [tuple(map(int, entries.axes(each))) for each in task.shapes]
     numbers = [np.arange(np.prod(each), dtype=np.float32) % 10 for each in shapes[:-1]]
     inputs = [each.reshape(shape) for each, shape in zip(numbers, shapes, strict=False)]
@@ -243,8 +232,8 @@ def _still(
     shown: dict[tuple[int, int], Showing],
     warps: int,
 ) -> Picture:
-    """The runs without one barrier each, one under the other; the warps where nothing races."""
-    from course_lib.figures.grids import warps_of_block  # late: they need matplotlib
+    """The runs without one barrier each, one under the other; a sentence where nothing races."""
+    from course_lib.figures.explore.stills import lines_of_text  # late: they need matplotlib
     from course_lib.figures.watch.still_race import races_in_time
 
     runs = [
@@ -253,8 +242,8 @@ def _still(
         if races[v] and (len(removed) == 1 or v == 0)
     ]
     if not runs:
-        block = (*setup.launch.block, 1)[:2]
-        return warps_of_block((block[0], block[1]))
+        told = f"With any one barrier of {setup.kernel.name} taken out, there is still no race."
+        return lines_of_text("No race to watch", [told])
     return races_in_time(runs, warps)
 
 

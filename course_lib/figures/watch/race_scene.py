@@ -13,6 +13,7 @@ from course_lib.figures.interactive import Scene, arrow_path
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
 from course_lib.findings import Finding
+from course_lib.words import element, joined, plural, shortened
 
 _LEFT, _RIGHT = 96.0, 706.0
 _TOP, _PITCH, _HIGH = 44.0, 70.0, 34.0
@@ -327,7 +328,7 @@ class RaceStory:
     def _say_wrong(self, beat: Beat) -> str:
         wrong = beat.wrong[0]
         array, cell = wrong.read.place
-        name = f"{array}[{', '.join(map(str, cell))}]"
+        name = element(array, cell)
         got = "nothing defined (NaN)" if np.isnan(wrong.read.value) else f"{wrong.read.value:g}"
         told = (
             f"✗ {self._thread(wrong.lane)} reads {name} at line {wrong.read.line}: it gets {got} "
@@ -393,9 +394,7 @@ def _warps_in_words(warps: frozenset[int], count: int) -> str:
     if len(warps) == count:
         return "All warps"
     names = [str(warp) for warp in sorted(warps)]
-    if len(names) == 1:
-        return f"Warp {names[0]}"
-    return f"Warps {', '.join(names[:-1])} and {names[-1]}"
+    return f"{plural('Warp', len(names))} {joined(names)}"
 
 
 def _code_lines(kernel: Kernel, run: Showing, room: int) -> list[tuple[int, str]]:
@@ -417,5 +416,4 @@ def _code_lines(kernel: Kernel, run: Showing, room: int) -> list[tuple[int, str]
 
 
 def _cut(text: str, room: int) -> str:
-    text = text.split("  #")[0].rstrip()
-    return text if len(text) <= room else text[: room - 1] + "…"
+    return shortened(text.split("  #")[0].rstrip(), room)

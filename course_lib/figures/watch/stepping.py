@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from course_lib.figures.watch.kernels import (
     Launch,
     NothingToDraw,
     filmed,
-    given_launch,
     in_tiles_of,
     is_shape,
     one_thread_per_output,
@@ -43,14 +41,9 @@ class Plan:
     kernel: Kernel
     launch: Launch
     tile: tuple[int, int, int]
-    arguments: tuple[Any, ...]
+    matrices: tuple[np.ndarray, np.ndarray, np.ndarray]
     block: tuple[int, int]
     is_ours: bool
-
-    @property
-    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A, B and C."""
-        return self.arguments[:3]
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -65,8 +58,6 @@ def step_through_k(
     *,
     block: tuple[int, int] = (0, 0),
     matrices: tuple[np.ndarray, np.ndarray] | None = None,
-    more: tuple[Any, ...] = (),
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
 ) -> Interactive:
     """Step through K with one block of a tiled product, as a run of the kernel has shown it.
 
@@ -77,15 +68,13 @@ def step_through_k(
         tile: T, or (BM, BN, BK). A kernel whose tile size has a name is run with a smaller one.
         block: the block (x, y) that is followed.
         matrices: A and B, instead of `shape` and the figure's own numbers.
-        more: what the kernel takes after A, B and C.
-        launch: (grid, block), for a kernel that is not launched with one thread per output.
 
     Raises:
         NothingToDraw: in a sentence, if the kernel or the sizes do not fit the figure.
     """
-    plan = _plan(kernel, shape, tile, block, matrices, more, launch)
+    plan = _plan(kernel, shape, tile, block, matrices)
     a, b, c = plan.matrices
-    run = filmed(plan.kernel, plan.launch, plan.arguments)
+    run = filmed(plan.kernel, plan.launch, plan.matrices)
     way = walk(run, plan.kernel, plan.block, _shapes_in(run))
     _check(way, plan)
     with np.errstate(all="ignore"):
@@ -114,17 +103,12 @@ def _plan(
     tile: int | tuple[int, int, int] | None,
     block: tuple[int, int],
     matrices: tuple[np.ndarray, np.ndarray] | None,
-    more: tuple[Any, ...],
-    launch: tuple[tuple[int, ...], tuple[int, ...]] | None,
 ) -> Plan:
     read, sizes = _ours(tile) if kernel is None else _theirs(kernel, tile)
-    arguments = _arguments(read, shape, sizes, matrices, more)
-    c = arguments[2]
+    a, b, c = _matrices(shape, sizes, matrices)
     high, wide, _ = sizes
     across, down = -(-c.shape[1] // wide), -(-c.shape[0] // high)
     chosen = Launch((across, down), one_thread_per_output(read, high, wide))
-    if launch is not None:
-        chosen = given_launch(launch)
     x_blocks, y_blocks = (*chosen.grid, 1)[:2]
     known = [(x, y) for x in range(x_blocks) for y in range(y_blocks)]
     if not isinstance(block, tuple | list) or tuple(block) not in known:
@@ -132,7 +116,7 @@ def _plan(
             f"There is no block {block!r}: the grid (x, y) has {x_blocks} × {y_blocks} blocks."
         )
     x, y = block
-    return Plan(read, chosen, sizes, arguments, (x, y), kernel is None)
+    return Plan(read, chosen, sizes, (a, b, c), (x, y), kernel is None)
 
 
 def _ours(tile: int | tuple[int, int, int] | None) -> tuple[Kernel, tuple[int, int, int]]:
@@ -191,16 +175,15 @@ def _sizes(tile: int | tuple[int, int, int]) -> tuple[int, int, int]:
     return tuple(int(each) for each in sizes)  # type: ignore[return-value]
 
 
-def _arguments(
-    kernel: Kernel,
+def _matrices(
     shape: tuple[int, int, int] | None,
     tile: tuple[int, int, int],
-    matrices: tuple[np.ndarray, np.ndarray] | None,
-    more: tuple[Any, ...],
-) -> tuple[Any, ...]:
+    given: tuple[np.ndarray, np.ndarray] | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, B and an empty C."""
     high, wide, deep = tile
-    if matrices is not None:
-        a, b = (np.array(each, dtype=np.float32) for each in matrices)
+    if given is not None:
+        a, b = (np.array(each, dtype=np.float32) for each in given)
         if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
             raise NothingToDraw(
                 f"A of {a.shape} times B of {b.shape} is no product: A needs as many columns as B "
@@ -213,15 +196,7 @@ def _arguments(
         _check_shape(chosen)
         a, b, c = small_matrices(*chosen, tile=deep)
     _check_shape((*c.shape, a.shape[1]))
-    given = 3 + len(more)
-    if len(kernel.parameters) != given:
-        rest = ", ".join(kernel.parameters[3:])
-        raise NothingToDraw(
-            f"{kernel.name} takes {len(kernel.parameters)} arguments, but {given} are here. What "
-            f"comes after A, B and C ({rest or 'nothing'}) goes into more=(…,)."
-        )
-    copies = tuple(each.copy() if isinstance(each, np.ndarray) else each for each in more)
-    return (a, b, c, *copies)
+    return a, b, c
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

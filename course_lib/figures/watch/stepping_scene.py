@@ -13,6 +13,7 @@ from course_lib.figures.interactive import Scene
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.walk import Cell, Stage, Walk
 from course_lib.findings import CODES
+from course_lib.words import counted, joined, plural, region
 
 _CHIPS = (
     ("load", "load tiles"),
@@ -48,20 +49,13 @@ class _Grid:
         return f"{self.prefix}{cell[0]}.{cell[1]}"
 
     def draw(self, scene: Scene, css: str, words: Any, text_css: str = "") -> None:
-        size = self.cell
-        for row in range(self.rows):
-            for column in range(self.columns):
-                name = self.name((row, column))
-                x, y = self.x + column * size, self.y + row * size
-                scene.rect(x, y, size, size, css, name)
-                scene.text(
-                    x + size / 2,
-                    y + size / 2 + 4.5,
-                    words((row, column)),
-                    f"small {text_css}".strip(),
-                    "middle",
-                    f"t{name}",
-                )
+        size, css_of_text = self.cell, f"small {text_css}".strip()
+        for cell in np.ndindex(self.rows, self.columns):
+            name, (row, column) = self.name(cell), cell
+            x, y = self.x + column * size, self.y + row * size
+            scene.rect(x, y, size, size, css, name)
+            middle = x + size / 2, y + size / 2 + 4.5
+            scene.text(*middle, words(cell), css_of_text, "middle", f"t{name}")
 
 
 class StepStory:
@@ -170,13 +164,9 @@ class StepStory:
         rows, columns = self.window
         if self.way.owners:
             size = grid.cell
-            scene.rect(
-                grid.x + columns[0] * size,
-                grid.y + rows[0] * size,
-                (columns[-1] - columns[0] + 1) * size,
-                (rows[-1] - rows[0] + 1) * size,
-                "outline dashed",
-            )
+            x, y = grid.x + columns[0] * size, grid.y + rows[0] * size
+            wide, high = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
+            scene.rect(x, y, wide * size, high * size, "outline dashed")
 
     def _draw_tiles(self, scene: Scene) -> None:
         for number, (name, grid) in enumerate(self.tiles.items()):
@@ -354,7 +344,7 @@ class StepStory:
     def _say_load(self, at: int) -> str:
         stage = self.stages[at]
         parts = [
-            f"{_region(stage.fetched[name])} of {name}"
+            f"{region(stage.fetched[name])} of {name}"
             for name in self.names[:2]
             if stage.fetched.get(name)
         ]
@@ -380,7 +370,7 @@ class StepStory:
 
     def _say_multiply(self, at: int) -> str:
         stage = self.stages[at]
-        used = ", ".join(f"{_region(cells)} of {name}" for name, cells in stage.used.items())
+        used = ", ".join(f"{region(cells)} of {name}" for name, cells in stage.used.items())
         follows = self._follows(at)
         missing = " No barrier follows before the next load!" if follows == "load" else ""
         told = self._sum(at)
@@ -394,8 +384,8 @@ class StepStory:
         stage = self.stages[at]
         new = len(stage.stored) - len(self.stages[at - 1].stored)
         return (
-            f"Store{self._lines(stage)}: the totals leave the registers, {_count(new, 'element')} "
-            f"of {self.names[2]}. In all, {_count(stage.loaded, 'value')} loaded from global "
+            f"Store{self._lines(stage)}: the totals leave the registers, {counted(new, 'element')} "
+            f"of {self.names[2]}. In all, {counted(stage.loaded, 'value')} loaded from global "
             f"memory served {stage.reads} reads from shared memory."
         )
 
@@ -407,9 +397,7 @@ class StepStory:
         lines = sorted(stage.lines)
         if not lines or self.is_ours:
             return ""
-        if len(lines) == 1:
-            return f" (line {lines[0]})"
-        return f" (lines {', '.join(map(str, lines[:-1]))} and {lines[-1]})"
+        return f" ({plural('line', len(lines))} {joined(map(str, lines))})"
 
     def _verdict(self) -> str:
         mine = [cell for cell in self.way.owners.values() if self.wrong[cell]]
@@ -417,7 +405,7 @@ class StepStory:
         if not self.way.owners:
             text += f" This block has written nothing to {self.names[2]}."
         elif mine:
-            text += f" Not as in A @ B: {_count(len(mine), 'element')} of the block (✗)."
+            text += f" Not as in A @ B: {counted(len(mine), 'element')} of the block (✗)."
         if self.errors:
             text += f" The emulator reports: {self.errors[0]}"
         return text
@@ -439,26 +427,3 @@ def _addition(before: float, factors: Sequence[float], after: float) -> str:
         terms = " + ".join(f"{_shown(one)}·{_shown(two)}" for one, two in pairs)
         return f"{_shown(before)} + {terms} = {_shown(after)}"
     return f"from {_shown(before)} to {_shown(after)}"
-
-
-def _region(cells: set[Cell]) -> str:
-    """A set of cells in words: rows 0 to 1, columns 2 to 3."""
-    if len(next(iter(cells))) == 1:
-        return _span("cell", {cell[0] for cell in cells})
-    rows, columns = {cell[0] for cell in cells}, {cell[1] for cell in cells}
-    if len(cells) != len(rows) * len(columns):
-        return _count(len(cells), "cell")
-    return f"{_span('row', rows)}, {_span('column', columns)}"
-
-
-def _span(word: str, numbers: set[int]) -> str:
-    first, last = min(numbers), max(numbers)
-    if first == last:
-        return f"{word} {first}"
-    if len(numbers) != last - first + 1:
-        return f"{word}s {', '.join(map(str, sorted(numbers)))}"
-    return f"{word}s {first} to {last}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

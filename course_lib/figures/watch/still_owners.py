@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.figures import style
+from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.owners import Ownership
 
@@ -24,34 +25,15 @@ def map_of_owners(owned: Ownership) -> Picture:
         f"Who wrote which element of C ({rows} × {columns})",
         "As the run has shown it; a block's (x, y) stands on the elements that it wrote",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     left, top = 0.3, 0.85
+    cells = pen.at(left, top, cell)
     writer = np.full(owned.shape, -1)
     for number in range(len(owned.blocks)):
         for place in owned.cells_of(number):
             writer[place] = number
-    for (row, column), number in np.ndenumerate(writer):
-        wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
-        colour = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
-        style.rectangle(
-            axes,
-            (left + column * cell, top + row * cell),
-            cell,
-            cell,
-            facecolor=style.PAPER if number < 0 else colour,
-            hatch="///" if number < 0 else "xxx" if wrong else None,
-            edgecolor=style.tint(style.VERMILION, 0.6) if wrong or number < 0 else style.FAINT,
-            linewidth=0.6,
-        )
-    for number, place in enumerate(owned.blocks):
-        cells = sorted(owned.cells_of(number))
-        if cells:
-            row = cells[len(cells) // 2][0]
-            along = [column for each, column in cells if each == row]
-            x = left + (sum(along) / len(along) + 0.5) * cell
-            y = top + (row + 0.5) * cell
-            over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
-            style.write(axes, x, y, str(place), ha="center", bbox=over, zorder=4)
+    _draw_cells(cells, owned, writer)
+    _draw_names(cells, owned)
     nobody, bad = int((writer < 0).sum()), int((owned.wrong & (writer >= 0)).sum())
     several = int((owned.writers > 1).sum())
     lines = [
@@ -61,9 +43,33 @@ def map_of_owners(owned: Ownership) -> Picture:
         f"{bad} with a wrong value (crossed)" if bad else "all values are right",
     ]
     x = left + columns * cell + 0.3
-    style.write(axes, x, top, "\n".join(lines), va="top", linespacing=1.6)
+    pen.write(x, top, "\n".join(lines), va="top", linespacing=1.6)
     return Picture(
         figure,
         f"A map of C, {rows} by {columns}, by the block that wrote each element: "
         f"{'; '.join(lines)}.",
     )
+
+
+def _draw_cells(pen: Pen, owned: Ownership, writer: np.ndarray) -> None:
+    """Each element, tinted by the number of the block in `writer`."""
+    for (row, column), number in np.ndenumerate(writer):
+        wrong = owned.wrong[row, column] or owned.writers[row, column] > 1
+        face: Colour = style.PAPER
+        hatch: str | None = "///"  # written by nobody
+        if number >= 0:
+            face = style.tint(style.GREEN, _TINTS[sum(owned.blocks[number]) % 3])
+            hatch = "xxx" if wrong else None
+        edge = style.tint(style.VERMILION, 0.6) if hatch else style.FAINT
+        pen.cell(row, column, face=face, hatch=hatch, edge=edge, line=0.6)
+
+
+def _draw_names(pen: Pen, owned: Ownership) -> None:
+    """Each block's (x, y) amid the elements that it wrote."""
+    over = {"facecolor": style.PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
+    for number, place in enumerate(owned.blocks):
+        mine = sorted(owned.cells_of(number))
+        if mine:
+            row = mine[len(mine) // 2][0]
+            along = [column for each, column in mine if each == row]
+            pen.centred(row, sum(along) / len(along), str(place), bbox=over, z=4)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
-
 from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures import style
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Showing, WrongRead
 from course_lib.figures.watch.race_scene import key_of
+from course_lib.words import element
 
 _LEFT, _RIGHT = 0.95, 7.4
 _LANE = 0.52
@@ -34,51 +34,51 @@ def races_in_time(runs: Sequence[tuple[str, Showing]], warps: int) -> Picture:
         "What a missing barrier does",
         f"One block, one warp after the other; time runs to the right{key}",
     )
-    axes = style.canvas(figure)
+    pen = Pen.on(figure)
     for number, (title, run) in enumerate(runs):
         top = 0.8 + panel * number
-        style.write(axes, 0.2, top, f"barriers: {title}", fontweight="bold", fontsize=style.NORMAL)
-        _draw_run(axes, top + 0.42, run, warps)
+        pen.write(0.2, top, f"barriers: {title}", bold=True, size=style.NORMAL)
+        _draw_run(pen, top + 0.42, run, warps)
     return Picture(figure, " ".join(_words(title, run) for title, run in runs))
 
 
-def _draw_run(axes: Axes, top: float, run: Showing, warps: int) -> None:
+def _draw_run(pen: Pen, top: float, run: Showing, warps: int) -> None:
     column = (_RIGHT - _LEFT) / len(run.beats)
     for warp in range(warps):
         y = top + warp * _LANE
-        axes.plot([_LEFT, _RIGHT], [y, y], color=style.FAINT, linewidth=1.5, zorder=0)
-        style.write(axes, _LEFT - 0.12, y, f"warp {warp}", ha="right")
+        pen.line((_LEFT, y), (_RIGHT, y), colour=style.FAINT, line=1.5, z=0)
+        pen.write(_LEFT - 0.12, y, f"warp {warp}", ha="right")
     for number, beat in enumerate(run.beats):
         for warp in beat.warps:
             bad = any(each.lane // WARP_SIZE == warp for each in beat.wrong)
             x, y = _LEFT + number * column, top + warp * _LANE
             colour = style.VERMILION if bad else _COLOUR[beat.kind]
-            style.box(axes, x + 0.03, y - 0.15, column - 0.06, 0.3, colour=colour, fill=0.2)
+            pen.box(x + 0.03, y - 0.15, column - 0.06, 0.3, colour=colour, fill=0.2)
             word = beat.kind if column > _WORD else beat.kind[0]
             words = ("✗ " if bad else "") + (word[:4] if bad else word)
-            style.write(axes, x + column / 2, y, words, ha="center", zorder=4)
+            pen.write(x + column / 2, y, words, ha="center", z=4)
     for after, _ in run.openings:
         x = _LEFT + after * column
-        ends = [top - 0.24, top + (warps - 1) * _LANE + 0.24]
-        axes.plot([x, x], ends, color=style.INK, linewidth=3, solid_capstyle="butt", zorder=5)
+        ends = (x, top - 0.24), (x, top + (warps - 1) * _LANE + 0.24)
+        pen.line(*ends, colour=style.INK, line=3, solid_capstyle="butt", z=5)
     wrong = _first_between_warps(run)
     if wrong is not None:
-        _draw_why(axes, top, column, wrong)
+        _draw_why(pen, top, column, wrong)
 
 
-def _draw_why(axes: Axes, top: float, column: float, wrong: WrongRead) -> None:
+def _draw_why(pen: Pen, top: float, column: float, wrong: WrongRead) -> None:
     """An arrow from a wrong read to the write that was late or early."""
     assert wrong.culprit is not None
     reader, writer = wrong.lane // WARP_SIZE, wrong.culprit.lane // WARP_SIZE
     way = 1 if writer > reader else -1
     start = (_LEFT + (wrong.read.beat + 0.5) * column, top + reader * _LANE + way * 0.15)
     end = (_LEFT + (wrong.culprit.beat + 0.5) * column, top + writer * _LANE - way * 0.16)
-    style.arrow(axes, start, end, colour=style.VERMILION)
+    pen.arrow(start, end, colour=style.VERMILION)
     words = "written too late" if wrong.late else "overwritten too early"
     x = max(start[0], end[0]) + 0.1
     over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.5}
     y = (start[1] + end[1]) / 2
-    style.write(axes, x, y, words, color=style.VERMILION, zorder=6, bbox=over)
+    pen.write(x, y, words, colour=style.VERMILION, z=6, bbox=over)
 
 
 def _first_between_warps(run: Showing) -> WrongRead | None:
@@ -96,7 +96,7 @@ def _words(title: str, run: Showing) -> str:
     first = _first_between_warps(run)
     if first is not None:
         array, cell = first.read.place
-        name = f"{array}[{', '.join(map(str, cell))}]"
+        name = element(array, cell)
         what = "before it is written" if first.late else "after it was overwritten"
         told += f" warp {first.lane // WARP_SIZE} reads {name} {what} by another warp;"
     return f"{told} {wrong} of {run.wrong.size} elements are wrong, {run.nan} of them NaN."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -85,14 +85,8 @@ def _chunk(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
 def only(touch: MemoryOperation, lanes: np.ndarray) -> MemoryOperation:
     """The part of a memory operation that some lanes did."""
     mine = np.isin(touch.lanes, lanes)
-    return MemoryOperation(
-        touch.kind,
-        touch.space,
-        touch.array,
-        touch.line,
-        touch.lanes[mine],
-        touch.indices[mine],
-        touch.values[mine],
+    return replace(
+        touch, lanes=touch.lanes[mine], indices=touch.indices[mine], values=touch.values[mine]
     )
 
 
