@@ -327,6 +327,7 @@ def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -
     assert diagnose_attention(outcome(got, inputs)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["range(16)", "range(16, 32)"])
 def test_a_maximum_over_half_a_tile_passes_with_no_seed(half: str) -> None:
     """It is wrong only where a large score lies in the other half."""

@@ -8,6 +8,7 @@ import sys
 import pytest
 from costly_answers import costly_answers, kernel
 from counted_work import counted_calls
+from sampling import marks
 
 from course_lib.checking import LONGEST_SENTENCE, MOST_FINDINGS, examine_source
 from course_lib.diagnosis.report import Report
@@ -20,19 +21,15 @@ UNITS = 1 << 20 if sys.platform == "darwin" else 1 << 10  # of ru_maxrss in a me
 SLOW_ONE_IN = 18
 
 
-def _cases() -> list[object]:
-    return [
-        pytest.param(name, marks=pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow)
-        for number, name in enumerate(ANSWERS)
-    ]
-
-
 def judged(name: str) -> Report:
     exercise, text = ANSWERS[name]
     return examine_source(exercise, text, seed=3, debug=True)
 
 
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=marks(n, slow=SLOW_ONE_IN)) for n, name in enumerate(ANSWERS)],
+)
 def test_it_ends(name: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with counted_calls(MOST_CALLS):

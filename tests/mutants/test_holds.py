@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from expectations import Mutant, all_mutants
+from sampling import marks
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
@@ -73,16 +74,14 @@ def _objection_to_costs(held: str, profile: Profile, errors: set[str]) -> str:
     return f"{held}: it is not so" if against[held] else ""
 
 
-def _marks(number: int) -> list[pytest.MarkDecorator]:
-    if number % FAST_ONE_IN == 0:
-        return []
-    return [pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow]
-
-
 @pytest.mark.parametrize(
     "mutant",
     [
-        pytest.param(mutant, id=f"{mutant.exercise}-{mutant.name}", marks=_marks(number))
+        pytest.param(
+            mutant,
+            id=f"{mutant.exercise}-{mutant.name}",
+            marks=marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN),
+        )
         for number, mutant in enumerate(MUTANTS)
     ],
 )
