@@ -179,7 +179,7 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
-FAST_ONE_IN = 6  # of the tasks, with their pictures; `--all` looks at all of them
+FAST_ONE_IN = 12  # of the tasks, with their pictures; `--all` looks at all of them
 FROM_RUNS = (
     "barrier_timeline",
     "line_counters",
@@ -256,6 +256,7 @@ def test_picture(name):
     look_at(GALLERY[name](), is_narrow=first in NARROW, **more)
 
 
+@pytest.mark.slow
 def test_pictures_from_runs(from_runs):
     for name, picture in from_runs.items():
         look_at(picture, height=1100 if name.startswith("warp_pieces") else 700)
