@@ -10,6 +10,7 @@ import functools
 import types
 
 import pytest
+from every_case import every_case
 from numba import cuda, float32
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
@@ -314,7 +315,7 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
 # --- nothing is raised --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "code"),
     [
         ("", "missing-answer"),
@@ -463,7 +464,7 @@ def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
     assert "matmul_tiled is defined here" in found.message
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "x = 1",

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.exercises import answer_cells
 from course_lib.building.notebook import read, source
@@ -39,7 +40,7 @@ def test_imports_come_from_the_notebook() -> None:
     assert codes(judged(NAIVE, "")) == ["compile-error"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "context",
     [
         "import numba as nb\nfrom numba import cuda\nfloat32 = nb.float32",

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
@@ -187,7 +188,7 @@ FORMS: dict[str, tuple[list[str], bool | None]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@every_case("form", FORMS)
 def test_one_verdict_for_every_form(form: str) -> None:
     cells, passes = FORMS[form]
     text = "\n".join(cells)

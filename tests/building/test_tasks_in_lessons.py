@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.generated import with_generated_cells
 from course_lib.building.notebook import (
@@ -51,7 +52,7 @@ def test_several_tasks_may_stand_in_a_lesson() -> None:
     assert checks == [TASKS[name].check_call for name in ("put_seven", "add_ten_guarded")]
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+@every_case("task", TASKS.values(), ids=lambda each: each.id)
 def test_a_picture_stands_where_one_can_be_drawn(task: Task) -> None:
     cells = with_tasks(lesson(task.id), task.lesson)
     assert any(cell["id"] == f"wanted-{task.id}" for cell in cells) == task.has_picture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,8 +52,8 @@ def test_copies_land_when_they_are_waited_for(schedule: str) -> None:
     assert first.shared_load_requests == 0
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize(
+@every_case("schedule", SCHEDULES)
+@every_case(
     "changed",
     [
         {"wait": "pass"},
@@ -266,7 +267,7 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
     assert any("reads A at flat index 63, but its elements end at 62" in m for m in messages)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("statement", "code"),
     [
         ("cp_async4(s16, 0, H, 0)", "compile-error"),
@@ -315,8 +316,8 @@ STAGES = """
 """
 
 
-@pytest.mark.parametrize("stages", [2, 3, 4])
-@pytest.mark.parametrize("pending", [0, 1, 2, 3])
+@every_case("stages", [2, 3, 4])
+@every_case("pending", [0, 1, 2, 3])
 def test_how_many_groups_may_be_pending(stages: int, pending: int) -> None:
     body = STAGES.format(stages=stages, pending=pending)
     A, out = np.random.default_rng(1).random(768, np.float32), np.zeros(32, np.float32)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import codes, launch, line_of, run
+from every_case import every_case
 
 DEVICE = """
 @cuda.jit(device=True)
@@ -38,7 +39,7 @@ def program(body: str, debug: bool) -> str:
     )
 
 
-@pytest.mark.parametrize("name", RAISING)
+@every_case("name", RAISING)
 def test_a_thread_that_raises_ends(name: str) -> None:
     body, exception = RAISING[name]
     for debug in (False, True):

@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 from counted_work import counted_calls
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -289,7 +290,7 @@ def test_a_record_is_a_table_of_names():
     assert found.hint == "Did you mean warps?"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "expression",
     [
         "d.__class__", "d.values", "d._values", "d.__init__.__globals__", "().__class__",
@@ -353,7 +354,7 @@ BOMBS = {
 MOST_CALLS = 2_000_000  # 0.9 million at most, in November 2026
 
 
-@pytest.mark.parametrize("expression", BOMBS.values(), ids=BOMBS)
+@every_case("expression", BOMBS.values(), ids=BOMBS)
 def test_no_text_can_exhaust_the_machine(expression):
     text = f"def g(n):\n    return f(n) + 1\ndef f(n):\n    return {expression}\n"
     with counted_calls(MOST_CALLS):
@@ -415,7 +416,7 @@ def test_deep_nesting_of_a_text_is_refused():
         assert refused(f"def f():\n    return {deep}").code in ("not-allowed", "timeout")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "line, code",
     [
         ("return 1 // 0", "wrong-formula"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from emulator_helpers import codes, run
+from every_case import every_case
 
 RAW, WAR, WAW = (
     "race-read-after-write",
@@ -199,7 +200,7 @@ def output_of(
     return codes(profile), out
 
 
-@pytest.mark.parametrize("each", HAZARDS, ids=lambda each: each.name)
+@every_case("each", HAZARDS, ids=lambda each: each.name)
 def test_hazard_is_found(each: Hazard) -> None:
     for schedule in ("lockstep", "warps", "shuffled"):
         found, _ = output_of(each.body, each, schedule)
@@ -207,7 +208,7 @@ def test_hazard_is_found(each: Hazard) -> None:
         assert set(found) <= each.expected, (schedule, found)
 
 
-@pytest.mark.parametrize("each", HAZARDS, ids=lambda each: each.name)
+@every_case("each", HAZARDS, ids=lambda each: each.name)
 def test_repaired_twin_is_clean(each: Hazard) -> None:
     outputs = []
     for schedule, seed in (("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2)):

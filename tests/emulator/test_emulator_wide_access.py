@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def numbers(*shape: int) -> np.ndarray:
 # --- however it is imported ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("before", "name"),
     [
         ("from course_lib.intrinsics import load4", "load4"),
@@ -132,7 +133,7 @@ def test_a_tuple_under_a_branch_keeps_its_other_lanes() -> None:
 # --- faults --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("statement", "code"),
     [
         ("x = load4(A, 4 * (i % 8) + 1)[0]", "wrong-index"),
@@ -175,7 +176,7 @@ def test_the_last_four_of_an_odd_length() -> None:
     assert "end at 6" in profile.findings[0].message
 
 
-@pytest.mark.parametrize(
+@every_case(
     "statement",
     [
         "load4(A.T, 0)",
@@ -322,7 +323,7 @@ def test_a_loop_over_unroll(count: str) -> None:
     assert profile.branches == 0  # there is no loop any more
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("loop", "decorators"),
     [
         ("for k in unroll(4):\n    acc += four[k]", "@cuda.jit"),

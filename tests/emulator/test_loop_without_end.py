@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of
+from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
 from course_lib.emulator.budget import CELLS_PER_ACCESS
@@ -38,8 +39,8 @@ WITHOUT_END = {
 }
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
-@pytest.mark.parametrize("body", WITHOUT_END.values(), ids=WITHOUT_END)
+@every_case("schedule", ["lockstep", "warps"])
+@every_case("body", WITHOUT_END.values(), ids=WITHOUT_END)
 def test_the_loop_is_named(body: str, schedule: str) -> None:
     program = as_program(body)
     budget = Budget(steps=2_000)

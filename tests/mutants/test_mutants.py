@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from every_case import every_case
 from expectations import Mutant, all_mutants, one_of_each
 from sampling import marks
 
@@ -97,7 +98,7 @@ def _objection(mutant: Mutant, seed: int) -> str:
     return "" if "" in objections else f"{objections}: {report}"
 
 
-@pytest.mark.parametrize("exercise", AT_LEAST)
+@every_case("exercise", AT_LEAST)
 def test_there_are_enough(exercise: str) -> None:
     count = Counter(each.exercise for each in MUTANTS if not each.is_warning)[exercise]
     assert count >= AT_LEAST[exercise]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from sampling import marks
 
 import course_lib
@@ -80,6 +81,6 @@ def _objection(path: Path, seed: int) -> str:
     return "" if report.passed and report.points == report.max_points else str(report)
 
 
-@pytest.mark.parametrize("exercise", AT_LEAST)
+@every_case("exercise", AT_LEAST)
 def test_there_are_enough(exercise: str) -> None:
     assert sum(path.parent.name == exercise for path in ANSWERS) >= AT_LEAST[exercise]
