@@ -11,7 +11,7 @@ from every_case import every_case
 from course_lib.ceilings import tensor_flops_per_clock, wgmma_ceiling
 from course_lib.devices import DEVICES, Ceilings, device
 from course_lib.emulator import Profile
-from course_lib.emulator.profile import ArrayTraffic
+from course_lib.emulator.profile.profile import ArrayTraffic
 from course_lib.machine_code import CompileReport, InstructionMix
 from course_lib.roofline import (
     BYTES_KINDS,

@@ -19,10 +19,10 @@ from sampling import marks
 from course_lib import sentences
 from course_lib.diagnosis import attention, place, resident_slips, scan, slips
 from course_lib.findings import Finding
-from course_lib.grading import batches
-from course_lib.grading.feedback import feedback_page
+from course_lib.grading.gradebook.feedback import feedback_page
+from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer
-from course_lib.grading.scoring import score
 
 MUTANTS = all_mutants()
 FAST_ONE_IN = 300

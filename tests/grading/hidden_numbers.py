@@ -11,10 +11,10 @@ import numpy as np
 
 from course_lib.diagnosis import examination
 from course_lib.diagnosis.outcome import Outcome
-from course_lib.grading import batches
-from course_lib.grading.feedback import feedback_page
+from course_lib.grading.gradebook.feedback import feedback_page
+from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer, Submission
-from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings
 
 SETTINGS = Settings()
