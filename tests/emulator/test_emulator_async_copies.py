@@ -9,6 +9,8 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_lib.sentences import Line, facts_of
+
 IMPORT = "from course_lib.intrinsics import *"
 SCHEDULES = ("lockstep", "warps", "shuffled")
 
@@ -69,7 +71,7 @@ def test_reading_what_was_not_waited_for(schedule: str, changed: dict[str, str])
         line_of(program, "# read"),
         line_of(program, "# first"),
     )
-    assert "not been waited for" in found.message
+    assert facts_of(found.message)["copy_line"] == Line(found.other_line)
     assert np.isnan(out[0]).all()  # the wrong value shows, too
     assert np.array_equal(out[1], expected()[1])
 
@@ -263,8 +265,9 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
     assert (fetch.global_load_sectors, fetch.global_load_bytes) == (8, 240)
     assert fetch.shared_store_bytes == 256
     beyond = as_program(body.replace("i < 60", "i < 99"), "A, out", IMPORT)
-    messages = [each.message for each in launch(beyond, 1, 64, A[:63].copy(), out).errors]
-    assert any("reads A at flat index 63, but its elements end at 62" in m for m in messages)
+    errors = launch(beyond, 1, 64, A[:63].copy(), out).errors
+    facts = [facts_of(each.message) for each in errors if each.code == "out-of-bounds-read"]
+    assert [(each["name"], each["index"].number, each["last"]) for each in facts] == [("A", 63, 62)]
 
 
 @every_case(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from course_lib.emulator import Budget, KernelRejected, Record, load_program
 from course_lib.emulator.language.parse import plain_from
 from course_lib.emulator.plain.interpreter import call as call_plain
+from course_lib.sentences import Line, facts_of
 
 
 def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:
@@ -287,7 +288,7 @@ def test_a_record_is_a_table_of_names():
     assert walked("def f(d): return d.warps * 2, d.name", DEVICE) == (96, "A6000")
     found = refused("def f(d):\n    return d.warp", DEVICE)
     assert (found.code, found.line) == ("wrong-formula", 2)
-    assert found.hint == "Did you mean warps?"
+    assert facts_of(found.hint) == {"near": "warps"}
 
 
 @every_case(
@@ -402,7 +403,7 @@ def test_a_loop_without_end_is_named():
         budget=Budget(steps=10_000),
     )
     assert (found.code, found.line) == ("timeout", 4)
-    assert "line 4" in found.message
+    assert facts_of(found.message)["line"] == Line(4)
 
 
 def test_the_budget_of_steps_is_the_callers():

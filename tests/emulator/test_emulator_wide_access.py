@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.emulator import emulate, load_program
+from course_lib.sentences import facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
 
@@ -172,8 +173,8 @@ def test_one_of_four_was_never_written() -> None:
 def test_the_last_four_of_an_odd_length() -> None:
     profile = run("x = load4(A, 4)[0]", 1, 1, numbers(7), parameters="A", before=IMPORT)
     assert codes(profile) == ["out-of-bounds-read"]
-    assert "4 elements of A" in profile.findings[0].message
-    assert "end at 6" in profile.findings[0].message
+    facts = facts_of(profile.findings[0].message)
+    assert (facts["several"], facts["name"], facts["last"]) == (4, "A", 6)
 
 
 @every_case(

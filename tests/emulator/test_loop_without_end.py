@@ -9,6 +9,7 @@ from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
 from course_lib.emulator.budget import CELLS_PER_ACCESS
+from course_lib.sentences import facts_of
 
 # Each body marks the loop to be named.
 WITHOUT_END = {
@@ -49,7 +50,8 @@ def test_the_loop_is_named(body: str, schedule: str) -> None:
     assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
     assert loop is not None and loop.line == found.line
     assert loop.ends == ("while" not in body)
-    assert f"{loop.turns:,}" in found.message and "2,000 steps" in found.message
+    facts = facts_of(found.message)
+    assert (facts["turns"], facts["steps"]) == (f"{loop.turns:,}", "2,000")
     assert not profile.finished
     assert profile.steps == budget.steps
 
