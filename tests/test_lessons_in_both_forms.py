@@ -34,9 +34,14 @@ DO_FIRST = [number for number, path in LESSON.items() if tasks_of(read(path)["ce
 
 
 def with_verdicts(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with an assertion below each check; a solved lesson need not print the same."""
+    """The cells with an assertion below each check; a solved lesson need not print the same.
+
+    The pictures of what is wanted are left out: they are drawn of the tasks alone, and the lesson
+    as it is handed out shows them.
+    """
     checks = {task.check_call: task for task in tasks_of(cells)}
-    return [_asserting(_not_compared(cell), checks.get(source(cell))) for cell in cells]
+    kept = [cell for cell in cells if not cell["id"].startswith("wanted-")]
+    return [_asserting(_not_compared(cell), checks.get(source(cell))) for cell in kept]
 
 
 def _asserting(cell: Cell, task: Task | None) -> Cell:
