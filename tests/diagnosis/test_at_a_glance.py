@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.diagnosis.report import Report
@@ -26,7 +27,7 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
     return examine_source("mat_add", text, debug=True), text.split("\n")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("body", "code", "words", "line"),
     [
         (f"{STORE}    return C\n", "compile-error", "A kernel returns nothing", "return C"),

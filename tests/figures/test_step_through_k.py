@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from kernels_to_watch import EMPTY, ENDLESS, LITERAL, PLAIN, TILED, flat, kernel
 
 from course_lib.figures import step_through_k
@@ -97,7 +98,7 @@ def test_one_dimensional_blocks_and_further_arguments() -> None:
     assert text_of(figure, "tr0.0", 11) == text_of(figure, "tC0.0", 11)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, flat, kernel
 
 from course_lib.curriculum import TASKS
@@ -90,7 +91,7 @@ def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
     assert any("✗" in each for each in told(figure, 0, ONE_BY_ONE))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),

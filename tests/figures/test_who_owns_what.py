@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from kernels_to_watch import EMPTY, PLAIN, flat, kernel
 
 from course_lib.figures import who_owns_what
@@ -87,7 +88,7 @@ def test_a_thread_may_own_several_elements() -> None:
     assert "2 elements" in figure.sentence(block=3, thread=3)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),
