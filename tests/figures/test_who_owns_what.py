@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from every_case import every_case
 from kernels_to_watch import EMPTY, PLAIN, flat, kernel
 
 from course_lib.figures import who_owns_what
@@ -88,7 +87,7 @@ def test_a_thread_may_own_several_elements() -> None:
     assert "2 elements" in figure.sentence(block=3, thread=3)
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),
