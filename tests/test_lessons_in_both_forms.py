@@ -34,14 +34,9 @@ DO_FIRST = [number for number, path in LESSON.items() if tasks_of(read(path)["ce
 
 
 def with_verdicts(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with an assertion below each check; a solved lesson need not print the same.
-
-    The pictures of what is wanted are left out: they are drawn of the tasks alone, and the lesson
-    as it is handed out shows them.
-    """
+    """The cells with an assertion below each check; a solved lesson need not print the same."""
     checks = {task.check_call: task for task in tasks_of(cells)}
-    kept = [cell for cell in cells if not cell["id"].startswith("wanted-")]
-    return [_asserting(_not_compared(cell), checks.get(source(cell))) for cell in kept]
+    return [_asserting(_not_compared(cell), checks.get(source(cell))) for cell in cells]
 
 
 def _asserting(cell: Cell, task: Task | None) -> Cell:
@@ -89,8 +84,13 @@ def test_solved_lessons_pass_every_check(tmp_path):
 
 
 def solved_lesson(number: str) -> Notebook:
-    """The lesson with the answers of its tasks, the right guesses, and assertions."""
+    """The lesson with the answers of its tasks, the right guesses, and assertions.
+
+    The pictures of what is wanted are left out: they are drawn of the tasks alone, and the lesson
+    as it is handed out shows them.
+    """
     cells = guessed(solved(read(LESSON[number])["cells"]), number)
+    cells = [cell for cell in cells if not cell["id"].startswith("wanted-")]
     done = new(with_verdicts(cells))
     text = "\n".join(map(source, code_cells(done)))
     asserted = [each for each in tasks_of(cells) if _assertion(each) in text]
