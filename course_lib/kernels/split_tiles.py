@@ -2,14 +2,19 @@
 
 Why: 132 blocks that stay on their SMs take one tile after the other. 800 tiles are six turns and
 eight tiles: in the seventh turn 124 SMs have nothing to do. So these eight are **split**: their
-steps of k, laid end to end, are cut into equal pieces, one for each block. A piece may end in the
-middle of one tile and begin in the next.
+steps of k, laid end to end, are cut into equal parts, one for each worker (a block, or a cluster).
+A part may end in the middle of one tile and begin in the next.
 
-A piece gives partial sums. They are added to a **workspace** in global memory, by atomics, with a
-count of the steps that are in. Whoever brings a tile's count to all its steps is the last: it takes
-the sums, leaves zeros for the next launch, and stores the tile as if it had computed it alone. No
-block ever waits for another one. Pieces come first, so that the adding up is hidden behind whole
-tiles. The order in which sums are added changes from run to run, and the last bits with it.
+    steps of three tiles   |-------------|-------------|-------------|
+    parts of four workers  |0        |1        |2        |3          |
+    partial sums           |0 in 0   |1|1 in 1 |2    |2 in 2|3 in 2  |
+
+Each piece gives partial sums of a tile. They go to a **workspace** in global memory, and a second
+kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
+That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
+
+The pieces of a tile lie in the workspace as many places apart as there are warpgroups' parts in it:
+the piece of a worker in a tile has the number worker + tile, and no two have the same.
 
 M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens: "Stream-K: Work-centric Parallel Decomposition
 for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023.
@@ -21,29 +26,33 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import cuda
+from numba import cuda, float32
 
-from course_lib.intrinsics import group_sync, unroll, unrolled
+from course_lib.intrinsics import load4
 
-SUMS = 128  # of each of the 128 threads of a warpgroup
-GROUPS = 2  # warpgroups that share a tile, one below the other
+ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile
+ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbours a thread
 
-# What adding up costs, in steps of k: a last turn is split if that saves more.
-COST = 12
+# What splitting costs on an H200, in steps of k, each of 0.6 microseconds: the second kernel, and a
+# piece for each worker; and another piece for each, where nearly a full turn of tiles is split.
+ONCE, FOR_A_FULL_TURN = 22, 40
 
 
-# --- on the GPU -------------------------------------------------------------------------------
+# --- whose work is what -----------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
-def share_of_work(worker, workers, split, steps):
-    """What a block, or a cluster, has to do: its part of the split tiles, and whole ones after it.
+def share_of_work(split, steps, cluster):
+    """What this worker has to do: its part of the split tiles, and then whole ones.
 
-    Returns where its part begins and ends, in steps laid end to end, and its first whole tile.
+    Returns where its part begins and ends, in steps laid end to end, its first whole tile, and how
+    many workers there are, which is how far it is to the next one.
     """
+    worker, workers = cuda.blockIdx.x // cluster, np.uint32(cuda.gridDim.x // cluster)
     everything = split * steps
-    begin, after = worker * everything // workers, np.uint32(worker + 1) * everything // workers
-    return np.uint32(begin), np.uint32(after), np.uint32(split + worker)
+    begin = np.uint32(worker) * everything // workers
+    end = np.uint32(worker + 1) * everything // workers
+    return np.uint32(begin), np.uint32(end), np.uint32(split + worker), workers
 
 
 @cuda.jit(device=True)
@@ -57,52 +66,57 @@ def next_piece(begin, end, number, workers, steps):
     return np.uint32(number), np.uint32(0), np.uint32(steps), np.uint32(begin), after
 
 
-@cuda.jit(device=True)
-@unrolled
-def last_to_add(sums, done, steps, partial, place, shared, flag, group, thread):
-    """Add a warpgroup's partial sums of `done` steps; True if it now holds those of all steps.
-
-    `place` numbers the warpgroups' parts of all split tiles. `flag` is the index of a byte of
-    shared memory, by which one thread tells the others of its warpgroup who was last.
-    """
-    partial_sums, steps_done = partial
-    at = np.uint32(place * (SUMS * 128) + thread)
-    for j in unroll(128):
-        cuda.atomic.add(partial_sums, at + j * 128, sums[j])
-    cuda.threadfence()  # the sums are in before the count says so
-    group_sync(group + 1, 128)
-    if thread == 0:
-        shared[flag] = cuda.atomic.add(steps_done, place, done) + done == steps
-        cuda.threadfence()  # and whoever was last sees everybody's
-    group_sync(group + 1, 128)
-    if shared[flag] == 0:
-        return False
-    for j in unroll(128):
-        sums[j] = partial_sums[at + j * 128]
-        partial_sums[at + j * 128] = 0
-    if thread == 0:
-        steps_done[place] = 0
-    return True
-
-
-# --- on the host ------------------------------------------------------------------------------
-
-
 def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
-    """How many tiles are split: all of the last turn, or none.
+    """How many tiles are split: all of the last turn if that pays, or none.
 
-    `workers` are the blocks (or clusters) that stay, `steps` those of k that a tile takes.
+    `steps` are those of k in a tile: so many the last turn lasts, however few tiles it has.
     """
     left_over = tiles % workers
-    saved = steps - steps * left_over / workers
-    return left_over if left_over and saved > COST else 0
+    share = left_over / workers
+    saved, cost = steps * (1 - share), ONCE + FOR_A_FULL_TURN * share
+    return left_over if saved > cost else 0
+
+
+# --- partial sums -----------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=8)
-def workspace(places: int, stream: Any = 0) -> tuple[Any, Any]:
-    """Sums and counts for so many warpgroups' parts of tiles, on the GPU, all 0.
+def workspace(pieces: int, stream: Any = 0) -> Any:
+    """Room for so many warpgroups' partial sums on the GPU, one below the other: (rows, 256).
 
-    Launches on the same stream follow each other and may share it: each leaves it as it was.
+    Launches on the same stream follow each other and share it.
     """
-    sums = np.zeros(places * SUMS * 128, np.float32)
-    return cuda.to_device(sums), cuda.to_device(np.zeros(places, np.int32))
+    return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
+
+
+def make_adding(place: Any, rounded: Any) -> Any:
+    """The second kernel: for each tile it adds up the pieces, and stores the results.
+
+    Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
+    of each split tile (y); `parts` of them are one below the other. `place(tile, down, across,
+    parts)` says where a tile lies, and `rounded(value)` makes a float32 what C holds.
+    """
+
+    @cuda.jit
+    def add_up(workspace, C, down, across, split, steps, workers, parts):
+        i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
+        j = cuda.threadIdx.x % 64 * 4
+        tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
+        # The worker whose share holds the tile's first step, and the one with its last.
+        first = ((tile * steps + 1) * workers - 1) // (split * steps)
+        last = ((tile + 1) * steps * workers - 1) // (split * steps)
+        if first == last:  # who computed all of it has stored it
+            return
+        a = b = c = d = float32(0)
+        at = np.int64((((tile + first) * parts + part) * ROWS + i) * COLUMNS + j)
+        for _ in range(last - first + 1):
+            four = load4(workspace, at)
+            a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
+            at += parts * (ROWS * COLUMNS)
+        row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), parts)
+        y, x = (row * parts + part) * ROWS + i, column * COLUMNS + j
+        if y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
+            C[y, x], C[y, x + 1] = rounded(a), rounded(b)
+            C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)
+
+    return add_up
