@@ -88,8 +88,8 @@ def from_text(stored: str) -> Example:
 def example_of(code: str, root: Path) -> Example | None:
     """What is said of the first wrong answer that is marked with a code; None if none is.
 
-    Its "answer" and "line"; for each of `AUDIENCES` the message; and for "hint to a student" and
-    the others what they are asked to look at.
+    Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
+    each other reader who is told something else.
     """
     from course_lib.checking import examine_source
 
@@ -99,10 +99,16 @@ def example_of(code: str, root: Path) -> Example | None:
         for found in examine_source(exercise, answer).findings:
             if found.code == code:
                 line = answer.splitlines()[found.line - 1].strip() if found.line else ""
-                messages = {who: whole(found.message, who) for who in AUDIENCES}
-                hints = {f"hint to {who}": told(found.hint, who) for who in AUDIENCES}
-                return {"answer": f"{exercise}/{name}", "line": line} | messages | hints
+                said = _different({who: whole(found.message, who) for who in AUDIENCES})
+                hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
+                return {"answer": f"{exercise}/{name}", "line": line} | said | hints
     return None
+
+
+def _different(said: dict[str, str]) -> dict[str, str]:
+    """What the first reader is told, and the others where it is not the same."""
+    first = next(iter(said))
+    return {who: text for who, text in said.items() if who == first or text != said[first]}
 
 
 def _marks(text: str) -> set[str]:
