@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from every_case import every_case
 from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, flat, kernel
 
 from course_lib.curriculum import TASKS
@@ -91,7 +90,7 @@ def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
     assert any("✗" in each for each in told(figure, 0, ONE_BY_ONE))
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),
