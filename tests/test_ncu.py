@@ -210,7 +210,8 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
     )
     assert parse_ncu(table, "k") == {"a": 1024}
     # What the program printed to stderr comes after the table.
-    warned = f"{table}\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    warning = "site.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    warned = f"{table}\n{warning}"
     assert parse_ncu(warned, "k") == {"a": 1024}
 
 
