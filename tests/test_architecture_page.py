@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from every_case import every_case
 from test_import_directions import ALLOWED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,7 @@ def test_every_package_has_one_row_below_what_it_may_import() -> None:
         assert ALLOWED[name] & set(PACKAGES) <= set(order[:place]), name
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@every_case("package", PACKAGES)
 def test_a_package_says_what_it_owns_what_it_may_import_and_where_to_start(package: str) -> None:
     said = dict(re.findall(r"^(Owns|May import|Start with): ((?:.+\n?)+?)(?=\w[\w ]*: |\n|\Z)",
                            docstring_of(package), re.MULTILINE))  # fmt: skip

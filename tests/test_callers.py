@@ -11,7 +11,7 @@ from numba import cuda, float32
 from course_lib import helping
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import LESSONS, TASKS
-from course_lib.sentences import Line
+from course_lib.sentences import Line, facts_of
 
 HEAD = "from numba import cuda, float32\n\n\n"
 USES = TASKS["one_tile_product"]
@@ -59,7 +59,7 @@ def test_a_device_function_that_returns_nothing_is_told_so(task: str) -> None:
     head, _, last = TASKS[task].answer.rpartition("    return ")
     report = examine_source(task, f"{HEAD}{head}    {last}", debug=True)
     (error, *_) = report.errors
-    assert error.message.startswith(f"{task} returns nothing, and the line that calls it needs")
+    assert facts_of(error.message)["name"] == task
 
 
 def test_two_writes_to_one_place_are_asked_about_as_two_results() -> None:
@@ -67,7 +67,7 @@ def test_two_writes_to_one_place_are_asked_about_as_two_results() -> None:
     report = examine_source("piece_at", HEAD + TASKS["piece_at"].answer.replace(right, wrong))
     (race, *_) = report.errors
     assert race.code == "race-write-after-write"
-    assert race.hint == "For which two calls does piece_at return the same place?"
+    assert facts_of(race.hint) == {"name": "piece_at"}
 
 
 def test_the_students_own_function_is_called() -> None:
@@ -77,7 +77,7 @@ def test_the_students_own_function_is_called() -> None:
     assert race.line is not None and first < race.line < first + 12
     # The write stands in another cell, so its line is none of this answer's.
     assert race.other_line is None
-    assert "a line outside this answer" in race.message
+    assert facts_of(race.message)["first_line"].number > Line.FIRST_AROUND
     assert str(Line.FIRST_AROUND) not in race.message
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.curriculum import LESSONS
 
@@ -34,7 +35,7 @@ def test_every_element_has_one_row() -> None:
     assert sum(ELEMENTS.values()) == 101
 
 
-@pytest.mark.parametrize(("element", "what", "where"), ROWS, ids=[row[0] for row in ROWS])
+@every_case(("element", "what", "where"), ROWS, ids=[row[0] for row in ROWS])
 def test_an_element_is_where_the_page_says(element: str, what: str, where: str) -> None:
     places = PLACE.findall(where)
     for number, file, cell in places:
@@ -59,7 +60,7 @@ def does_or_shows(path: Path, cell: str) -> bool:
     return cell.startswith("question-") or (kind == "code" and cell not in {"setup", "imports"})
 
 
-@pytest.mark.parametrize(("element", "where"), [(row[0], row[2]) for row in ROWS])
+@every_case(("element", "where"), [(row[0], row[2]) for row in ROWS])
 def test_an_element_is_done_or_seen_and_not_only_read(element: str, where: str) -> None:
     done = [cell for _, file, cell in PLACE.findall(where) if does_or_shows(ROOT / file, cell)]
     assert ("*in words*" in where) == (element in IN_WORDS)

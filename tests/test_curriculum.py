@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.curriculum import (
     EXERCISES,
@@ -37,7 +38,7 @@ def test_lessons_are_in_order_and_unique():
     assert len({each.stem for each in LESSONS}) == len(LESSONS)
 
 
-@pytest.mark.parametrize("each", LESSONS, ids=lambda each: each.number)
+@every_case("each", LESSONS, ids=lambda each: each.number)
 def test_a_lesson_has_three_short_goals(each):
     assert len(set(each.goals)) == 3
     for goal in each.goals:
@@ -45,7 +46,7 @@ def test_a_lesson_has_three_short_goals(each):
     assert 10 <= each.minutes <= 90
 
 
-@pytest.mark.parametrize("each", EXERCISES.values(), ids=lambda each: each.id)
+@every_case("each", EXERCISES.values(), ids=lambda each: each.id)
 def test_an_exercise_is_judged_by_known_properties(each):
     assert next(iter(each.points)) == "right"
     assert set(each.points) <= set(PROPERTIES)
@@ -74,7 +75,7 @@ def test_published_shares_agree_with_the_facts():
     assert shares == [1.3, 8.5, 12.8, 36.5, 68.7, 78.4, 93.7]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "shape", "grid", "block"),
     [
         ("mat_add", (33, 50), (4, 3), (16, 16)),
@@ -139,7 +140,7 @@ def test_a_lesson_is_found_by_any_of_its_names(name):
     assert lesson(name).title.startswith("Coalescing")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "numbers"),
     [
         ("5", ["05", "05b"]),
@@ -158,7 +159,7 @@ def test_a_split_lesson_renumbers_none(name, numbers):
     assert lesson(name).number == numbers[0]
 
 
-@pytest.mark.parametrize("name", ["", "b", "5c", "005", "_", "-5", "²"])
+@every_case("name", ["", "b", "5c", "005", "_", "-5", "²"])
 def test_what_is_no_lesson_finds_none(name):
     with pytest.raises(KeyError):
         lesson_with_parts(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from every_case import every_case
 
 from course_lib import devices
 from course_lib.devices import CAPABILITIES, DEVICES, Ceilings, UnknownDevice, device
@@ -31,7 +32,7 @@ def test_every_product_of_the_fact_sheet_is_there():
     assert set(DEVICES) == set(PRINTED)
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@every_case("name", DEVICES)
 def test_peak_is_lanes_times_clock(name):
     row = DEVICES[name]
     recomputed = row.sms * row.fp32_lanes * 2 * row.clock_mhz * 1e6 / 1e12
@@ -40,7 +41,7 @@ def test_peak_is_lanes_times_clock(name):
     assert row.fp32_tflops == pytest.approx(recomputed, abs=rounding)
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@every_case("name", DEVICES)
 def test_derived_columns_equal_the_printed_ones(name):
     row = DEVICES[name]
     shared, fp32, tf32, fp16 = PRINTED[name]
@@ -57,7 +58,7 @@ def test_no_tiled_kernel_with_32_reaches_a_ridge():
     assert min(row.ridge_fp32 for row in DEVICES.values()) > 8
 
 
-@pytest.mark.parametrize("name", DEVICES)
+@every_case("name", DEVICES)
 def test_unconfirmed_names_are_fields(name):
     fields = {field.name for field in dataclasses.fields(devices.Device)}
     assert DEVICES[name].unconfirmed <= fields
@@ -71,7 +72,7 @@ def test_unconfirmed_cells_of_the_fact_sheet_are_marked():
     assert not DEVICES["B200"].unconfirmed
 
 
-@pytest.mark.parametrize("row", CAPABILITIES.values(), ids=CAPABILITIES)
+@every_case("row", CAPABILITIES.values(), ids=CAPABILITIES)
 def test_capability_rows_hold_together(row):
     reserved_kib = row.shared_reserved_bytes / 1024
     assert row.shared_per_block_kib == row.shared_per_sm_kib - reserved_kib
@@ -107,7 +108,7 @@ def test_a_wrong_name_is_answered_with_the_nearest_and_all_others():
     assert "5090" in message
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("reported", "expected"),
     [
         ("Tesla T4", "T4"),

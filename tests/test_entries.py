@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib import entries
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
@@ -54,7 +55,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("changes", "words"), BAD.values(), ids=BAD.keys())
+@every_case(("changes", "words"), BAD.values(), ids=BAD.keys())
 def test_a_mistake_is_told(changes: dict[str, object], words: str) -> None:
     with pytest.raises(BadEntry) as told:
         Exercise(**{**GOOD, **changes})  # type: ignore[arg-type]

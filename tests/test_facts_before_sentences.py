@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.building import findings_page
 from course_lib.building.templates import CALLS, Followed, templates
@@ -175,9 +175,18 @@ def test_the_page_of_findings_is_what_would_be_made() -> None:
     assert made.count("\nSaid:\n") == len(CODES) + 1  # every code is said by something
 
 
+GOLDEN = findings_page.stored_examples(LIBRARY.parent)
+
+
+def test_a_code_without_an_example_is_one_that_no_wrong_answer_is_told() -> None:
+    never = {"incomplete-output", "raised-exception", "unsupported", "wrong-result"}
+    assert CODES.keys() - GOLDEN.keys() == never
+    for code, example in GOLDEN.items():
+        assert findings_page.from_text(findings_page.as_text(example)) == example, code
+
+
 @pytest.mark.slow
-def test_the_examples_of_the_page_are_what_is_said() -> None:
-    """Else: `python -m course_lib.building.findings_page --examples`."""
-    stored = json.loads((LIBRARY.parent / findings_page.EXAMPLES).read_text(encoding="utf-8"))
-    for code in list(CODES)[::4]:
-        assert stored.get(code) == findings_page.example_of(code, LIBRARY.parent), code
+@every_case("code", GOLDEN)
+def test_each_reader_is_told_the_golden_words(code: str) -> None:
+    """Else: `python -m course_lib.building.findings_page --examples`, and read what has changed."""
+    assert findings_page.example_of(code, LIBRARY.parent) == GOLDEN[code]

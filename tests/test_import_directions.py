@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import pytest
+from every_case import every_case
 
 LIBRARY = Path(__file__).resolve().parent.parent / "course_lib"
 
@@ -158,7 +158,7 @@ def files() -> dict[str, list[Path]]:
     return parts
 
 
-@pytest.mark.parametrize("part", sorted(set(files()) - {"__init__", "cli"}))
+@every_case("part", sorted(set(files()) - {"__init__", "cli"}))
 def test_a_part_imports_only_what_lies_below_it(part: str) -> None:
     assert part in ALLOWED, f"say in ALLOWED what {part} may import"
     for path in files()[part]:

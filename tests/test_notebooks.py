@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from every_case import every_case
 from with_nbval import nbval
 
 import course_lib
@@ -74,23 +75,23 @@ def test_nothing_has_drifted():
     assert check(PROJECT, say=said.append) == 0, "\n".join(said)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@every_case("path", PATHS, ids=name)
 def test_a_notebook_is_valid_and_keeps_the_common_rules(path):
     nbformat.validate(nbformat.read(path, as_version=4))
     assert list(common_rules(read(path))) == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+@every_case("lesson", LESSONS, ids=lambda each: each.number)
 def test_a_lesson_has_its_anatomy(lesson):
     assert list(lesson_rules(notebook("notebooks", lesson), lesson)) == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+@every_case("lesson", LESSONS, ids=lambda each: each.number)
 def test_a_lesson_asks_its_quick_checks(lesson):
     assert list(quiz_rules(notebook("notebooks", lesson), lesson)) == []
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+@every_case("lesson", LESSONS, ids=lambda each: each.number)
 def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
     stored = [
         text_of(output)
@@ -101,14 +102,14 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
     assert sorted(stored) == sorted(written), f"build --execute {lesson.number}"
 
 
-@pytest.mark.parametrize("lesson", WITH_EXERCISES, ids=lambda each: each.number)
+@every_case("lesson", WITH_EXERCISES, ids=lambda each: each.number)
 def test_a_solution_and_its_exercise_belong_together(lesson):
     solution = notebook("solutions", lesson)
     assert list(solution_rules(solution, lesson)) == []
     assert list(exercise_rules(notebook("exercises", lesson), solution)) == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@every_case("path", PATHS, ids=name)
 def test_a_notebook_opens_runs_and_leads_on(path):
     cells = read(path)["cells"]
     assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
@@ -124,7 +125,7 @@ def test_a_notebook_opens_runs_and_leads_on(path):
     assert len(lines) <= SETUP_LINES
 
 
-@pytest.mark.parametrize("path", PATHS, ids=name)
+@every_case("path", PATHS, ids=name)
 def test_links_to_files_of_the_course_resolve(path):
     text = "\n\n".join(source(cell) for cell in markdown_cells(read(path)))
     text = re.sub(r"`[^`]*`", "", text)  # `kernel[grid, block](arguments)` is no link

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,9 +44,7 @@ registers = st.integers(1, 260)
 shared = st.integers(0, 240_000)
 
 
-@pytest.mark.parametrize(
-    "gpu, threads, registers, shared_bytes, limits, blocks, warps, max_warps", VECTORS
-)
+@every_case("gpu, threads, registers, shared_bytes, limits, blocks, warps, max_warps", VECTORS)
 def test_the_vectors_of_the_fact_sheet(
     gpu, threads, registers, shared_bytes, limits, blocks, warps, max_warps
 ):

@@ -9,10 +9,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
+from sampling import marks
 
 from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
@@ -186,7 +188,7 @@ FORMS: dict[str, tuple[list[str], bool | None]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@every_case("form", FORMS)
 def test_one_verdict_for_every_form(form: str) -> None:
     cells, passes = FORMS[form]
     text = "\n".join(cells)
@@ -230,15 +232,14 @@ COSTLY = ("attention", "matmul_1d", "matmul_2d")
 ONE_IN, COSTLY_ONE_IN = 80, 160
 
 
-def _mark(number: int, exercise: str) -> pytest.MarkDecorator:
-    one_in = COSTLY_ONE_IN if exercise in COSTLY else ONE_IN
-    return pytest.mark.long if number % one_in else pytest.mark.slow
+def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
+    return marks(number, slow=COSTLY_ONE_IN if exercise in COSTLY else ONE_IN)
 
 
 @pytest.mark.parametrize(
     ("exercise", "text"),
     [
-        pytest.param(exercise, text, marks=_mark(number, exercise), id=f"{exercise}-{name}")
+        pytest.param(exercise, text, marks=_marks(number, exercise), id=f"{exercise}-{name}")
         for number, (exercise, name, text) in enumerate(ANSWERS)
     ],
 )

@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib import probe
 from course_lib.probe import ThisMachine, look
@@ -154,7 +155,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@every_case("name", BROKEN)
 def test_each_failure_is_named_with_its_mend_in_one_line(name: str) -> None:
     machine, failure, sentence = BROKEN[name]
     verdict = look(machine)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from every_case import every_case
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -111,7 +112,7 @@ def test_a_lock_for_every_group() -> None:
     assert {lock.stem for lock in LOCKS} == {*EXTRAS, "colab"}
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+@every_case("lock", LOCKS, ids=lambda path: path.stem)
 def test_every_pin_is_exact_and_hashed(lock: Path) -> None:
     entries = re.split(r"\n(?=[a-z0-9])", lock.read_text(encoding="utf-8"))[1:]
     assert len(entries) > 20
@@ -120,7 +121,7 @@ def test_every_pin_is_exact_and_hashed(lock: Path) -> None:
         assert "--hash=sha256:" in entry, entry[:60]
 
 
-@pytest.mark.parametrize("group", EXTRAS)
+@every_case("group", EXTRAS)
 def test_lock_meets_every_bound(group: str) -> None:
     pinned = pins(REPOSITORY / "locks" / f"{group}.txt")
     for name, wanted in requirements(*EXTRAS[group]).items():

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.ceilings import tensor_flops_per_clock, wgmma_ceiling
 from course_lib.devices import DEVICES, Ceilings, device
@@ -117,7 +118,7 @@ ONE_ROW = (64, 1.67, {32: 8, 128: 16})
 SQUARE = (512, 1.28, {32: 128})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("gpu", "code", "conflicts", "percent", "binds"),
     [
         ("A6000", TILED, 1, 16.7, "shared memory"),
@@ -251,7 +252,7 @@ def a_tensor_profile(passes: float, flops_of_one: int) -> Profile:
 PER_CLOCK = {"T4": 1024, "V100": 1024, "A100-40": 2048, "A6000": 1024, "L4": 1024, "H200": 4096}
 
 
-@pytest.mark.parametrize("gpu", DEVICES)
+@every_case("gpu", DEVICES)
 def test_the_data_sheet_gives_the_rate_of_an_sm(gpu):
     row = device(gpu)
     rate = tensor_flops_per_clock(row, "FP16")
@@ -266,7 +267,7 @@ def test_the_data_sheet_gives_the_rate_of_an_sm(gpu):
 BF16, TF32, TURING = "HMMA.16816.F32.BF16", "HMMA.1688.F32.TF32", "HMMA.1688.F32"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("gpu", "opcode", "passes", "total", "percent", "binds"),
     [
         ("H200", BF16, 1.0, 136, 200 / 3, "tensor cores"),

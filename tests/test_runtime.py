@@ -360,6 +360,7 @@ def test_import_order_does_not_matter(imports: str, tmp_path: Path) -> None:
     assert lines[1] == "[2. 2. 2.]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imports", [OURS_FIRST, NUMBA_FIRST], ids=["ours", "numba"])
 def test_numbas_simulator_is_never_used(imports: str, tmp_path: Path) -> None:
     script = tmp_path / "lesson.py"

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "mutants"))
 
 from expectations import Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
+from sampling import marks
 
 from course_lib import sentences
 from course_lib.diagnosis import attention, place, resident_slips, scan, slips
@@ -24,7 +25,7 @@ from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer
 
 MUTANTS = all_mutants()
-FAST_ONE_IN = 150
+FAST_ONE_IN = 300
 FEW = one_of_each(MUTANTS)
 WITH_WORDS = (
     *((kind, ("message", "hint")) for kind in (Finding, slips.Slip, place.Place)),
@@ -74,16 +75,10 @@ def _then_silenced(make, fields: tuple[str, ...]):
     return made
 
 
-def _marks(number: int, name: str) -> list[pytest.MarkDecorator]:
-    if number % FAST_ONE_IN == 0:
-        return []
-    return [pytest.mark.slow if name in FEW else pytest.mark.long]
-
-
 @pytest.mark.parametrize(
     "mutant",
     [
-        pytest.param(each, id=name, marks=_marks(number, name))
+        pytest.param(each, id=name, marks=marks(number, fast=FAST_ONE_IN, slow=name in FEW))
         for number, each in enumerate(MUTANTS)
         for name in [f"{each.exercise}-{each.name}"]
     ],

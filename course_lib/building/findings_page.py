@@ -3,12 +3,12 @@
     python -m course_lib.building.findings_page [--examples]
 
 The sentences are read from the library's own source. The examples come from the wrong answers of
-the tests; judging them takes a minute, so they are stored and renewed with `--examples` alone.
+the tests; judging them takes a minute, so they are stored and renewed with `--examples` alone: a
+file for each code, with the words that each reader is told, which the tests hold to.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +18,10 @@ from pathlib import Path
 from course_lib.building.templates import ANY, templates
 from course_lib.building.wrong_answers import wrong_answers
 from course_lib.findings import CODES
-from course_lib.sentences import whole
+from course_lib.sentences import AUDIENCES, told, whole
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE, EXAMPLES = "docs/findings.md", "docs/findings_examples.json"
+PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
 MOST_TRIED = 3  # of the answers that are marked with a code
 Example = Mapping[str, str]
 
@@ -46,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write the page; with `--examples`, judge the answers anew before."""
     arguments = sys.argv[1:] if argv is None else argv
     if "--examples" in arguments:
-        found = {code: example for code in CODES if (example := example_of(code, ROOT))}
-        stored = json.dumps(found, ensure_ascii=False, indent=1)
-        (ROOT / EXAMPLES).write_text(f"{stored}\n", encoding="utf-8")
+        for code in CODES:
+            if example := example_of(code, ROOT):
+                (ROOT / EXAMPLES / f"{code}.txt").write_text(as_text(example), encoding="utf-8")
     (ROOT / PAGE).write_text(page(ROOT), encoding="utf-8")
     return 0
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def page(root: Path) -> str:
     """The page, of the source and the stored examples below `root`."""
     said = templates(root / "course_lib")
-    examples = json.loads((root / EXAMPLES).read_text(encoding="utf-8"))
+    examples = stored_examples(root)
     parts = [_HEAD]
     for code, known in CODES.items():
         kind = "An error" if known.severity == "error" else WARNING
@@ -69,8 +69,28 @@ def page(root: Path) -> str:
     return "\n".join(parts)
 
 
+def stored_examples(root: Path) -> dict[str, Example]:
+    """Code -> its example, of all codes that have one."""
+    files = sorted((root / EXAMPLES).glob("*.txt"))
+    return {each.stem: from_text(each.read_text(encoding="utf-8")) for each in files}
+
+
+def as_text(example: Example) -> str:
+    """An example as it is stored: "name: value", a line each."""
+    return "".join(f"{name}: {value}\n" for name, value in example.items())
+
+
+def from_text(stored: str) -> Example:
+    """What `as_text` made a text of."""
+    return dict(line.split(": ", 1) for line in stored.splitlines())
+
+
 def example_of(code: str, root: Path) -> Example | None:
-    """What is said of the first wrong answer that is marked with a code; None if none is."""
+    """What is said of the first wrong answer that is marked with a code; None if none is.
+
+    Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
+    each other reader who is told something else.
+    """
     from course_lib.checking import examine_source
 
     marked = (each for each in wrong_answers(root).items() if code in _marks(each[1]))
@@ -79,13 +99,16 @@ def example_of(code: str, root: Path) -> Example | None:
         for found in examine_source(exercise, answer).findings:
             if found.code == code:
                 line = answer.splitlines()[found.line - 1].strip() if found.line else ""
-                return {
-                    "answer": f"{exercise}/{name}",
-                    "line": line,
-                    "message": whole(found.message, "student"),
-                    "hint": str(found.hint),
-                }
+                said = _different({who: whole(found.message, who) for who in AUDIENCES})
+                hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
+                return {"answer": f"{exercise}/{name}", "line": line} | said | hints
     return None
+
+
+def _different(said: dict[str, str]) -> dict[str, str]:
+    """What the first reader is told, and the others where it is not the same."""
+    first = next(iter(said))
+    return {who: text for who, text in said.items() if who == first or text != said[first]}
 
 
 def _marks(text: str) -> set[str]:
@@ -101,9 +124,9 @@ def _lists(said: Sequence[str], hints: Sequence[str]) -> Iterator[str]:
 def _shown(example: Example) -> str:
     """An example: the line, and what is said of it."""
     where = f"`{example['line']}`" if example["line"] else "the answer as a whole"
-    lines = [f"Example, of {where} in `{example['answer']}`:\n", f"> {_plain(example['message'])}"]
-    if example["hint"]:
-        lines += [">", f"> Look at: {_plain(example['hint'])}"]
+    lines = [f"Example, of {where} in `{example['answer']}`:\n", f"> {_plain(example['student'])}"]
+    if hint := example["hint to student"]:
+        lines += [">", f"> Look at: {_plain(hint)}"]
     return "\n".join([*lines, ""])
 
 

@@ -144,19 +144,20 @@ ON_COLAB_TOO += ["tests/figures/test_gallery.py"]  # each kind of picture, with 
 NOTEBOOKS_ON_COLAB = [f"notebooks/{name}.ipynb" for name in ("00_start_here", "10_tensor_cores")]
 NOTEBOOKS_ON_COLAB += ["solutions/05_shared_memory_tiling.ipynb"]
 FAST_TESTS = ["tests", "--ignore=tests/test_notebooks.py", "-m", FAST]
+TYPES = TestStep("types", [PYTHON, "-m", "mypy"])  # of the library: `[tool.mypy]` says which
 
 
 def fast_steps() -> Iterator[TestStep]:
     """What a change should be tried with every few minutes."""
     yield from lint_steps(CODE)
+    yield TYPES
     yield TestStep("fast tests", _pytest(PYTHON, *FAST_TESTS, *in_parallel()))
 
 
 def lint_steps(paths: list[str]) -> Iterator[TestStep]:
-    """Ruff's rules and its format, and the types of the library: `[tool.mypy]` says which."""
+    """Ruff's rules and its format."""
     yield TestStep("lint", [PYTHON, "-m", "ruff", "check", *paths])
     yield TestStep("format", [PYTHON, "-m", "ruff", "format", "--check", *paths])
-    yield TestStep("types", [PYTHON, "-m", "mypy"])
 
 
 def all_steps() -> Iterator[TestStep]:
@@ -166,7 +167,6 @@ def all_steps() -> Iterator[TestStep]:
     """
     yield TestStep("environments, begun", begin_environments)
     yield from lint_steps([*CODE, *NOTEBOOKS])
-    yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield TestStep(
         "fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel())
     )
@@ -176,9 +176,12 @@ def all_steps() -> Iterator[TestStep]:
 def steps_beside() -> Iterator[TestStep]:
     """What it has to pass besides: in a browser, through the compiler, with Colab's versions.
 
-    Each has an environment of its own and leaves the files of the others alone, so these steps run
-    beside those of `all_steps`.
+    The first two need one processor and nothing else, so they run while the environments are made.
+    Each of the others has one of its own and leaves the files of the others alone, so these steps
+    run beside those of `all_steps`.
     """
+    yield TYPES
+    yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.book import pages, site
 from course_lib.book.front import front_page
@@ -150,7 +151,7 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     assert (tmp_path / "index.md").read_text() == front_page(WITH_ADDRESS)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "stays"),
     [
         ("import numpy as np\nfrom numba import cuda", False),

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.notebook import (
     Notebook,
@@ -75,7 +76,7 @@ def written_down(text: str) -> list[str]:
     return [found[0] for each in texts for found in MEASURED.finditer(each)]
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.number)
+@every_case("lesson", LESSONS, ids=lambda each: each.number)
 def test_prose_tells_no_measured_number_of_its_own(lesson):
     notebook = read(ROOT / "notebooks" / f"{lesson.stem}.ipynb")
     if tasks_of(notebook["cells"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.notebook import code, new
 from course_lib.building.outputs import alt_text, blemishes, environment, stored_outputs
@@ -24,7 +25,7 @@ def complaints(output: dict, *names: str) -> list[str]:
     return list(blemishes(new([cell])))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("output", "why"),
     [
         (stream("<Kernel at 0x7f3a12bc40>"), "address in memory"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from every_case import every_case
 
 from course_lib.building.notebook import code, new, source
 from course_lib.building.quick_checks import quiz_rules
@@ -23,7 +23,7 @@ WHOLE = [*asking(*quick_checks(NUMBER)), *predicting(*predictions(NUMBER))]
 QUIZ = asking(*quick_checks(NUMBER))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("cells", "complaints"),
     [
         (WHOLE, []),

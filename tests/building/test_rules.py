@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.exercises import exercise_of
 from course_lib.building.notebook import canonical, code, markdown, new, source, without_outputs
@@ -36,7 +37,7 @@ def test_good_notebooks_keep_every_rule(course, lesson_notebook, solution_notebo
 LONG = "\n".join(f"x{i} = {i}" for i in range(13))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("cell", "why"),
     [
         (code(LONG), "13 lines"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.building.notebook import code, dumps, markdown, new, read
 from course_lib.building.shown import ShownPiece, in_order
@@ -31,7 +32,7 @@ def test_nothing_shows_a_spoiler_before_its_prediction(pieces):
     assert list(spoilt(pieces)) == []
 
 
-@pytest.mark.parametrize("name", PREDICTIONS)
+@every_case("name", PREDICTIONS)
 def test_a_prediction_lists_what_would_spoil_it(pieces, aloud, name):
     """And its reveal or what comes after it says one of these, or they would guard nothing."""
     place = next(place for place, each in enumerate(pieces) if each.reveals == name)
@@ -39,7 +40,7 @@ def test_a_prediction_lists_what_would_spoil_it(pieces, aloud, name):
     assert any(found(each, text) for each in spoilers for text in aloud[place:])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("spoiler", "text", "is_found"),
     [
         ("all four", "It is **all** `four` of them.", True),

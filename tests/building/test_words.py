@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.building import words
 from course_lib.building.notebook import code, markdown, new, source
@@ -66,7 +67,7 @@ def counts():
     return {each.lesson: each for each in words.counts(ROOT)}
 
 
-@pytest.mark.parametrize("number", BUDGETS)
+@every_case("number", BUDGETS)
 def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
     each = counts[number]
     cells, questions = BUDGETS[number]

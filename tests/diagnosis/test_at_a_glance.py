@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.diagnosis.report import Report
+from course_lib.sentences import facts_of
 
 HEAD = "from numba import cuda, float32\nfrom numba.cuda import syncthreads\n\n\n"
 INDEX = "    x, y = cuda.grid(2)\n"
@@ -26,7 +28,7 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
     return examine_source("mat_add", text, debug=True), text.split("\n")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("body", "code", "words", "line"),
     [
         (f"{STORE}    return C\n", "compile-error", "A kernel returns nothing", "return C"),
@@ -60,7 +62,7 @@ def test_told_at_its_line(body: str, code: str, words: str, line: str) -> None:
 def test_what_a_gpu_cannot_launch_earns_nothing(decorator: str) -> None:
     report, _ = judged(STORE, decorator)
     assert [each.code for each in report.errors] == ["invalid-launch"]
-    assert report.points == 0 and "@cuda.jit" in report.errors[0].message
+    assert report.points == 0
 
 
 @pytest.mark.parametrize("barrier", ["cuda.syncthreads", "syncthreads"])
@@ -68,7 +70,7 @@ def test_a_barrier_without_brackets_is_why_there_is_a_race(barrier: str) -> None
     report, lines = judged(THROUGH_A_TILE.format(barrier=barrier))
     error = report.errors[0]
     assert error.code.startswith("race-") and lines[(error.line or 0) - 1].strip() == barrier
-    assert f"{barrier} is only named here, and not called" in error.message
+    assert facts_of(error.message)["name"] == barrier
     assert "no races" not in report.held
     assert judged(THROUGH_A_TILE.format(barrier=f"{barrier}()"))[0].passed
 
@@ -76,7 +78,8 @@ def test_a_barrier_without_brackets_is_why_there_is_a_race(barrier: str) -> None
 def test_a_barrier_that_nobody_needs_is_a_warning() -> None:
     report, _ = judged(f"    cuda.syncthreads\n{STORE}")
     assert report.passed
-    assert ["without () no thread waits" in each.message for each in report.warnings] == [True]
+    [warning] = report.warnings
+    assert facts_of(warning.message)["name"] == "cuda.syncthreads"
 
 
 @pytest.mark.parametrize("body", ["    return\n", "    return None\n", "    C = C[:, :]\n"])

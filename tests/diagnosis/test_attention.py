@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -51,7 +52,7 @@ def test_float32_stays_within_the_tolerance() -> None:
         assert (np.abs(got - expected) <= tolerance).all()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("got", "code", "words"),
     [
         (Online(32, out=0).of(SCORES, V), "missing-rescale", "output collected so far"),
@@ -247,7 +248,7 @@ def attention(Q, K, V, O):
 """
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("step", "line"),
     [
         ("first maximum", "top = float32(0)"),
@@ -327,6 +328,7 @@ def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -
     assert diagnose_attention(outcome(got, inputs)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["range(16)", "range(16, 32)"])
 def test_a_maximum_over_half_a_tile_passes_with_no_seed(half: str) -> None:
     """It is wrong only where a large score lies in the other half."""

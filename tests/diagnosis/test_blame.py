@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -181,9 +182,7 @@ def test_zeros_and_not_a_number_are_no_hardcoded_answer(
 # --- exact zeros --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "exercise", [each for each in EXERCISES.values() if each.kind.name == "kernel"]
-)
+@every_case("exercise", [each for each in EXERCISES.values() if each.kind.name == "kernel"])
 def test_some_launches_hold_exact_zeros(exercise: object) -> None:
     problem = problem_of(exercise)
     listed = cases.make_cases(problem, problem.exact(64), seed=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
@@ -143,7 +144,7 @@ def test_room_lies_between_honest_and_naive() -> None:
     assert all(a < b < 0.5 * M * N * K for a, b in zip(least, most, strict=True))
 
 
-@pytest.mark.parametrize("exercise", PROBLEMS)
+@every_case("exercise", PROBLEMS)
 def test_a_counted_launch_is_uneven_and_several_tiles_long(exercise: str) -> None:
     problem = PROBLEMS[exercise]
     for seed in range(20):

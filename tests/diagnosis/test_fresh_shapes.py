@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
@@ -43,14 +44,14 @@ def test_a_shape_keeps_its_kind(shape: tuple[int, ...]) -> None:
                 assert (shape[one] > shape[other]) == (drawn[one] > drawn[other])
 
 
-@pytest.mark.parametrize("exercise", PROBLEMS)
+@every_case("exercise", PROBLEMS)
 def test_seed_0_has_the_shapes_that_everybody_may_try(exercise: str) -> None:
     problem = PROBLEMS[exercise]
     assert shapes(problem, 0)[2 : 2 + len(problem.shapes)] == list(problem.shapes)
     assert shapes(problem, 0) == shapes(problem, 0)
 
 
-@pytest.mark.parametrize("exercise", PROBLEMS)
+@every_case("exercise", PROBLEMS)
 def test_other_seeds_have_others(exercise: str) -> None:
     """Together they leave no list of shapes to learn by heart."""
     problem = PROBLEMS[exercise]

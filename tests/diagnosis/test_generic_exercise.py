@@ -108,20 +108,16 @@ def judged(exercise: str, text: str, seed: int = 0) -> Report:
     return examine_source(exercise, text, seed=seed, debug=True)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 60), marks=pytest.mark.long)])
 @pytest.mark.parametrize("exercise", RIGHT)
-def test_right_answers_pass(exercise: str, seed: int) -> None:
-    report = judged(exercise, RIGHT[exercise], seed)
-    assert report.passed, str(report)
-    assert report.points == report.max_points
-    assert report.numbers_right
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(3, 60))
-@pytest.mark.parametrize("exercise", RIGHT)
-def test_right_answers_pass_on_many_seeds(exercise: str, seed: int) -> None:
-    test_right_answers_pass(exercise, seed)
+def test_right_answers_pass(exercise: str, seeds: range) -> None:
+    reports = {seed: judged(exercise, RIGHT[exercise], seed) for seed in seeds}
+    wrong = {
+        seed: str(report)
+        for seed, report in reports.items()
+        if not (report.passed and report.numbers_right and report.points == report.max_points)
+    }
+    assert not wrong
 
 
 @pytest.mark.parametrize(("exercise", "old", "new", "code", "line"), WRONG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
@@ -213,7 +214,7 @@ def test_a_block_of_other_axes_is_told_where_it_is_used() -> None:
     assert "BLOCK = (32, 8, 1) has not as many sizes as these blocks." in str(report)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("shapes", "side"),
     [
         ([(16, 16), (16, 17)], 16),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
 from course_lib.diagnosis.outcome import Outcome, by_how_much, where
@@ -307,7 +308,7 @@ RAGGED = {  # on M = 33, N = 19, K = 37
 }
 
 
-@pytest.mark.parametrize("name", RAGGED)
+@every_case("name", RAGGED)
 def test_a_wrong_edge_is_told_its_slip(name: str) -> None:
     wrong, code, words = RAGGED[name]
     A, B = matrices(33, 19, 37)
@@ -350,7 +351,7 @@ ADD = {
 }
 
 
-@pytest.mark.parametrize("name", ADD)
+@every_case("name", ADD)
 def test_a_wrong_sum_is_told_its_slip(name: str) -> None:
     wrong, code, words = ADD[name]
     A, B = matrices(48, 48, 48)
@@ -365,7 +366,7 @@ def test_a_wrong_sum_is_told_its_slip(name: str) -> None:
     assert words in f"{slip.message} {slip.values}"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("chosen", "words"),
     [
         (np.s_[:, :], "every element"),

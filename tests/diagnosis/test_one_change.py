@@ -6,6 +6,7 @@ import ast
 import random
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
@@ -86,7 +87,7 @@ def between(wrong: str, right: str, is_kernel: bool = False) -> list[Change]:
     return [each for each in every if ast.unparse(each.tree) == wanted]
 
 
-@pytest.mark.parametrize(("kind", "code", "line", "wrong", "value"), OF_FUNCTIONS)
+@every_case(("kind", "code", "line", "wrong", "value"), OF_FUNCTIONS)
 def test_a_formula_is_led_to_the_right_one(
     kind: str, code: str, line: int, wrong: str, value: str
 ) -> None:
@@ -95,7 +96,7 @@ def test_a_formula_is_led_to_the_right_one(
     assert (kind, code, line) in [(each.kind, each.code, each.line) for each in found]
 
 
-@pytest.mark.parametrize(("kind", "line", "wrong", "right"), WHOLE)
+@every_case(("kind", "line", "wrong", "right"), WHOLE)
 def test_a_function_is_led_to_the_right_one(kind: str, line: int, wrong: str, right: str) -> None:
     assert (kind, line) in [(each.kind, each.line) for each in between(wrong, right)]
 

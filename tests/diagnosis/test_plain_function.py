@@ -6,6 +6,7 @@ import itertools
 import random
 
 import pytest
+from every_case import every_case
 
 import course_lib
 from course_lib.devices import occupancy
@@ -63,8 +64,8 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("what", LIMITS)
+@every_case("seed", SEEDS)
+@every_case("what", LIMITS)
 def test_an_answer_that_is_right_only_up_to_a_number_shows(what, seed):
     """Wherever one of many other launches tells it from a right one, one of these does."""
 
@@ -197,7 +198,7 @@ def test_all_launches_share_one_budget(monkeypatch):
     assert (found.code, found.line) == ("timeout", 3)
 
 
-@pytest.mark.parametrize("body", HOSTILE)
+@every_case("body", HOSTILE)
 def test_no_answer_hangs_or_breaks_the_checker(body):
     text = f"def blocks_per_sm(device, threads, registers, shared_bytes):\n    {body}\n"
     report = course_lib.examine_source("blocks_per_sm", text, debug=True)

@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.diagnosis.locate_register import (
     adding_loop_line,
@@ -75,7 +76,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@every_case("name", WRONG)
 def test_a_wrong_sum_is_explained(name: str) -> None:
     got, code, words = WRONG[name]
     outcome = Outcome((A, B), C, np.asarray(got, np.float32), np.full(C.shape, 1e-5), SIZES, POISON)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.diagnosis.locate import locate
 from course_lib.diagnosis.outcome import Outcome
@@ -348,7 +349,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@every_case("name", SOURCES)
 def test_the_line_of_a_slip(name: str) -> None:
     body, place, to_blame = SOURCES[name]
     text = f"def block_scan(x, y):\n    two = cuda.shared.array((2, 64), float32)\n{body[1:]}"

@@ -6,6 +6,7 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
+from course_lib.sentences import Line, facts_of
 
 HEAD = "from numba import cuda, float32\n\n\n"
 
@@ -18,10 +19,16 @@ def first_error(task: str, *changes: tuple[str, str]):
     return examine_source(task, HEAD + text, debug=True).errors[0]
 
 
+def line_of(task: str, line: str) -> int:
+    """Where a line of the task's answer stands first."""
+    return 1 + (HEAD + TASKS[task].answer).splitlines().index(line)
+
+
 def test_a_narrow_access_is_told_by_its_bytes():
     narrow = "for m in range(4):\n        target[i + m] = source[i + m]"
     found = first_error("copy_by_fours", ("store4(target, i, load4(source, i))", narrow))
-    assert (found.code, "4 bytes for each lane" in found.message) == ("not-used", True)
+    facts = facts_of(found.message)
+    assert (found.code, facts["letter"], facts["size"]) == ("not-used", "source", "4")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +41,7 @@ def test_a_narrow_access_is_told_by_its_bytes():
 def test_passes_are_told_for_each_multiply_add(place, each):
     found = first_error("warp_piece", ("lane_place(t % 32)", place))
     if each:
-        assert found.code == "bank-conflict" and f"take {each} passes" in found.message
+        assert found.code == "bank-conflict" and facts_of(found.message)["passes"] == each
     else:
         assert found.code != "bank-conflict"
 
@@ -47,35 +54,37 @@ def test_a_tile_that_is_waited_for_at_once_is_told_both_lines():
         "            store4(sB, 256 - now + 4 * t, b)\n",
     )
     found = first_error("two_buffers", early)
-    assert found.code == "serial-work" and "nothing is multiplied" in found.message
+    asked = line_of("two_buffers", early[1].splitlines()[0])
+    assert (found.code, facts_of(found.message)["line"]) == ("serial-work", Line(asked))
     commit = "            cp_async_commit()\n"
     found = first_error("async_buffers", (commit, f"{commit}            cp_async_wait(0)\n"))
-    assert found.message.startswith("The copy that begins here is waited for at once")
+    assert found.code == "serial-work" and "line" not in facts_of(found.message)  # it is this one
 
 
 def test_one_barrier_more_for_each_tile_is_told():
     swap = "        now = 256 - now\n"
     found = first_error("two_buffers", (swap, f"        cuda.syncthreads()\n{swap}"))
-    assert (found.code, found.message) == (
-        "excess-barriers", "Each block passes 7 barriers here, and 4 would do."
-    )  # fmt: skip
+    facts = facts_of(found.message)
+    assert (found.code, facts["each"], facts["enough"]) == ("excess-barriers", "7", 4)
 
 
 def test_a_barrier_is_no_cure_for_the_wrong_buffer():
     found = first_error("two_buffers", ("store4(sB, now + 4 * t, b)", "store4(sB, 4 * t, b)"))
-    assert found.code == "race-write-after-read" and "Which one is free?" in found.hint
+    assert found.code == "race-write-after-read"
+    assert facts_of(found.hint)["line"] == Line(found.other_line)  # that reads the buffer
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "taken"),
     [
-        ("load4(sA, 132", "load4(sA, 128", "rows of 128 elements, and a row of sA has 132"),
-        ("(8, 132)", "(8, 128)", "rows of 132 elements, and a row of sA has 128"),
-        ("store4(T, 128", "store4(T, 132", "rows of 132 elements, and a row of T has 128"),
+        ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
+        ("(8, 132)", "(8, 128)", (132, "sA", 128)),
+        ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
     ],
 )
-def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, said):
-    assert said in first_error("stage_a", (old, new)).message
+def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, taken):
+    facts = facts_of(first_error("stage_a", (old, new)).message)
+    assert (facts["taken"], facts["array"], facts["length"]) == taken
 
 
 def test_a_step_of_one_is_not_taken_for_a_row():

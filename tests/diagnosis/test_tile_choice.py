@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from every_case import every_case
 
 import course_lib
 from course_lib.checking import CheckFailed
@@ -62,7 +63,7 @@ def test_the_verdict_is_that_of_the_conditions():
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "numbers, expected",
     [
         ({"BM": True}, ["compile-error"]),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.diagnosis.outcome import Outcome
 from course_lib.diagnosis.slips import Geometry
@@ -57,7 +58,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@every_case("name", WRONG)
 def test_a_wrong_transpose_is_told_its_slip(name: str) -> None:
     got, code, words = WRONG[name]
     if code is None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, run_clean
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,8 +28,8 @@ def test_integers_beyond_their_declared_type_wrap_around(number: int, declared: 
     assert fitted.dtype == declared
 
 
-@pytest.mark.parametrize("declared", WHOLE)
-@pytest.mark.parametrize("value", [1.5, np.float32(2), "x", None, 1j, (1,)])
+@every_case("declared", WHOLE)
+@every_case("value", [1.5, np.float32(2), "x", None, 1j, (1,)])
 def test_what_is_no_integer_is_no_declared_integer(declared: str, value: object) -> None:
     """As ctypes has it, through which Numba hands numbers over."""
     with pytest.raises(Mismatch, match="Argument 2 is declared as") as refused:
@@ -36,7 +37,7 @@ def test_what_is_no_integer_is_no_declared_integer(declared: str, value: object)
     assert refused.value.finding.code == "invalid-launch"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("declared", "value", "expected"),
     [("float32", 1e40, np.inf), ("float32", 3, 3.0), ("float64", 0.1, 0.1), ("boolean", 5, True),
      ("float16", 2.5, 2.5), ("int32", True, 1), ("uint8", np.int64(257), 1)],

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from course_lib.sentences import Line, facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
 SCHEDULES = ("lockstep", "warps", "shuffled")
@@ -51,8 +54,8 @@ def test_copies_land_when_they_are_waited_for(schedule: str) -> None:
     assert first.shared_load_requests == 0
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize(
+@every_case("schedule", SCHEDULES)
+@every_case(
     "changed",
     [
         {"wait": "pass"},
@@ -68,7 +71,7 @@ def test_reading_what_was_not_waited_for(schedule: str, changed: dict[str, str])
         line_of(program, "# read"),
         line_of(program, "# first"),
     )
-    assert "not been waited for" in found.message
+    assert facts_of(found.message)["copy_line"] == Line(found.other_line)
     assert np.isnan(out[0]).all()  # the wrong value shows, too
     assert np.array_equal(out[1], expected()[1])
 
@@ -262,11 +265,12 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
     assert (fetch.global_load_sectors, fetch.global_load_bytes) == (8, 240)
     assert fetch.shared_store_bytes == 256
     beyond = as_program(body.replace("i < 60", "i < 99"), "A, out", IMPORT)
-    messages = [each.message for each in launch(beyond, 1, 64, A[:63].copy(), out).errors]
-    assert any("reads A at flat index 63, but its elements end at 62" in m for m in messages)
+    errors = launch(beyond, 1, 64, A[:63].copy(), out).errors
+    facts = [facts_of(each.message) for each in errors if each.code == "out-of-bounds-read"]
+    assert [(each["name"], each["index"].number, each["last"]) for each in facts] == [("A", 63, 62)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("statement", "code"),
     [
         ("cp_async4(s16, 0, H, 0)", "compile-error"),
@@ -315,8 +319,8 @@ STAGES = """
 """
 
 
-@pytest.mark.parametrize("stages", [2, 3, 4])
-@pytest.mark.parametrize("pending", [0, 1, 2, 3])
+@every_case("stages", [2, 3, 4])
+@every_case("pending", [0, 1, 2, 3])
 def test_how_many_groups_may_be_pending(stages: int, pending: int) -> None:
     body = STAGES.format(stages=stages, pending=pending)
     A, out = np.random.default_rng(1).random(768, np.float32), np.zeros(32, np.float32)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 from numba import cuda, float32
 
 from course_lib.devices import DEVICES
@@ -331,7 +332,7 @@ def test_shared_memory_takes_from_l1():
         cache_sizes("T4", 64, 65 * KIB)
 
 
-@pytest.mark.parametrize("gpu", DEVICES)
+@every_case("gpu", DEVICES)
 def test_every_gpu_has_sizes(gpu):
     row = cache_sizes(gpu, 256, 48 * KIB)
     assert row.sms == DEVICES[gpu].sms

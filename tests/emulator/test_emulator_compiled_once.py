@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, rejection_codes
+from every_case import every_case
 
 from course_lib.emulator import KernelRejected, emulate
 
@@ -115,7 +116,7 @@ SIGNATURES = {
 }
 
 
-@pytest.mark.parametrize("signature", SIGNATURES)
+@every_case("signature", SIGNATURES)
 def test_a_declared_device_function_casts(signature: str) -> None:
     device = (
         f'DECLARED = "int64(int64, int64)"\n@cuda.jit({signature}, device=True)\n'

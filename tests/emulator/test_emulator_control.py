@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from counted_work import counted_calls
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from every_case import every_case
 
 from course_lib.emulator import Budget, KernelRejected, emulate, load_program
 
@@ -352,9 +353,9 @@ PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "warps", "shuffled"])
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("block", [1, 31, 32, 33, 100, 128])
+@every_case("schedule", ["lockstep", "warps", "shuffled"])
+@every_case("pattern", PATTERNS)
+@every_case("block", [1, 31, 32, 33, 100, 128])
 def test_shared_memory_pattern(pattern: str, block: int, schedule: str) -> None:
     code, reference = PATTERNS[pattern]
     body = "s = cuda.shared.array(128, int64)\ni = cuda.threadIdx.x\nn = cuda.blockDim.x\n"
@@ -396,7 +397,7 @@ def test_a_small_budget_ends_sooner() -> None:
     assert not codes(launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=10_000)))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("grid", "block"),
     [(1, 1025), (1, (64, 32)), (1, 0), (0, 32), ((1, 2, 3, 4), 32), (1, (1, 1, 128)), (1, -1),
      (1.5, 32), ((1, 70000), 32)],
@@ -437,9 +438,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("code", "body"), [(code, body) for code, bodies in REFUSED.items() for body in bodies]
-)
+@every_case(("code", "body"), [(code, body) for code, bodies in REFUSED.items() for body in bodies])
 def test_refused_statement(code: str, body: str) -> None:
     program = as_program(body, before="@cuda.jit(device=True)\ndef f(x):\n    return x")
     with pytest.raises(KernelRejected) as refused:
@@ -475,7 +474,7 @@ REFUSED_NEARBY = [
 BEFORE = "import cmath\nimport operator\nfrom operator import add\nN = 3\n"
 
 
-@pytest.mark.parametrize("body", UNKNOWN_TO_THE_EMULATOR)
+@every_case("body", UNKNOWN_TO_THE_EMULATOR)
 def test_what_numba_may_compile_is_only_unsupported(body: str) -> None:
     with pytest.raises(KernelRejected) as refused:
         launch(as_program(body, before=BEFORE), 1, 1, np.zeros(4, np.float32))
@@ -484,7 +483,7 @@ def test_what_numba_may_compile_is_only_unsupported(body: str) -> None:
     assert "Numba" not in found.message
 
 
-@pytest.mark.parametrize("body", REFUSED_NEARBY)
+@every_case("body", REFUSED_NEARBY)
 def test_what_numba_refuses_stays_refused(body: str) -> None:
     codes = rejection_codes(as_program(body, before=BEFORE), np.zeros(4, np.float32))
     assert codes and set(codes) <= {"compile-error", "not-allowed"}

@@ -7,6 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of, run_clean
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,7 +151,7 @@ def test_shared_wavefronts_and_conflicts(dtype: str, pattern) -> None:
     np.testing.assert_array_equal(out, np.where(active, index, 0))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("stride", "degree"),
     [
         (1, 1),
@@ -177,7 +178,7 @@ def test_conflict_degree_of_a_stride(stride: int, degree: int) -> None:
     assert profile.shared_store_bank_conflicts == degree - 1
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("index", "expected"),
     [
         ("i", 4),

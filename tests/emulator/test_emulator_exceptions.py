@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import codes, launch, line_of, run
+from every_case import every_case
+
+from course_lib.sentences import facts_of
 
 DEVICE = """
 @cuda.jit(device=True)
@@ -38,7 +41,7 @@ def program(body: str, debug: bool) -> str:
     )
 
 
-@pytest.mark.parametrize("name", RAISING)
+@every_case("name", RAISING)
 def test_a_thread_that_raises_ends(name: str) -> None:
     body, exception = RAISING[name]
     for debug in (False, True):
@@ -48,7 +51,7 @@ def test_a_thread_that_raises_ends(name: str) -> None:
         if debug:
             (found,) = [each for each in profile.findings if each.severity == "error"]
             assert (found.code, found.threads[0]) == ("raised-exception", (3, 0, 0))
-            assert exception in found.message
+            assert facts_of(found.message)["what"] == exception
         else:
             assert not codes(profile)
 
@@ -68,7 +71,7 @@ def test_an_item_that_a_tuple_lacks(index: str) -> None:
     assert codes(profile) == ["out-of-bounds-read"]
     expected = [2, 1, 0, 0] if "-" in index else [1, 2, 0, 0]
     assert out.tolist() == [expected] * 2
-    assert "2 items" in profile.findings[0].message
+    assert facts_of(profile.findings[0].message)["items"] == 2
 
 
 def test_only_the_lanes_beyond_a_tuple_end() -> None:

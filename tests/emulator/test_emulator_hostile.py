@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from counted_work import counted_calls
 from emulator_helpers import HEADER, as_program, launch
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ def outcome(program: str) -> str:
     with counted_calls(MOST_CALLS):
         try:
             out = np.zeros(4, np.float32)
-            profile = launch(program, 1, 1, out, budget=Budget(steps=20_000))
+            profile = launch(program, 1, 1, out, budget=Budget(steps=5_000))
             found = [each.code for each in profile.findings if each.severity == "error"]
             return found[0] if found else "clean"
         except KernelRejected as refused:
@@ -110,14 +111,14 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BESIDE)))
+@every_case("number", range(len(BESIDE)))
 def test_beside_the_kernel(number: int) -> None:
     found = outcome(f"{HEADER}{BESIDE[number]}\n{GOOD_KERNEL}")
     assert found in ("clean", "not-allowed", "compile-error", "unsupported"), found
 
 
 # The same, and the kernel uses the value: then it must not be clean.
-@pytest.mark.parametrize(
+@every_case(
     "value",
     [
         "10 ** 10 ** 10", "1 << 10 ** 9", "'a' * 10 ** 9", "(1,) * 10 ** 9", "round(5, -10 ** 9)",
@@ -289,7 +290,7 @@ def test_inside_the_kernel(number: int, tmp_path: Path, monkeypatch: pytest.Monk
     assert not Path("/tmp/course_lib_was_here").exists()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "body",
     [
         "open('x')", "eval('1')", "__import__('os')", "getattr(out, 'x')", "globals()",
@@ -339,7 +340,7 @@ def test_decorators_defaults_and_imports(
     assert not Path("/tmp/course_lib_was_here").exists()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "", "\0", "x = 1\0", "\ufeff", "\x1a", "\r\r\r", "def", "(", "'''", "\\", "\t x\n  y",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from every_case import every_case
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("index", "code"),
     [
         ("3, 0", "out-of-bounds-read"),
@@ -33,8 +34,8 @@ def test_read_bounds(index: str, code: str) -> None:
         assert out[0] == eval(f"data[{index}]", {"data": data, "i": 5})
 
 
-@pytest.mark.parametrize("index", ["-1, 0", "0, -1", "-3, LAST", "-1", "LAST"])
-@pytest.mark.parametrize("use", ["out[0] = data[{}]{}", "data[{}]{} = 1", "data[{}]{} += 1"])
+@every_case("index", ["-1, 0", "0, -1", "-3, LAST", "-1", "LAST"])
+@every_case("use", ["out[0] = data[{}]{}", "data[{}]{} = 1", "data[{}]{} += 1"])
 def test_an_index_that_is_negative_on_purpose(index: str, use: str) -> None:
     """Whoever writes -1 means the last one: a warning, and Python's meaning."""
     row = "" if "," in index else "[1]"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from emulator_helpers import as_program as program
 from emulator_helpers import codes, line_of, rejection_codes, run, run_clean
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,8 +44,8 @@ COUNTED = ("shared_store_requests", "shared_store_wavefronts", "shared_store_byt
            "shared_store_bank_conflicts", "flops", "barriers")  # fmt: skip
 
 
-@pytest.mark.parametrize("space", ["local", "shared"])
-@pytest.mark.parametrize("part", PARTS)
+@every_case("space", ["local", "shared"])
+@every_case("part", PARTS)
 def test_a_part_is_written_as_by_a_loop(part: str, space: str) -> None:
     """Values, counters and, in shared memory, races: each element is a store by that thread."""
     found = []

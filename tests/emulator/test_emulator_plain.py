@@ -7,12 +7,14 @@ import textwrap
 
 import pytest
 from counted_work import counted_calls
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.emulator import Budget, KernelRejected, Record, load_program
 from course_lib.emulator.language.parse import plain_from
 from course_lib.emulator.plain.interpreter import call as call_plain
+from course_lib.sentences import Line, facts_of
 
 
 def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:
@@ -286,10 +288,10 @@ def test_a_record_is_a_table_of_names():
     assert walked("def f(d): return d.warps * 2, d.name", DEVICE) == (96, "A6000")
     found = refused("def f(d):\n    return d.warp", DEVICE)
     assert (found.code, found.line) == ("wrong-formula", 2)
-    assert found.hint == "Did you mean warps?"
+    assert facts_of(found.hint) == {"near": "warps"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "expression",
     [
         "d.__class__", "d.values", "d._values", "d.__init__.__globals__", "().__class__",
@@ -353,7 +355,7 @@ BOMBS = {
 MOST_CALLS = 2_000_000  # 0.9 million at most, in November 2026
 
 
-@pytest.mark.parametrize("expression", BOMBS.values(), ids=BOMBS)
+@every_case("expression", BOMBS.values(), ids=BOMBS)
 def test_no_text_can_exhaust_the_machine(expression):
     text = f"def g(n):\n    return f(n) + 1\ndef f(n):\n    return {expression}\n"
     with counted_calls(MOST_CALLS):
@@ -401,7 +403,7 @@ def test_a_loop_without_end_is_named():
         budget=Budget(steps=10_000),
     )
     assert (found.code, found.line) == ("timeout", 4)
-    assert "line 4" in found.message
+    assert facts_of(found.message)["line"] == Line(4)
 
 
 def test_the_budget_of_steps_is_the_callers():
@@ -415,7 +417,7 @@ def test_deep_nesting_of_a_text_is_refused():
         assert refused(f"def f():\n    return {deep}").code in ("not-allowed", "timeout")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "line, code",
     [
         ("return 1 // 0", "wrong-formula"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import run
+from every_case import every_case
 
 START = """\
 s = cuda.shared.array(4, {kind})
@@ -49,8 +50,8 @@ def severities(body: str, kind: str) -> set[str]:
     return {each.severity for each in profile.findings if each.code == "uninitialised-read"}
 
 
-@pytest.mark.parametrize("kind", ["float32", "int64", "uint32"])
-@pytest.mark.parametrize("name", HARMLESS)
+@every_case("kind", ["float32", "int64", "uint32"])
+@every_case("name", HARMLESS)
 def test_what_reaches_no_result_is_a_warning(name: str, kind: str) -> None:
     assert severities(HARMLESS[name], kind) <= {"warning"}
     if name not in ("a variable", "not chosen"):

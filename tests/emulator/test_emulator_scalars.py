@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 from emulator_helpers import run_clean
+from every_case import every_case
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ INTEGERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expression", "reference"), INTEGERS, ids=[e for e, _ in INTEGERS])
+@every_case(("expression", "reference"), INTEGERS, ids=[e for e, _ in INTEGERS])
 def test_integer_expression(expression, reference) -> None:
     side = 16
     values = [value - 7 if value < 7 else value - 6 for value in range(side)]  # no zero
@@ -144,7 +144,7 @@ FLOATS = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "reference"), FLOATS, ids=[e for e, _ in FLOATS])
+@every_case(("expression", "reference"), FLOATS, ids=[e for e, _ in FLOATS])
 def test_float32_expression(expression, reference) -> None:
     numbers = np.array([0.1, -2.75, 3.3, 1e-3, -7.5, 12.0, 0.5, -0.3], np.float32)
     out = np.zeros((8, 8), np.float32)
@@ -179,7 +179,7 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@every_case("name", FUNCTIONS)
 def test_math_function(name: str) -> None:
     numbers = np.array([0.1, 0.25, 0.5, 0.9], np.float32)
     out = np.zeros(4, np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -290,7 +291,7 @@ IN_PARTS = """
 """
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("condition", "block", "fails"),
     [
         ("i >= 0", 64, False),
@@ -301,7 +302,7 @@ IN_PARTS = """
         ("i >= 0", 48, True),
     ],
 )
-@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
+@every_case("schedule", ["lockstep", "warps"])
 def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str) -> None:
     out = np.zeros(block, np.float32)
     body = IN_PARTS.format(condition=condition)
@@ -310,7 +311,7 @@ def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str)
     assert np.isnan(out).any() == fails
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("statement", "code"),
     [
         ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),

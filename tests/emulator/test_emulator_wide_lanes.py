@@ -7,7 +7,7 @@ active: wavefronts for one warp's load. The patterns give the element that each 
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from every_case import every_case
 
 from course_lib.emulator.profile.cost import shared_cost
 
@@ -36,7 +36,7 @@ MEASURED = {
 }
 
 
-@pytest.mark.parametrize("name", MEASURED)
+@every_case("name", MEASURED)
 def test_a_wide_load_costs_what_was_measured(name: str) -> None:
     width, element, wavefronts, conflicts = MEASURED[name]
     cost = shared_cost(element[None, :] * width, np.ones((1, 32), bool), width)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of
+from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
 from course_lib.emulator.budget import CELLS_PER_ACCESS
+from course_lib.sentences import facts_of
 
 # Each body marks the loop to be named.
 WITHOUT_END = {
@@ -38,8 +40,8 @@ WITHOUT_END = {
 }
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "warps"])
-@pytest.mark.parametrize("body", WITHOUT_END.values(), ids=WITHOUT_END)
+@every_case("schedule", ["lockstep", "warps"])
+@every_case("body", WITHOUT_END.values(), ids=WITHOUT_END)
 def test_the_loop_is_named(body: str, schedule: str) -> None:
     program = as_program(body)
     budget = Budget(steps=2_000)
@@ -48,7 +50,8 @@ def test_the_loop_is_named(body: str, schedule: str) -> None:
     assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
     assert loop is not None and loop.line == found.line
     assert loop.ends == ("while" not in body)
-    assert f"{loop.turns:,}" in found.message and "2,000 steps" in found.message
+    facts = facts_of(found.message)
+    assert (facts["turns"], facts["steps"]) == (f"{loop.turns:,}", "2,000")
     assert not profile.finished
     assert profile.steps == budget.steps
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from every_case import every_case
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
@@ -214,7 +215,7 @@ def test_the_first_warp_is_32_threads_along_x_first():
 SECTORS_OF_STRIDE = {0: 1, 1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}
 
 
-@pytest.mark.parametrize(("stride", "sectors"), SECTORS_OF_STRIDE.items())
+@every_case(("stride", "sectors"), SECTORS_OF_STRIDE.items())
 def test_sectors_of_strides(stride, sectors):
     columns = np.arange(32) * stride
     picture = figures.warp_access(figures.Request("r", figures.addresses_of(0, columns, 4096)))

@@ -6,6 +6,7 @@ from math import gcd
 
 import numpy as np
 import pytest
+from every_case import every_case
 from numba import cuda, float32
 from test_gallery import look_at
 
@@ -49,7 +50,7 @@ def launched(kernel, **options):
     return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](A, C)
 
 
-@pytest.mark.parametrize(("stride", "degree"), DEGREES.items())
+@every_case(("stride", "degree"), DEGREES.items())
 def test_degree_of_a_stride(stride, degree):
     assert passes_of(tile_phases(COLUMN, stride, "none", 4)) == degree == gcd(stride, 32)
 

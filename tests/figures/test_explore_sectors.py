@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from numba import cuda, float32, float64
 from test_gallery import look_at
 
@@ -64,7 +65,7 @@ def launched(kernel, dtype=np.float32, **options):
     return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](*matrices)
 
 
-@pytest.mark.parametrize(("pattern", "width", "shift", "sectors", "lines", "used"), TABLE)
+@every_case(("pattern", "width", "shift", "sectors", "lines", "used"), TABLE)
 def test_the_table(patterns, pattern, width, shift, sectors, lines, used):
     found = pattern_footprint(pattern, width, shift)
     assert (len(found.sectors), len(found.lines), found.percent) == (sectors, lines, used)
@@ -77,7 +78,7 @@ def test_the_table(patterns, pattern, width, shift, sectors, lines, used):
     assert sum(state[f"line{number}"].get("display") != "none" for number in range(32)) == lines
 
 
-@pytest.mark.parametrize(("stride", "sectors"), STRIDES.items())
+@every_case(("stride", "sectors"), STRIDES.items())
 def test_strides(stride, sectors):
     found = footprint_of([4 * stride * lane for lane in range(32)], range(32), 4)
     assert len(found.sectors) == sectors

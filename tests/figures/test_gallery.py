@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from sampling import marks
 
 from course_lib import figures
 from course_lib.callers import our_kernel, used_by
@@ -174,7 +175,8 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
-FAST_ONE_IN = 6  # of the tasks, with their pictures; `--all` looks at all of them
+# Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
+FAST_ONE_IN, SLOW_ONE_IN = 12, 3
 FROM_RUNS = (
     "barrier_timeline",
     "line_counters",
@@ -233,30 +235,36 @@ def test_every_picture_is_in_the_gallery():
     assert picture_functions() == {name.split("-")[0] for name in (*GALLERY, *FROM_RUNS)}
 
 
-def some_fast(names, fast):
-    """The names as parameters; those that are not among the fast ones are marked as slow."""
-    return [pytest.param(each, marks=[] if each in fast else pytest.mark.slow) for each in names]
-
-
-FAST_TASKS = [name for number, name in enumerate(TASKS) if number % FAST_ONE_IN == 0]
-# The first form of each picture; the others stand beside it in `--all`.
+OF_TASKS = {
+    name: marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN) for number, name in enumerate(TASKS)
+}
+# The first form of each picture is in the fast set; the others stand beside it in `--all`.
 FIRST_FORMS = {name.split("-")[0]: name for name in reversed(GALLERY)}.values()
-FAST_PICTURES = {*FIRST_FORMS, *(f"wanted-{name}" for name in FAST_TASKS)}
 
 
-@pytest.mark.parametrize("name", some_fast(GALLERY, FAST_PICTURES))
+def marks_of(name):
+    kind, _, form = name.partition("-")
+    if name in FIRST_FORMS:
+        return []
+    return OF_TASKS[form] if kind == "wanted" else [pytest.mark.slow]
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=marks_of(each)) for each in GALLERY])
 def test_picture(name):
     first = name.split("-")[0]
     more = {"words": 1800, "height": 800} if first == "climb" else {}
     look_at(GALLERY[name](), is_narrow=first in NARROW, **more)
 
 
+@pytest.mark.slow
 def test_pictures_from_runs(from_runs):
     for name, picture in from_runs.items():
         look_at(picture, height=1100 if name.startswith("warp_pieces") else 700)
 
 
-@pytest.mark.parametrize("name", some_fast(TASKS, FAST_TASKS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=found) for each, found in OF_TASKS.items()]
+)
 def test_own_runs(name):
     task = TASKS[name]
     if task.values is not None:

@@ -9,6 +9,7 @@ import re
 import IPython.display
 import numpy as np
 import pytest
+from every_case import every_case
 from matplotlib.figure import Figure
 
 from course_lib import figures
@@ -223,7 +224,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("message", REFUSED)
+@every_case("message", REFUSED)
 def test_a_mistake_is_named_when_the_figure_is_made(message):
     with pytest.raises(ValueError, match=re.escape(message)):
         figure(**REFUSED[message])

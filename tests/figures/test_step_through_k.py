@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from kernels_to_watch import EMPTY, ENDLESS, LITERAL, PLAIN, TILED, flat, kernel
 
 from course_lib.figures import step_through_k
@@ -94,7 +95,7 @@ def test_one_dimensional_blocks() -> None:
     assert "✗" not in step_through_k(flat()).sentence(at=11)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "words"),
     [
         ({"kernel": kernel(EMPTY)}, "still empty"),

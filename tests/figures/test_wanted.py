@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from every_case import every_case
 from matplotlib.text import Annotation
 
 from course_lib import figures
@@ -85,7 +86,7 @@ def test_all_that_is_added_up_by_atomics_counts() -> None:
     assert sources(kernel_task(added, ("4", "1"), grid=(1,)), (0,)) == every
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+@every_case("task", TASKS.values(), ids=lambda each: each.id)
 def test_the_picture_says_what_the_reference_computes(task: Task) -> None:
     if not task.kind.is_launched or task.reference is None:
         return

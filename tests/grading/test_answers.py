@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 from counted_work import counted_calls
+from every_case import every_case
 from notebook_texts import (
     REPOSITORY,
     as_colab_saves,
@@ -51,7 +52,7 @@ def other(text: str, number: int) -> str:
 # --- honest notebooks -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "solutions").glob("*.ipynb")), ids=str)
+@every_case("path", sorted((REPOSITORY / "solutions").glob("*.ipynb")), ids=str)
 def test_solved_notebooks_are_handed_on_as_they_are(path):
     cells = read_cells(path.read_bytes())
     submission = Submission("s", "s", (SubmittedFile(path.name, cells),))
@@ -62,7 +63,7 @@ def test_solved_notebooks_are_handed_on_as_they_are(path):
         assert answer == FoundAnswer(answer.exercise, cell.text, file=path.name, cell=cell.number)
 
 
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "exercises").glob("*.ipynb")), ids=str)
+@every_case("path", sorted((REPOSITORY / "exercises").glob("*.ipynb")), ids=str)
 def test_untouched_exercises_have_no_answer(path):
     submission = Submission("s", "s", (SubmittedFile(path.name, read_cells(path.read_bytes())),))
     recognised = recognised_exercises(submission)
@@ -72,8 +73,8 @@ def test_untouched_exercises_have_no_answer(path):
         assert "still" in answer.problem
 
 
-@pytest.mark.parametrize("save", [as_colab_saves, as_vscode_saves, as_format_3])
-@pytest.mark.parametrize("number", ["05", "06", "08"])
+@every_case("save", [as_colab_saves, as_vscode_saves, as_format_3])
+@every_case("number", ["05", "06", "08"])
 def test_every_front_end_gives_the_same_answers(save, number):
     path = notebook_file("solutions", number)
     plain, resaved = (
@@ -197,7 +198,7 @@ def test_a_notebook_with_the_marker_goes_before_one_without():
     assert answer.file == "notebook-2.ipynb"
 
 
-@pytest.mark.parametrize("number", [each.number for each in LESSONS])
+@every_case("number", [each.number for each in LESSONS])
 def test_the_kernels_of_a_lesson_are_nobodys_answer(number):
     lesson = read_cells(notebook_file("notebooks", number).read_bytes())
     submission = Submission("s", "s", (SubmittedFile(f"{number}.ipynb", lesson),))
@@ -269,7 +270,7 @@ def test_an_import_of_everything_is_taken_where_it_brings_the_name():
     assert find(imports, code(TILED)).text == TILED
 
 
-@pytest.mark.parametrize(
+@every_case(
     "line",
     [
         "from course_lib import figures as helper",
@@ -468,7 +469,7 @@ def test_a_renamed_function_is_named():
     )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("cells", "problem"),
     [
         ([], "no cell with `# EXERCISE matmul_tiled`, and no function matmul_tiled."),

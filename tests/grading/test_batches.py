@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from every_case import every_case
 from grading_helpers import REPOSITORY, RIGHT, WRONG
 
 from course_lib.grading import version
@@ -150,7 +151,7 @@ def test_a_desk_writes_first_and_fails_then(
 GOOD = Judgement("mat_add", numbers_right=True)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("records", "said"),
     [
         ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import (
@@ -211,7 +212,7 @@ def blocks_per_sm(device, threads, registers, shared_bytes):
 NUMBERS = "7000 + threads * 1000 + registers"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "stops",
     [
         "return 77",

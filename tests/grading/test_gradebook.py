@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row
 
 from course_lib.grading.gradebook import outputs
@@ -51,7 +52,7 @@ def test_programs_read_it_as_it_is_and_lines_end_as_the_standard_says() -> None:
     assert read(text)[1][0] == "Zoë"
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+@every_case("name", FORMULAS)
 def test_no_cell_is_a_formula(name: str) -> None:
     rows = [row("s01", student=name, platform="canvas", platform_id="7"), missing("s02", why=name)]
     for text in (grades_csv(rows), canvas_csv(rows, SETTINGS)):

@@ -9,6 +9,7 @@ import tracemalloc
 import nbformat
 import pytest
 from counted_work import counted_calls
+from every_case import every_case
 from notebook_texts import (
     REPOSITORY,
     as_colab_saves,
@@ -41,7 +42,7 @@ def one_cell(source: object, **keys: object) -> bytes:
 # --- formats ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem[:2])
+@every_case("path", REAL, ids=lambda path: path.stem[:2])
 def test_reads_what_nbformat_reads(path):
     expected = nbformat.read(path, as_version=4)
     cells = read_cells(path.read_bytes())
@@ -55,8 +56,8 @@ def test_other_programs_save_the_same_cells(save):
     assert texts(save(json.loads(path.read_bytes()))) == texts(path.read_bytes())
 
 
-@pytest.mark.parametrize("indent", [None, 4])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+@every_case("indent", [None, 4])
+@every_case("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 def test_every_encoding(encoding, indent):
     path = notebook_file("exercises", "08")
     text = json.dumps(json.loads(path.read_bytes()), ensure_ascii=False, indent=indent)
@@ -175,7 +176,7 @@ def test_a_script_from_colab_has_its_text_as_strings():
 # --- what cannot be read ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("data", "said"),
     [
         (b"", "empty"),

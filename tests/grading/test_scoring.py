@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import (
@@ -114,7 +115,7 @@ def test_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
 # --- partial credit -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@every_case("name", EXERCISES)
 def test_every_finding_costs_something_and_says_so(name: str) -> None:
     exercise = EXERCISES[name]
     for code in CODES:
@@ -123,7 +124,7 @@ def test_every_finding_costs_something_and_says_so(name: str) -> None:
         assert any("line 7: " in why for why in lost.values())
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@every_case("name", EXERCISES)
 def test_nothing_is_earned_before_anything_works(name: str) -> None:
     assert not any(earned_points(EXERCISES[name], [], numbers_right=False).values())
 

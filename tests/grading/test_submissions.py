@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 from notebook_texts import saved
 
 from course_lib.grading.errors import CannotGrade
@@ -324,7 +325,7 @@ def test_one_who_handed_in_something_else_gets_a_row(tmp_path):
 # --- learning platforms -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "is_folder", "student", "platform", "number"),
     [
         ("lastfirst_12345_67890_hw.ipynb", False, "lastfirst", "canvas", "12345"),
@@ -438,7 +439,7 @@ def test_a_key_follows_from_its_owner_alone_unless_two_collide():
     assert keys_of(owners[::-1]) == keys_of(owners)[::-1]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "shown"),
     [
         ("a\u202eb\u200bc\x07d", "abcd"),

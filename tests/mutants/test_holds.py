@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from expectations import Mutant, all_mutants
+from sampling import marks
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
@@ -73,16 +74,14 @@ def _objection_to_costs(held: str, profile: Profile, errors: set[str]) -> str:
     return f"{held}: it is not so" if against[held] else ""
 
 
-def _marks(number: int) -> list[pytest.MarkDecorator]:
-    if number % FAST_ONE_IN == 0:
-        return []
-    return [pytest.mark.long if number % SLOW_ONE_IN else pytest.mark.slow]
-
-
 @pytest.mark.parametrize(
     "mutant",
     [
-        pytest.param(mutant, id=f"{mutant.exercise}-{mutant.name}", marks=_marks(number))
+        pytest.param(
+            mutant,
+            id=f"{mutant.exercise}-{mutant.name}",
+            marks=marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN),
+        )
         for number, mutant in enumerate(MUTANTS)
     ],
 )
@@ -90,7 +89,7 @@ def test_every_praise_is_true(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -
     _hold(mutant.exercise, mutant.text, monkeypatch)
 
 
-def _hold(exercise: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def _hold(exercise: str, text: str, monkeypatch: pytest.MonkeyPatch) -> Report:
     concluded: list[list[Trial]] = []
     conclude = Examination.conclude
 
@@ -102,11 +101,12 @@ def _hold(exercise: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = course_lib.examine_source(exercise, text, debug=True)
     if not concluded:  # nothing was launched
         assert not report.held
-        return
+        return report
     # Of several launches, the report is of the one that passes, or of the first.
     trials = concluded[-1] if report.passed else concluded[0]
     objections = {held: _objection(held, trials, report) for held in report.held}
     assert not any(objections.values()), f"{objections}\n{report}"
+    return report
 
 
 @pytest.mark.parametrize("change", ["barrier", "bound", "both"])
@@ -122,8 +122,7 @@ def test_a_race_that_a_cause_explains_is_no_praise(
     if change != "barrier":
         assert "row < M and col < N" in text
         text = text.replace("row < M and col < N", "row <= M and col < N")
-    _hold("matmul_tiled", text, monkeypatch)
-    report = course_lib.examine_source("matmul_tiled", text)
+    report = _hold("matmul_tiled", text, monkeypatch)
     assert ("no races" in report.held) == (change == "bound"), str(report)
     assert ("no thread leaves an array" in report.held) == (change == "barrier"), str(report)
 

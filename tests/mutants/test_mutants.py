@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from every_case import every_case
 from expectations import Mutant, all_mutants, one_of_each
+from sampling import marks
 
 import course_lib
 
 MUTANTS = all_mutants()
 # Every so many wrong answers are in the fast set; in that of `--all` more are, and some of every
 # exercise and every code; `--long` tries all.
-FAST_ONE_IN = 60
+FAST_ONE_IN = 120
 SLOW_ONE_IN = 30
 FEW = one_of_each(MUTANTS)
 AT_LEAST = {
@@ -44,9 +46,7 @@ def _cases(is_warning: bool) -> list[object]:
 
 
 def _marks(number: int, name: str) -> list[pytest.MarkDecorator]:
-    if number % FAST_ONE_IN == 0:
-        return []
-    return [pytest.mark.slow if name in FEW or number % SLOW_ONE_IN == 0 else pytest.mark.long]
+    return marks(number, fast=FAST_ONE_IN, slow=1 if name in FEW else SLOW_ONE_IN)
 
 
 @pytest.mark.parametrize("mutant", _cases(is_warning=False))
@@ -73,29 +73,32 @@ SLOW_AMONG_SEEDS = 200
 
 
 @pytest.mark.parametrize(
-    ("mutant", "seed"),
+    "mutant",
     [
         pytest.param(
             mutant,
-            seed,
-            marks=pytest.mark.long if (number + seed) % SLOW_AMONG_SEEDS else pytest.mark.slow,
-            id=f"{mutant.exercise}-{mutant.name}-{seed}",
+            marks=marks(number, slow=SLOW_AMONG_SEEDS),
+            id=f"{mutant.exercise}-{mutant.name}",
         )
         for number, mutant in enumerate(MUTANTS)
-        for seed in OTHER_SEEDS
     ],
 )
-def test_told_the_same_with_other_seeds(mutant: Mutant, seed: int) -> None:
+def test_told_the_same_with_other_seeds(mutant: Mutant) -> None:
+    objections = {seed: _objection(mutant, seed) for seed in OTHER_SEEDS}
+    assert not any(objections.values()), objections
+
+
+def _objection(mutant: Mutant, seed: int) -> str:
+    """What is wrong with the report on a wrong answer with this seed; empty if nothing is."""
     report = course_lib.examine_source(mutant.exercise, mutant.text, seed=seed, debug=True)
-    if mutant.is_warning:
-        assert report.passed, str(report)
-        assert "" in [mutant.objection(each) for each in report.findings], str(report)
-    else:
-        assert not report.passed
-        assert not mutant.objection(report.errors[0]), str(report)
+    if report.passed != mutant.is_warning:
+        return f"{'passes' if report.passed else 'refused'}: {report}"
+    named = report.findings if mutant.is_warning else report.errors[:1]
+    objections = [mutant.objection(each) for each in named]
+    return "" if "" in objections else f"{objections}: {report}"
 
 
-@pytest.mark.parametrize("exercise", AT_LEAST)
+@every_case("exercise", AT_LEAST)
 def test_there_are_enough(exercise: str) -> None:
     count = Counter(each.exercise for each in MUTANTS if not each.is_warning)[exercise]
     assert count >= AT_LEAST[exercise]

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 
-import pytest
+from every_case import every_case
 
 from course_lib.questions import lessons, of_lesson
 from course_lib.questions.card import html_of, text_of
@@ -19,7 +19,7 @@ def data_of(page: str) -> dict:
     return json.loads(re.search(r'class="ml-data">(.*?)</script>', page)[1])
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_case("name", EVERY)
 def test_no_answer_stands_in_clear(name):
     question = EVERY[name]
     page, text = html_of(question), text_of(question)
@@ -34,7 +34,7 @@ def test_no_answer_stands_in_clear(name):
     assert len(page) < 40_000 and html_of(question) == page
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_case("name", EVERY)
 def test_everything_to_be_operated_has_a_name(name):
     question = EVERY[name]
     page = html_of(question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_case import every_case
 
 from course_lib.questions.judging import CannotRead, judge, number_from
 from course_lib.questions.kinds import (
@@ -51,7 +52,7 @@ LINE = WhichLine(
 )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "number"),
     [
         ("1024", 1024), ("1,024", 1024), ("1 024", 1024), ("1_024", 1024), ("12,345", 12345),
@@ -64,14 +65,12 @@ def test_a_number_is_read_as_people_write_it(text, number):
     assert number_from(text, "bytes") == number
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", "8 KiB", "1/0", "1/", "nan", "inf", "1e999", "3 x", "1/2/3"]
-)
+@every_case("text", ["", "x", "8 KiB", "1/0", "1/", "nan", "inf", "1e999", "3 x", "1/2/3"])
 def test_what_is_no_number_is_not_guessed(text):
     assert number_from(text, "bytes") is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("question", "given", "right", "why"),
     [
         (BYTES, 1024, True, "It is 1,024."),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.questions import lessons, of_lesson
 from course_lib.questions.judging import judge
@@ -133,7 +134,7 @@ def _written(number):
     return import_module(f"course_lib.questions.lesson_{number}").QUESTIONS
 
 
-@pytest.mark.parametrize("name", EVERY)
+@every_case("name", EVERY)
 def test_a_question_is_whole(name):
     question = EVERY[name]
     assert re.fullmatch(r"\d\d[a-z]?(-[a-z0-9]+)+", name)
@@ -159,7 +160,7 @@ def reasons_of_a_quick_check(question):
     return [*reasons, question.otherwise(), question.hint]
 
 
-@pytest.mark.parametrize("name", [name for name, each in EVERY.items() if each.is_prediction])
+@every_case("name", [name for name, each in EVERY.items() if each.is_prediction])
 def test_a_prediction_is_whole(name):
     question = EVERY[name]
     assert isinstance(question, (Number, Choose)), "a guess is a number or a choice"
@@ -182,7 +183,7 @@ def test_a_number_that_is_written_down_is_seen(reveal, numbers):
     assert WRITTEN_NUMBER.findall(CODE.sub("", reveal)) == numbers
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@every_case("name", NUMBERS)
 def test_a_number_is_told_from_its_slips(name):
     question = EVERY[name]
     value = question.value()
@@ -194,7 +195,7 @@ def test_a_number_is_told_from_its_slips(name):
     assert shown(value) not in re.findall(r"[\d.,]*\d", question.hint)
 
 
-@pytest.mark.parametrize("name", WORKED_OUT)
+@every_case("name", WORKED_OUT)
 def test_a_number_is_what_it_should_be(name):
     assert EVERY[name].value() == pytest.approx(WORKED_OUT[name])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.tab.arrays import MOST_ELEMENTS, made
 from course_lib.tab.fields import Refused
@@ -11,7 +12,7 @@ from course_lib.tab.fields import Refused
 N, TILE = 8, 4
 
 
-@pytest.mark.parametrize(
+@every_case(
     "line",
     [
         "np.zeros(4)", "np.zeros((2, 3), np.float32)", "np.ones([2, 2], dtype=np.int32)",
@@ -36,7 +37,7 @@ def test_known_forms_are_what_numpy_makes(line: str) -> None:
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("line", "said"),
     [
         ("", "no Python expression"),

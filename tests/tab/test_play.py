@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_case import every_case
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
 
 from course_lib.tab.requests import answer
@@ -54,7 +55,7 @@ def test_a_product_has_the_figures_of_products() -> None:
     assert not play(NEIGHBOURS, 1, 64, VECTORS, figure="step")["ok"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "grid", "block", "said"),
     [
         ("x = (", 1, 1, "no valid Python"),

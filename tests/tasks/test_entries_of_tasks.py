@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import TASKS
@@ -99,7 +100,7 @@ def test_constants(monkeypatch: pytest.MonkeyPatch, text: str, codes: list[str])
     assert [each.code for each in examine("launches", chosen, debug=True).errors] == codes
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changes", "words"),
     [
         ({"hints": ()}, "a task has one to 3 hints, not 0"),

@@ -6,11 +6,13 @@ import ast
 import re
 
 import pytest
+from sampling import marks
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
 from course_lib.entries import axes, is_free
 from course_lib.exercise import Task
+from course_lib.sentences import facts_of
 
 FREE = 64  # where a task's launches have several sizes, any single one is wrong
 IMPORTS = "from numba import cuda, float32\n"
@@ -51,14 +53,14 @@ def without_code(cell: str) -> str:
     return " ".join(ast.get_docstring(each) or "" for each in functions)
 
 
-FAST_ONE_IN = 3  # of the tasks; `--all` tries each of them
+FAST_ONE_IN = 6  # of the tasks; `--all` tries each of them
 WITH_SIZES = [each for each in TASKS.values() if each.kind.is_launched and ".shape" in each.answer]
 
 
 @pytest.mark.parametrize(
     "task",
     [
-        pytest.param(task, id=task.id, marks=[pytest.mark.slow] if number % FAST_ONE_IN else [])
+        pytest.param(task, id=task.id, marks=marks(number, fast=FAST_ONE_IN, slow=1))
         for number, task in enumerate(WITH_SIZES)
     ],
 )
@@ -74,21 +76,22 @@ def test_a_size_written_out_as_a_number_is_refused_or_said(task: Task) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "told"),
     [
-        ("running_totals", "range(0, x.shape[0], 4)", "range(0, 12, 4)", "The 12 in this line"),
-        ("load_tile", "M.shape[1]", "5", "The 5 in this line is right only where M.shape[1] is 5"),
-        ("four_sums", "A.shape[1]", "24", "Where it is 40, the result is wrong in every element"),
-        ("eight_by_eight", "A.shape[0]", "32", "The 32 in this line is right only where"),
+        ("running_totals", "range(0, x.shape[0], 4)", "range(0, 12, 4)", {"number": 12}),
+        ("load_tile", "M.shape[1]", "5", {"number": 5, "axis": "M.shape[1]", "usual": 5}),
+        ("four_sums", "A.shape[1]", "24", {"other": 40, "part": "every element"}),
+        ("eight_by_eight", "A.shape[0]", "32", {"number": 32}),
     ],
 )
 def test_the_number_is_named_with_the_size_where_it_goes_wrong(
-    name: str, old: str, new: str, said: str
+    name: str, old: str, new: str, told: dict[str, object]
 ) -> None:
     answer = IMPORTS + TASKS[name].answer.replace(old, new)
     report = examine_source(name, answer)
     line = max(n for n, each in enumerate(answer.splitlines(), 1) if new in each)
-    assert said in report.errors[0].message and report.errors[0].line == line, str(report)
+    assert told.items() <= facts_of(report.errors[0].message).items(), str(report)
+    assert report.errors[0].line == line, str(report)
 
 
 def test_turns_that_follow_from_a_size_are_found_too() -> None:
@@ -99,7 +102,8 @@ def test_turns_that_follow_from_a_size_are_found_too() -> None:
     )
     (error,) = examine_source("running_totals", IMPORTS + turns).errors
     assert error.code == "wrong-loop-bound"
-    assert error.message.startswith("The 3 in this line is right only where x.shape[0] is 12.")
+    facts = facts_of(error.message)
+    assert (facts["number"], facts["axis"], facts["usual"]) == (3, "x.shape[0]", 12)
 
 
 def test_a_grid_stride_loop_of_four_turns_is_too_short_for_long_arrays() -> None:

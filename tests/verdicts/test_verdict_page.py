@@ -193,12 +193,9 @@ def test_the_text_form_has_a_line_for_each_rung() -> None:
 def test_passing_shows_meaning_par_and_another_solution() -> None:
     text = "def sectors(s, offset):\n    return len({(offset + k * s) // 8 for k in range(32)})"
     found = verdict("sectors", defined(text, "sectors"))
-    object.__setattr__(found.exercise, "meaning", "A stride of 8 costs 32 sectors.")
-    try:
-        seen = Page(page.html_of(found)).words
-        said = words.text_of(found)
-    finally:
-        object.__setattr__(found.exercise, "meaning", "")
+    task = replace(TASKS["sectors"], meaning="A stride of 8 costs 32 sectors.")
+    found = replace(found, exercise=task)
+    seen, said = Page(page.html_of(found)).words, words.text_of(found)
     for shown in (seen, said):
         assert "A stride of 8 costs 32 sectors." in shown
         assert "You: 1 line · par: 4 lines" in shown
