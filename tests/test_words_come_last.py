@@ -16,7 +16,9 @@ from expectations import Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
 
 from course_lib import sentences
-from course_lib.diagnosis import attention, place, resident_slips, scan, slips
+from course_lib.diagnosis.families import attention, place, scan
+from course_lib.diagnosis.families import index_search as slips
+from course_lib.diagnosis.functions import resident_slips
 from course_lib.findings import Finding
 from course_lib.grading import batches
 from course_lib.grading.feedback import feedback_page

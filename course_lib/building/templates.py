@@ -76,7 +76,7 @@ def templates(package: Path) -> dict[str, tuple[list[str], list[str]]]:
     found: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for name in SPEAKING:
         place = package / name
-        for path in sorted(place.glob("*.py")) if place.is_dir() else [place]:
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             for code, said, is_hint in Followed(path).pairs():
                 found[code][is_hint].add(said)
     return {code: (sorted(said), sorted(hints)) for code, (said, hints) in found.items()}

@@ -12,8 +12,23 @@ from functools import cached_property, partial
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis import at_a_glance, causes, requirements
-from course_lib.diagnosis.cases import (
+from course_lib.diagnosis import at_a_glance
+from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.families.index_search import TRANSPOSED, Slip
+from course_lib.diagnosis.families.locate import locate
+from course_lib.diagnosis.families.made_of import wrongly_made_of
+from course_lib.diagnosis.families.place import Place
+from course_lib.diagnosis.families.steps import tiles_slip
+from course_lib.diagnosis.faults import causes
+from course_lib.diagnosis.faults.divergence import explain_divergence
+from course_lib.diagnosis.faults.flat_rows import explain_row_length
+from course_lib.diagnosis.faults.numbering import explain_meeting
+from course_lib.diagnosis.holds import what_holds
+from course_lib.diagnosis.launches.journeys import Journeys, about_buffers
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.launches.trail import Trail, TrailMaker
+from course_lib.diagnosis.problems.cases import (
     Case,
     Problem,
     SeenLaunch,
@@ -21,34 +36,21 @@ from course_lib.diagnosis.cases import (
     expected_of,
     make_inputs,
 )
-from course_lib.diagnosis.divergence import explain_divergence
-from course_lib.diagnosis.flat_rows import explain_row_length
-from course_lib.diagnosis.fresh_shapes import Shape
-from course_lib.diagnosis.generic import problem_of
-from course_lib.diagnosis.holds import what_holds
-from course_lib.diagnosis.journeys import Journeys, about_buffers
-from course_lib.diagnosis.launch_choice import (
+from course_lib.diagnosis.problems.described import problem_of
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.launch_choice import (
     Choice,
     Launched,
     block_passed_over,
     choices,
     tile_of,
 )
-from course_lib.diagnosis.limits import Limits, limit_finding, room_finding
-from course_lib.diagnosis.locate import locate
-from course_lib.diagnosis.made_of import wrongly_made_of
-from course_lib.diagnosis.measured import Measured
-from course_lib.diagnosis.numbering import explain_meeting
-from course_lib.diagnosis.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.place import Place
 from course_lib.diagnosis.real_gpu import try_on_gpu
-from course_lib.diagnosis.repaired import explained_by_a_change
+from course_lib.diagnosis.repairs.repaired import explained_by_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.slips import TRANSPOSED, Slip
+from course_lib.diagnosis.sizes.limits import Limits, limit_finding, room_finding
+from course_lib.diagnosis.sizes.written_out import size_finding
 from course_lib.diagnosis.source import Source
-from course_lib.diagnosis.steps import tiles_slip
-from course_lib.diagnosis.trail import Trail, TrailMaker
-from course_lib.diagnosis.written_out import size_finding
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
 from course_lib.entries import axes

@@ -11,8 +11,8 @@ from math import prod
 from typing import Protocol
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis import causes
-from course_lib.diagnosis.cases import Case, Problem
+from course_lib.diagnosis.faults import causes
+from course_lib.diagnosis.problems.cases import Case, Problem
 from course_lib.emulator import Profile
 from course_lib.findings import Finding
 

@@ -7,15 +7,15 @@ import pytest
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis import cases
-from course_lib.diagnosis.cases import Case, make_inputs
 from course_lib.diagnosis.examination import equal_in_both
-from course_lib.diagnosis.generic import problem_of
-from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
-from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.families.index_search import Geometry
+from course_lib.diagnosis.families.product import diagnose_add, diagnose_matmul
+from course_lib.diagnosis.families.steps import tiles_slip
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems import cases
+from course_lib.diagnosis.problems.cases import Case, make_inputs
+from course_lib.diagnosis.problems.described import problem_of
 from course_lib.diagnosis.report import Report
-from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.steps import tiles_slip
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.causes import explain_float64, explain_outside, keep_causes, once
+from course_lib.diagnosis.faults.causes import explain_float64, explain_outside, keep_causes, once
 from course_lib.diagnosis.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say

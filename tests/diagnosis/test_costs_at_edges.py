@@ -6,8 +6,8 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import make_cases
-from course_lib.diagnosis.generic import problems
+from course_lib.diagnosis.problems.cases import make_cases
+from course_lib.diagnosis.problems.described import problems
 
 PROBLEMS = problems(EXERCISES)
 SEEDS = (0, 3, 2026)

@@ -9,9 +9,10 @@ import pytest
 
 import course_lib
 from course_lib.devices import occupancy
-from course_lib.diagnosis import plain_function, resident_slips
-from course_lib.diagnosis.plain_function import EXAMPLES, launches
-from course_lib.diagnosis.resident_slips import Rules, all_slips, explain
+from course_lib.diagnosis.functions import resident_blocks as plain_function
+from course_lib.diagnosis.functions import resident_slips
+from course_lib.diagnosis.functions.resident_blocks import EXAMPLES, launches
+from course_lib.diagnosis.functions.resident_slips import Rules, all_slips, explain
 
 SEEDS = (0, 1, 7)
 

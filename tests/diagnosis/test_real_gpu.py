@@ -9,9 +9,10 @@ import pytest
 
 from course_lib.callers import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
-from course_lib.diagnosis import generic, real_gpu
-from course_lib.diagnosis.cases import FAMILIES, Case, Problem, make_inputs
-from course_lib.diagnosis.scan import run_sums
+from course_lib.diagnosis import real_gpu
+from course_lib.diagnosis.families.scan import run_sums
+from course_lib.diagnosis.problems import described as generic
+from course_lib.diagnosis.problems.cases import FAMILIES, Case, Problem, make_inputs
 from course_lib.emulator import emulate
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))

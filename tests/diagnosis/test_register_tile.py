@@ -7,18 +7,18 @@ import ast
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.locate_register import (
+from course_lib.diagnosis.families.index_search import Geometry
+from course_lib.diagnosis.families.locate_register import (
     adding_loop_line,
     owner_line,
     part_line,
     steps_loop_line,
     tiles_loop_line,
 )
-from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
-from course_lib.diagnosis.slips import Geometry
+from course_lib.diagnosis.families.register_tile import diagnose_register_tile, register_mapping
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.trail import TrailMaker
 from course_lib.diagnosis.source import Source
-from course_lib.diagnosis.trail import TrailMaker
 
 SIDE, TILE, STEP, PART, POISON = 32, 16, 4, 4, -7.25e3
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 from course_lib.diagnosis import examination
-from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.grading import batches
 from course_lib.grading.feedback import feedback_page
 from course_lib.grading.records import FoundAnswer, Submission

@@ -1,0 +1,1 @@
+"""What an exercise asks beyond a right result: cost and tools."""

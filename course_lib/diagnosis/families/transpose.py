@@ -1,0 +1,269 @@
+"""Wrong transposes: which element of A stands where in B, and which slip puts it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from course_lib.diagnosis.families.index_search import Geometry, Slip, take
+from course_lib.diagnosis.families.product import (
+    added_to_old,
+    at_zeros,
+    first_slip,
+    not_finite,
+    not_written,
+    shifted_or_scaled,
+    whole_numbers,
+)
+from course_lib.diagnosis.launches.outcome import Outcome, where
+from course_lib.diagnosis.launches.trail import Trail, block_steps
+from course_lib.sentences import say
+
+Array = np.ndarray
+MOST = 0.9  # of the elements; the rest may be where indices leave the array
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The elements of B: row and column, and both within the tile (`down`, `along`)."""
+
+    row: Array
+    column: Array
+    down: Array
+    along: Array
+
+    @property
+    def top(self) -> Array:
+        result: Array = self.row - self.down
+        return result
+
+    @property
+    def left(self) -> Array:
+        result: Array = self.column - self.along
+        return result
+
+
+# What a kernel may take for a row or a column of A: the text, and the value for each element of B.
+INDICES: dict[str, tuple[str, Callable[[Spot], Array]]] = {
+    "column": ("the column of B", lambda s: s.column),
+    "row": ("the row of B", lambda s: s.row),
+    "along": ("the column within the tile, without the offset of the tile", lambda s: s.along),
+    "down": ("the row within the tile, without the offset of the tile", lambda s: s.down),
+    "left": ("the same for the whole tile, without the offset of the thread", lambda s: s.left),
+    "top": ("the same for the whole tile, without the offset of the thread", lambda s: s.top),
+    "left+down": ("right for the tile, but not within it", lambda s: s.left + s.down),
+    "top+along": ("right for the tile, but not within it", lambda s: s.top + s.along),
+    "column+1": ("one too large", lambda s: s.column + 1),
+    "column-1": ("one too small", lambda s: s.column - 1),
+    "row+1": ("one too large", lambda s: s.row + 1),
+    "row-1": ("one too small", lambda s: s.row - 1),
+    "0": ("always 0", lambda s: 0 * s.row),
+}
+NEXT = {"column+1", "column-1", "row+1", "row-1"}
+RIGHT = ("column", "row")  # what belongs into the row and the column of A
+
+# Slips with both indices at once: (row of A, column of A) -> message, hint, place.
+NAMED: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
+    ("row", "column"): (
+        "B equals A: nothing is transposed.",
+        "Take thread (1, 0) of block (0, 0): which element does it read, and where should it go?",
+        ("store", "index", "row"),
+    ),
+    ("top+along", "left+down"): (
+        "Every tile is transposed, but it stays in its place: the tiles have to change places too.",
+        "Block (1, 0) brings the second tile in a row of A. Where in B does it belong?",
+        ("store", "index", "row"),
+    ),
+    ("left+down", "top+along"): (
+        "The tiles change places, but within each tile nothing is transposed.",
+        "Which cell of the tile does thread (1, 0) fill, and which one should it take out?",
+        ("shared", "A"),
+    ),
+    ("along", "down"): (
+        "Every tile of B holds the numbers of tile (0, 0) of A: the offset of the block is missing "
+        "where A is read.",
+        "Which element of A does thread (0, 0) of block (1, 0) need?",
+        ("load", "A"),
+    ),
+    ("down", "along"): (
+        "Every tile of B equals the first tile of A: nothing is transposed, and the offset of the "
+        "block is missing where A is read.",
+        "Which element of A does thread (1, 0) of block (1, 0) need?",
+        ("load", "A"),
+    ),
+}
+
+
+def diagnose_transpose(outcome: Outcome) -> Slip | None:
+    """The slip that explains a wrong transpose, or None."""
+    if outcome.right.all():
+        return None
+    tests = (
+        not_written,
+        at_zeros,
+        added_to_old,
+        all_zero,
+        moved,
+        whole_numbers,
+        scaled,
+        zero_at_the_edge,
+        some_element_of_a,
+        not_finite,
+    )
+    return part_of_each_tile(outcome) or first_slip(tests, outcome)
+
+
+def all_zero(outcome: Outcome) -> Slip | None:
+    """Nothing but zeros."""
+    if outcome.values.any():
+        return None
+    hint = "Which line carries an element of A to B?"
+    return Slip("wrong-formula", "B is zero everywhere.", hint, ("store",))
+
+
+def scaled(outcome: Outcome) -> Slip | None:
+    """The right numbers plus a constant, or times a constant."""
+    slip = shifted_or_scaled(outcome)
+    if slip is None:
+        return None
+    hint = "Does anything have to be computed with the elements?"
+    return Slip("wrong-formula", slip.message, hint, ("store",), values=slip.values)
+
+
+def spots(outcome: Outcome) -> Spot:
+    row, column = np.asarray(np.indices(outcome.got.shape))
+    sizes = outcome.sizes
+    return Spot(row, column, row % sizes.tile_rows, column % sizes.tile_columns)
+
+
+def moved(outcome: Outcome) -> Slip | None:
+    """Elements of A in the wrong places of B."""
+    spot = spots(outcome)
+    pairs = [(row, column) for row in INDICES for column in INDICES]
+    pairs.sort(key=partial(_slips, RIGHT))
+    pairs.sort(key=lambda pair: pair not in NAMED)
+    for pair in pairs:
+        row, column = (INDICES[name][1](spot) for name in pair)
+        if pair != RIGHT and outcome.matches(take(outcome.A, row, column), MOST):
+            return _moved_slip(*pair)
+    return None
+
+
+def _slips(right: tuple[str, str], pair: tuple[str, str]) -> int:
+    """How many of the two indices are wrong."""
+    return sum(name != good for name, good in zip(pair, right, strict=True))
+
+
+def _moved_slip(row: str, column: str) -> Slip:
+    if (row, column) in NAMED:
+        message, hint, place = NAMED[row, column]
+        return Slip("wrong-index", message, hint, place)
+    parts = [f"the row of A is {INDICES[row][0]}"] if row != RIGHT[0] else []
+    parts += [f"the column of A is {INDICES[column][0]}"] if column != RIGHT[1] else []
+    slots = [name for name, wrong in (("row", row != RIGHT[0]), ("column", True)) if wrong]
+    hint = "Write down, for thread (1, 0) of block (1, 0), what it reads and where it writes."
+    slots = slots if column != RIGHT[1] else ["row"]
+    slots += ["next"] if {row, column} & NEXT else []
+    place = ("moved", "A", *slots)
+    return Slip(
+        "wrong-index", say("The numbers fit if {parts}.", parts=" and ".join(parts)), hint, place
+    )
+
+
+def part_of_each_tile(outcome: Outcome) -> Slip | None:
+    """The same rows (or columns) of every tile are never written, and all others are right."""
+    untouched, spot, sizes = outcome.untouched, spots(outcome), outcome.sizes
+    if np.isnan(outcome.poison) or not untouched.any() or not outcome.right[~untouched].all():
+        return None
+    for noun, within, tile in (
+        ("row", spot.down, sizes.tile_rows),
+        ("column", spot.along, sizes.tile_columns),
+    ):
+        gone = [each for each in range(tile) if untouched[within == each].all()]
+        whole = len(gone) < tile and np.array_equal(untouched, np.isin(within, gone))
+        if whole and untouched.shape[noun == "column"] >= 2 * tile:
+            kept = tile - len(gone)
+            message = say(
+                "Of every {tile} {noun}s of B only {kept} {are} written; the first one left out "
+                "is {noun} {step}.",
+                tile=tile,
+                noun=noun,
+                kept=kept,
+                are="is" if kept == 1 else "are",
+                step=gone[0],
+            )
+            hint = say(
+                "How often must a thread work, so that its block moves all {tile} {noun}s?",
+                tile=tile,
+                noun=noun,
+            )
+            return Slip("incomplete-output", message, hint, ("store",))
+    return None
+
+
+def zero_at_the_edge(outcome: Outcome) -> Slip | None:
+    """Zeros where elements of A should be: the test before a load is too strict."""
+    wrong = ~outcome.right
+    if not outcome.right.any() or outcome.values[wrong].any():
+        return None
+    message = say(
+        "B is zero in {where}: A has elements there that nobody reads.",
+        where=where(wrong, outcome.sizes),
+    )
+    hint = "Which size belongs to the row of A, and which to its column?"
+    return Slip("wrong-bounds-check", message, hint, ("guard", "A"))
+
+
+def some_element_of_a(outcome: Outcome) -> Slip | None:
+    """Wrong elements that are elements of A all the same: one example says what goes where."""
+    wrong = ~outcome.right & outcome.known
+    if not wrong.any() or not np.isin(outcome.got[wrong], outcome.A).all():
+        return None
+    p, q = np.argwhere(wrong)[0]
+    i, j = np.argwhere(np.equal(outcome.A, outcome.got[p, q]))[0]
+    message = say("B[{p}, {q}] holds A[{i}, {j}], and should hold A[{q}, {p}].", p=p, q=q, i=i, j=j)
+    hint = "Which thread writes this element, from which cell, and who filled that cell?"
+    return Slip("wrong-index", message, hint, ("moved", "A", "row", "column"))
+
+
+def transpose_mapping(trail: Trail, sizes: Geometry) -> Slip | None:
+    """Do the blocks write where the launch has them write?
+
+    One block further in x is one tile further along the columns of A, so down the rows of B.
+    """
+    steps = block_steps(trail)
+    if steps is None:
+        return None
+    (row_x, column_x), (row_y, column_y) = steps
+    high, wide = sizes.tile_rows, sizes.tile_columns
+    hint = "Block (1, 0) brings the second tile in a row of A. Where in B does it belong?"
+    if (column_x, row_y) == (wide, high) and row_x == column_y == 0:
+        message = (
+            "One block further in x moves along the columns of B, and one further in y down its "
+            "rows. The launch counts columns of A in x; they are the rows of B."
+        )
+        return Slip("wrong-index", message, hint, ("store", "index", "row"))
+    for axis, moved_by, tile, noun in (("x", row_x, high, "row"), ("y", column_y, wide, "column")):
+        if moved_by in (None, tile) or (trail.writes == 1).all():
+            continue
+        if moved_by == 0:
+            message = say(
+                "All blocks in {axis} write the same {noun}s of B: an offset is missing.",
+                axis=axis,
+                noun=noun,
+            )
+            return Slip("wrong-index", message, hint, ("store", "missing offset", noun))
+        else:
+            message = say(
+                "From one block to the next in {axis} the {noun} of B grows by {moved_by}, but a "
+                "tile has {tile} {noun}s.",
+                axis=axis,
+                noun=noun,
+                moved_by=moved_by,
+                tile=tile,
+            )
+        return Slip("wrong-index", message, hint, ("store", "index", noun))
+    return None

@@ -1,0 +1,1 @@
+"""Answers that are plain functions: called, and never launched."""

@@ -1,0 +1,1 @@
+"""What one launch did: what came out, what it wrote where, and when its tiles travelled."""

@@ -1,0 +1,1 @@
+"""What an answer is tried on: shapes, inputs, what should come out, and how it is launched."""

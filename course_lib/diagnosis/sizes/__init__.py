@@ -1,0 +1,1 @@
+"""Numbers in an answer that stand for a size, or up to which alone it is right."""
