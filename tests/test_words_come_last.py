@@ -16,9 +16,9 @@ from expectations import Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
 
 from course_lib import sentences
-from course_lib.diagnosis.families import attention, place, scan
-from course_lib.diagnosis.families import index_search as slips
+from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.diagnosis.functions import resident_slips
+from course_lib.diagnosis.slip import Place, Slip
 from course_lib.findings import Finding
 from course_lib.grading import batches
 from course_lib.grading.feedback import feedback_page
@@ -29,8 +29,7 @@ MUTANTS = all_mutants()
 FAST_ONE_IN = 150
 FEW = one_of_each(MUTANTS)
 WITH_WORDS = (
-    *((kind, ("message", "hint")) for kind in (Finding, slips.Slip, place.Place)),
-    *((kind, ("message", "hint")) for kind in (scan.Candidate, attention.Candidate)),
+    *((kind, ("message", "hint")) for kind in (Finding, Slip, Place, Hypothesis)),
     (resident_slips.ResidentSlip, ("says", "hint")),
 )
 GIBBERISH = "Qwx vlth."

@@ -51,7 +51,7 @@ CALLS = {
     "Finding": Call(0, 2, 4),
     "rejection": Call(0, 1, 3),
     "Slip": Call(0, 1, 2),
-    "Candidate": Call(1, 2, 3),
+    "Hypothesis": Call(1, 2, 3),
     "Place": Call(1, 3, 2, usual=ANY),
     "replace": Call(-1, -1, usual=ANY),
     "ResidentSlip": Call(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),

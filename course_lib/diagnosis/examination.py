@@ -15,12 +15,11 @@ from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.costs.measured import Measured
-from course_lib.diagnosis.families.index_search import TRANSPOSED, Slip
+from course_lib.diagnosis.families.described.made_of import wrongly_made_of
 from course_lib.diagnosis.families.locate import locate
-from course_lib.diagnosis.families.made_of import wrongly_made_of
-from course_lib.diagnosis.families.place import Place
-from course_lib.diagnosis.families.steps import tiles_slip
-from course_lib.diagnosis.faults import causes
+from course_lib.diagnosis.families.product.steps import tiles_slip
+from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.faults import kept, outside, timeout, types
 from course_lib.diagnosis.faults.divergence import explain_divergence
 from course_lib.diagnosis.faults.flat_rows import explain_row_length
 from course_lib.diagnosis.faults.numbering import explain_meeting
@@ -28,16 +27,8 @@ from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launches.journeys import Journeys, about_buffers
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail, TrailMaker
-from course_lib.diagnosis.problems.cases import (
-    Case,
-    Problem,
-    SeenLaunch,
-    as_held,
-    expected_of,
-    make_inputs,
-)
-from course_lib.diagnosis.problems.described import problem_of
 from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.problems.launch_choice import (
     Choice,
     Launched,
@@ -45,11 +36,13 @@ from course_lib.diagnosis.problems.launch_choice import (
     choices,
     tile_of,
 )
+from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.repaired import explained_by_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.sizes.limits import Limits, limit_finding, room_finding
 from course_lib.diagnosis.sizes.written_out import size_finding
+from course_lib.diagnosis.slip import TRANSPOSED, Place, Slip
 from course_lib.diagnosis.source import Source
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate, kernel_from
 from course_lib.emulator.launch import Typings
@@ -59,7 +52,7 @@ from course_lib.sentences import Line, Sentence, say, with_values
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)
-SHOWN_WITH_SIZES = (*causes.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
+SHOWN_WITH_SIZES = (*outside.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 # What one launch may use. The problems are small, and so is this: an answer that needs far more
@@ -489,26 +482,26 @@ class Examination:
         # The smallest launch shows best which barrier is missed first; of other faults, the
         # larger ones make better examples.
         apart = [each for each in first if each.code == APART]
-        faults = causes.one_for_each_array([*apart, *later, *first], self.source.own_arrays())
+        faults = outside.one_for_each_array([*apart, *later, *first], self.source.own_arrays())
         numbers_right = all(map(_right_but_for_races, trials)) and _exact(trials) is not None
         if all(trial.right for trial in trials):
-            faults = [causes.allow_unused(each, self.names) for each in faults]
+            faults = [kept.allow_unused(each, self.names) for each in faults]
         overwritten = self.written_inputs(trials)
         if overwritten:
-            faults = [each for each in faults if not causes.follows_overwriting(each, self.names)]
-        orderly = causes.is_orderly(_exact(trials), self.names[-1])
+            faults = [each for each in faults if not kept.follows_overwriting(each, self.names)]
+        orderly = kept.is_orderly(_exact(trials), self.names[-1])
         shared = self.source.shared_names()
-        faults = causes.without_strays(faults, shared)
-        doubtful = causes.in_disorder(faults, self.names[-1], orderly)
+        faults = kept.without_strays(faults, shared)
+        doubtful = kept.in_disorder(faults, self.names[-1], orderly)
         cause = self.wrapped(trials) or (None if doubtful else limit or self.cause(trials, faults))
-        beyond = causes.lines_beyond(faults, shared)
-        staging = self.source.store_lines(causes.arrays_left(faults, shared)) - beyond
+        beyond = kept.lines_beyond(faults, shared)
+        staging = self.source.store_lines(kept.arrays_left(faults, shared)) - beyond
         if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):
             cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = self.short_loop(trials, faults) or (limit if _empties(trials) else None)
-            faults = causes.in_order(faults) if cause else faults
-        found = causes.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
+            faults = kept.in_order(faults) if cause else faults
+        found = kept.keep_causes(faults, cause, self.names[-1], orderly) + overwritten + warnings
         if numbers_right and not any(each.severity == "error" for each in found):
             found += self.on_a_gpu()
         found = at_a_glance.told_of_barriers(found, self.source)
@@ -528,7 +521,7 @@ class Examination:
             found += [each for each in costs if each.severity == "error" or exercise.is_graded]
         held = what_holds(self.exercise, found, trials, self.problem, numbers_right)
         report = make_report(
-            self.exercise, causes.once(found), held, numbers_right, works, self.shares(trials)
+            self.exercise, kept.once(found), held, numbers_right, works, self.shares(trials)
         )
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
@@ -597,7 +590,7 @@ class Examination:
         if any(each.code in (APART, "timeout") for each in faults):
             return None
         clean = [
-            trial for trial in trials if all(e.code not in causes.DISORDER for e in trial.errors)
+            trial for trial in trials if all(e.code not in kept.DISORDER for e in trial.errors)
         ]
         cause = self.cause(clean, faults)
         return cause if cause and cause.code == "wrong-loop-bound" else None
@@ -636,7 +629,7 @@ class Examination:
         beyond = [
             each
             for each in self.faults_of(wrong[0])
-            if each.code in causes.OUTSIDE and each.line == site.line
+            if each.code in outside.OUTSIDE and each.line == site.line
         ]
         if site.kind == "axis" and beyond:
             return room_finding(site, self.source, beyond[0]), warnings
@@ -675,16 +668,18 @@ class Examination:
             name: self._reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
         }
         found = []
-        for each in _few_of_each_code(causes.without_wraps(trial.profile.findings)):
+        for each in _few_of_each_code(kept.without_wraps(trial.profile.findings)):
             if each.code in self.exercise.forgiven:
                 continue
-            if each.code in causes.OUTSIDE:
-                each = causes.explain_outside(each, shapes, reach, self.source, self.letters)
+            if each.code in outside.OUTSIDE:
+                each = outside.explain_outside(each, shapes, reach, self.source, self.letters)
                 each = self._where_nobody_is_surplus(each, trial, shapes)
             if each.code == "float64-arithmetic":
-                each = causes.explain_float64(each, self.source)
+                each = types.explain_float64(each, self.source)
             if each.code == "timeout":
-                each = causes.explain_timeout(each, trial.profile.stopped_in, self.budget_of(trial))
+                each = timeout.explain_timeout(
+                    each, trial.profile.stopped_in, self.budget_of(trial)
+                )
             if each.code == APART:
                 each = explain_divergence(each, self.source)
             each = explain_meeting(each, self.source, trial.profile.block)
@@ -701,9 +696,9 @@ class Examination:
         self, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
     ) -> Finding:
         """What to look at where a thread leaves an array in a launch of which all are needed."""
-        if self.problem.sizes_vary or each.code not in causes.OUTSIDE:
+        if self.problem.sizes_vary or each.code not in outside.OUTSIDE:
             return each
-        array = causes.array_of(each.cell)
+        array = outside.array_of(each.cell)
         if array not in shapes:  # the kernel's own, of a size that fits its threads
             return each
         elements = trial.outcome.expected.size
@@ -728,7 +723,7 @@ class Examination:
         endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
         if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
             return None
-        return causes.narrow_index(self.source, max(endless[0].case.shape))
+        return types.narrow_index(self.source, max(endless[0].case.shape))
 
     def cause(self, trials: Sequence[Trial], faults: Sequence[Finding]) -> Finding | None:
         """What explains wrong numbers, as a finding; None if nothing does or all are right."""
@@ -773,7 +768,7 @@ class Examination:
             same = self.independent_of_input(trials)
             if same:
                 return same
-        narrow = causes.narrow_index(self.source, min(max(trial.case.shape) for trial in wrong))
+        narrow = types.narrow_index(self.source, min(max(trial.case.shape) for trial in wrong))
         if narrow:
             return narrow
         for trial in sorted(wrong, key=_telling)[:MOST_DIAGNOSED]:
@@ -1085,7 +1080,7 @@ def _empties(trials: Sequence[Trial]) -> bool:
         each.code == "uninitialised-read" and trial.case.along is not None
         for trial in trials
         for each in trial.errors
-        if each.code in causes.DISORDER
+        if each.code in kept.DISORDER
     )
 
 
@@ -1128,14 +1123,15 @@ def _alone(trial: Trial) -> bool:
 
 
 def _leaves_arrays(trial: Trial) -> bool:
-    return any(each.code in causes.OUTSIDE for each in trial.errors)
+    return any(each.code in outside.OUTSIDE for each in trial.errors)
 
 
 def _leaves_tiles(trial: Trial) -> bool:
     """Does a thread leave an array that the kernel itself has made?"""
     made = {array.name for array in trial.profile.shared_arrays}
     return any(
-        each.code in causes.OUTSIDE and causes.array_of(each.cell) in made for each in trial.errors
+        each.code in outside.OUTSIDE and outside.array_of(each.cell) in made
+        for each in trial.errors
     )
 
 
@@ -1172,7 +1168,7 @@ def _all_have_work(trial: Trial) -> bool:
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial, in_one_line: bool) -> bool:
     """Does the place where blocks write explain more than the numbers they write?"""
-    if slip is None or slip.code in causes.SYMPTOMS or exact.outcome.untouched.any():
+    if slip is None or slip.code in kept.SYMPTOMS or exact.outcome.untouched.any():
         return True
     # An index that is exchanged in the line that reads and stores explains both, if the numbers
     # are wrong on square problems, too.

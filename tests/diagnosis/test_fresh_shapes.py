@@ -7,9 +7,9 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.cases import Problem, make_cases
-from course_lib.diagnosis.problems.described import problems
+from course_lib.diagnosis.families.table import problems
 from course_lib.diagnosis.problems.fresh_shapes import UNIT, like
+from course_lib.diagnosis.problems.problem import Problem, make_cases
 
 PROBLEMS = problems(EXERCISES)
 PRODUCT = PROBLEMS["matmul_tiled"]

@@ -7,8 +7,8 @@ import pytest
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.examination import Examination, Trial
-from course_lib.diagnosis.problems.cases import Case
 from course_lib.diagnosis.problems.launch_choice import tile_of
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.report import Report
 
 TILED = """from numba import cuda, float32

@@ -12,9 +12,9 @@ import pytest
 import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.examination import Examination
+from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.points import lost_properties
-from course_lib.diagnosis.problems.cases import long_cases
-from course_lib.diagnosis.problems.described import problem_of
+from course_lib.diagnosis.problems.problem import long_cases
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.limits import LimitNotes
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.families.index_search import Geometry
-from course_lib.diagnosis.families.product import diagnose_add, diagnose_matmul
-from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.families.addition import diagnose_add
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome, by_how_much, where
 
 POISON = -7.25e3
 T = 16

@@ -7,16 +7,18 @@ import ast
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.families.index_search import Geometry
-from course_lib.diagnosis.families.locate_register import (
+from course_lib.diagnosis.families.product.register_lines import (
     adding_loop_line,
     owner_line,
     part_line,
     steps_loop_line,
     tiles_loop_line,
 )
-from course_lib.diagnosis.families.register_tile import diagnose_register_tile, register_mapping
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.families.product.register_tile import (
+    diagnose_register_tile,
+    register_mapping,
+)
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import TrailMaker
 from course_lib.diagnosis.source import Source
 

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.families.index_search import Geometry, Slip
 from course_lib.diagnosis.families.locate import locate
-from course_lib.diagnosis.families.scan import RUN, diagnose_scan, run_sums
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.families.scan.problem import RUN, run_sums
+from course_lib.diagnosis.families.scan.sums import diagnose_scan
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.source import Source
 
 POISON = -7.25e3

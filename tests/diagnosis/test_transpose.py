@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from course_lib.diagnosis.families.index_search import Geometry
 from course_lib.diagnosis.families.transpose import diagnose_transpose
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 
 T, SIDE, POISON = 32, 64, -7.25e3
 A = np.random.default_rng(0).uniform(-2, 2, (SIDE, SIDE)).astype(np.float32)

@@ -11,7 +11,7 @@ from expectations import Mutant, all_mutants
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.examination import Examination, Trial
-from course_lib.diagnosis.faults.causes import OUTSIDE
+from course_lib.diagnosis.faults.outside import OUTSIDE
 from course_lib.diagnosis.report import Report
 from course_lib.emulator.profile import Profile
 

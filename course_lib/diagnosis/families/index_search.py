@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.slip import TRANSPOSED, Slip
 from course_lib.sentences import one_after_another, say
 
 Array = np.ndarray
@@ -22,57 +24,7 @@ AXES = ("row", "column")
 RIGHT = {"A": ("i", "k"), "B": ("k", "j")}  # what belongs into row and column of the operands
 # Indices with the thread's other number: loaded so, most elements would never be read.
 EXCHANGED = ("top+tx", "left+ty", "start+ty", "start+tx")
-TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
 MOST_SLIPS = 2  # more slips at once than this are not looked for
-
-
-@dataclass(frozen=True)
-class Slip:
-    """An explanation of wrong numbers.
-
-    Attributes:
-        code: the finding's code.
-        message: what the output equals instead, and what that means.
-        hint: what to look at next; never the solution.
-        place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
-            "steps", "start", "integer") and, where it matters, the array and "row" or "column".
-        steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
-            the numbers show, if those after them are missing.
-        values: a sentence with numbers that come from the inputs; see `sentences.with_values`.
-    """
-
-    code: str
-    message: str
-    hint: str = ""
-    place: tuple[str, ...] = ()
-    steps: tuple[int, ...] = ()
-    values: str = ""
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """The sizes of a problem and of the tiles that the launch cuts it into.
-
-    `thread_rows` and `thread_columns` are what one thread computes of a tile.
-    """
-
-    rows: int
-    columns: int
-    steps: int
-    tile_rows: int
-    tile_columns: int
-    tile_steps: int | None = None  # None: the kernel does not cut the sum into tiles
-    thread_rows: int = 1
-    thread_columns: int = 1
-
-    @property
-    def step_tile(self) -> int:
-        return self.tile_steps or self.steps
-
-    @property
-    def tiles(self) -> int:
-        """How many tiles the sum is cut into."""
-        return -(-self.steps // self.step_tile)
 
 
 class Point:
@@ -107,7 +59,6 @@ class Symbol:
 _NO_OFFSET = "the {} within the block, so the offset of the block is missing"
 _NO_FACTOR = "block number plus thread number, so the factor of the block's size is missing"
 _NO_THREAD = "the same for the whole block, so the offset of the thread is missing"
-
 # Where an index of a row or a column of C belongs.
 OUTER: dict[str, Symbol] = {
     "i": Symbol("the row of C", lambda p: p.i),
@@ -132,7 +83,6 @@ OUTER: dict[str, Symbol] = {
     "top+kk": Symbol("the block's row plus the step", lambda p: p.top + p.kk, tiled=True),
     "left+kk": Symbol("the block's column plus the step", lambda p: p.left + p.kk, tiled=True),
 }
-
 # Where the step k belongs.
 INNER: dict[str, Symbol] = {
     "k": Symbol("the step k", lambda p: p.k),
@@ -166,7 +116,6 @@ INNER: dict[str, Symbol] = {
         "the block's column (not the tile) plus the step", lambda p: p.left + p.kk, True
     ),
 }
-
 # Two indices that are wrong together because of one slip: (rows, columns) -> what it is.
 _PAIRS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {
     "A": {

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from course_lib.diagnosis.families.index_search import Slip
-from course_lib.diagnosis.families.locate_attention import exponential_lines, step_line
-from course_lib.diagnosis.families.locate_register import (
+from course_lib.diagnosis.families.attention.lines import exponential_lines, step_line
+from course_lib.diagnosis.families.product.register_lines import (
     adding_loop_line,
     depends_on,
     is_number,
@@ -20,22 +19,7 @@ from course_lib.diagnosis.families.locate_register import (
     thread_test_line,
     tiles_loop_line,
 )
-from course_lib.diagnosis.families.locate_scan import (
-    adding_test_line,
-    combining_line,
-    copying_line,
-    exclusive_line,
-    last_addition_line,
-    reading_line,
-    shuffle_line,
-    stride_change_line,
-    stride_line,
-    strides_gone_through,
-    tile_to_output_line,
-    total_line,
-    tree_line,
-)
-from course_lib.diagnosis.families.locate_steps import (
+from course_lib.diagnosis.families.product.step_lines import (
     all_read_to_be_added,
     changing_line,
     choosing_test,
@@ -50,8 +34,23 @@ from course_lib.diagnosis.families.locate_steps import (
     stride_between_tiles,
     unused_sum_line,
 )
-from course_lib.diagnosis.families.place import Place
+from course_lib.diagnosis.families.scan.lines import (
+    adding_test_line,
+    combining_line,
+    copying_line,
+    exclusive_line,
+    last_addition_line,
+    reading_line,
+    shuffle_line,
+    stride_change_line,
+    stride_line,
+    strides_gone_through,
+    tile_to_output_line,
+    total_line,
+    tree_line,
+)
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Place, Slip
 from course_lib.diagnosis.source import (
     BLOCK,
     THREAD,

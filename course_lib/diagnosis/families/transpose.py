@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import Geometry, Slip, take
-from course_lib.diagnosis.families.product import (
+from course_lib.diagnosis.families.common import (
     added_to_old,
     at_zeros,
     first_slip,
@@ -18,8 +17,13 @@ from course_lib.diagnosis.families.product import (
     shifted_or_scaled,
     whole_numbers,
 )
-from course_lib.diagnosis.launches.outcome import Outcome, where
-from course_lib.diagnosis.launches.trail import Trail, block_steps
+from course_lib.diagnosis.families.index_search import take
+from course_lib.diagnosis.families.mapping import block_steps
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome, where
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import Problem
+from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
 
 Array = np.ndarray
@@ -64,7 +68,6 @@ INDICES: dict[str, tuple[str, Callable[[Spot], Array]]] = {
 }
 NEXT = {"column+1", "column-1", "row+1", "row-1"}
 RIGHT = ("column", "row")  # what belongs into the row and the column of A
-
 # Slips with both indices at once: (row of A, column of A) -> message, hint, place.
 NAMED: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
     ("row", "column"): (
@@ -267,3 +270,39 @@ def transpose_mapping(trail: Trail, sizes: Geometry) -> Slip | None:
             )
         return Slip("wrong-index", message, hint, ("store", "index", noun))
     return None
+
+
+class Transpose(Problem):
+    """B = A.T; M and N are the rows and columns of A, which the grid covers."""
+
+    letters = "AB"
+    steps_of_all = 50_000
+    fewest_steps = 8000  # a warp may pass a tile round by shuffles: 32 x 32 of them
+    counted = 0
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape[:2],)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """Nothing is computed, so nothing may be off."""
+        moved = inputs[0].T.astype(np.float64)
+        return moved, np.zeros(moved.shape)
+
+    def label(self, shape: Shape) -> str:
+        return f"A of {shape[0]} x {shape[1]}"
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        M, N, _ = shape
+        width, height = (*tile, 1)[:2]
+        return Geometry(N, M, 0, width, height)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        wide, high = tile
+        return (high, wide), (wide, high)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        return (shape[0] * shape[1],)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """Between filling the tile and emptying it."""
+        return 1

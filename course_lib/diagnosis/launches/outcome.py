@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import Geometry
-
 Array = np.ndarray
 MOST_ZEROS = 0.8  # of the elements that go with zeros: the others are right by chance
 
@@ -248,3 +246,29 @@ def by_how_much(outcome: Outcome) -> str:
     at = tuple(np.argwhere(wrong)[0])
     name = f"{outcome.output}{_at(wrong)}"
     return f"{name} is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}"
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The sizes of a problem and of the tiles that the launch cuts it into.
+
+    `thread_rows` and `thread_columns` are what one thread computes of a tile.
+    """
+
+    rows: int
+    columns: int
+    steps: int
+    tile_rows: int
+    tile_columns: int
+    tile_steps: int | None = None  # None: the kernel does not cut the sum into tiles
+    thread_rows: int = 1
+    thread_columns: int = 1
+
+    @property
+    def step_tile(self) -> int:
+        return self.tile_steps or self.steps
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles the sum is cut into."""
+        return -(-self.steps // self.step_tile)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from course_lib.diagnosis.launches.outcome import Outcome, where
-from course_lib.diagnosis.problems.cases import NAN, Case, Problem
 from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import NAN, Case, Problem
 from course_lib.diagnosis.source import Source
 from course_lib.emulator.limits import LimitNotes, Site
 from course_lib.findings import Finding, finding

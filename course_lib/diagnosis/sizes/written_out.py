@@ -10,22 +10,14 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from course_lib.diagnosis.launches.outcome import Part
+from course_lib.diagnosis.problems.problem import OtherSize
 from course_lib.diagnosis.source import Source
 from course_lib.emulator import Kernel
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
-
-
-@dataclass(frozen=True)
-class OtherSize:
-    """An axis that is longer in one more launch: its name, "x.shape[0]", and both its sizes."""
-
-    axis: str
-    usual: int
-    other: int
 
 
 def size_finding(

@@ -1,8 +1,4 @@
-"""A product with sizes that are always the same, such as one row times one column.
-
-With so few elements, the steps of k that are missing can't be solved for as elsewhere. They are
-looked for at both ends: the sum of which first or last steps is the number that came out?
-"""
+"""A product with sizes that are always the same, such as one row times one column."""
 
 from __future__ import annotations
 
@@ -13,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from course_lib import entries
-from course_lib.diagnosis.families.index_search import Slip
-from course_lib.diagnosis.families.product import diagnose_matmul
-from course_lib.diagnosis.families.steps import left_out
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.families.product.problem import Product
+from course_lib.diagnosis.families.product.steps import left_out
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.cases import Case, Problem, Product
 from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import Case, Problem
+from course_lib.diagnosis.slip import Slip
 
 
 class NarrowProduct(Product):

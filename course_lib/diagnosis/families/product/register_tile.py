@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import Geometry, Slip
-from course_lib.diagnosis.families.product import diagnose_matmul
-from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.launches.trail import Trail, mapping_slip, shape_slip
+from course_lib.diagnosis.families.mapping import mapping_slip, shape_slip
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
 
 Array = np.ndarray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from course_lib.diagnosis.families.scan import RUN, STRIDES
+from course_lib.diagnosis.families.scan.problem import RUN, STRIDES
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.source import (
     Source,

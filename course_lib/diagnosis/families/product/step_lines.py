@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from course_lib.diagnosis.families.place import Place
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Place
 from course_lib.diagnosis.source import (
     Source,
     bound_line,

@@ -1,15 +1,10 @@
-"""From what the emulator saw to its cause: why a thread left an array, and which findings to keep.
-
-The emulator reports a fault where it happens. Often the mistake is elsewhere: in the test that
-should have kept the thread away, or in the bound of the loop that counted too far.
-"""
+"""Why a thread left an array: the index, the test before it, or the loop that counts it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from course_lib.diagnosis.source import (
     THREAD,
@@ -18,43 +13,13 @@ from course_lib.diagnosis.source import (
     indices_of,
     loop_names,
     names_in,
-    outside,
     root_name,
 )
-from course_lib.emulator import OpenLoop
-from course_lib.findings import Finding, by_importance, finding
+from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, Line, facts_of, say
 
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
-# What makes every number doubtful: as long as one of these is there, numbers explain nothing.
-DISORDER = (
-    "barrier-divergence",
-    "race-read-after-write",
-    "race-write-after-read",
-    "race-write-after-write",
-    "uninitialised-read",
-    "timeout",
-)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-NARROW = {"int8", "uint8", "int16", "uint16"}
-FLOAT64 = {"float64", "double"}
-CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
-# What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
-# makes threads meet at one element; a wrong formula reads where nothing is.
-FOLLOWS = {
-    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
-    "index-overflow": (
-        *OUTSIDE,
-        *DISORDER,
-        "wrong-bounds-check",
-        "wrong-loop-bound",
-        "wrong-index",
-    ),
-    "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
-    "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
-}
-# What only says that something is missing or wrong: dropped once a cause is known.
-SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
 
 
 def explain_outside(
@@ -265,7 +230,7 @@ def _grown_before(
     return None
 
 
-def _line_of(each: Finding) -> Line:
+def line_of(each: Finding) -> Line:
     """The line of what was seen in a launch: that always has one."""
     assert each.line is not None
     return Line(each.line)
@@ -275,7 +240,7 @@ def _too_early(each: Finding, counter: str, line: int) -> Finding:
     message = say(
         "{counter} has already grown when {line} uses it: {seen}",
         counter=counter,
-        line=_line_of(each),
+        line=line_of(each),
         seen=each.message,
     )
     hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
@@ -332,7 +297,7 @@ def _check_to_blame(
         if each.line != line
         else "The test here says nothing of {index}: {seen}",
         index=ast.unparse(slot),
-        line=_line_of(each),
+        line=line_of(each),
         seen=each.message,
     )
     hint = "Which test should stop this thread, where the element does not exist?"
@@ -355,257 +320,8 @@ def _other_test(
 def _wrong_check(each: Finding, line: int) -> Finding:
     message = say(
         "A test is there, but the wrong threads pass it. At {line}, {seen}",
-        line=_line_of(each),
+        line=line_of(each),
         seen=each.message,
     )
     hint = "Take the thread named here: which of its indices should have stopped it?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
-
-
-def is_orderly(exact: Any, output: str) -> bool:
-    """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
-    if exact is None or exact.right:
-        return False
-    return not any(each.code in DISORDER and not _on(each, output) for each in exact.errors)
-
-
-def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
-    """Does a fault follow from writing into an input, which other threads still read?"""
-    return each.code in DISORDER and (
-        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
-    )
-
-
-def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
-    """What the emulator found, without those of an access whose index is negative.
-
-    Such an index means another element, counted from the end: one that nobody has written, or
-    that another thread writes.
-    """
-    wraps = {
-        (array_of(each.cell), each.line)
-        for each in faults
-        if each.code == "wrong-index" and each.severity == "error"
-    }
-    return [
-        each
-        for each in faults
-        if each.code not in ("uninitialised-read", "race-write-after-write")
-        or (array_of(each.cell), each.line) not in wraps
-    ]
-
-
-def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
-    """Faults without those that a store outside a tile brings about in the same tile.
-
-    What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
-    hits it, too. A store that meets itself is wrong also where it stays inside.
-    """
-    left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
-    lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
-    return [
-        each
-        for each in faults
-        if array_of(each.cell) not in left
-        or not (
-            each.code == "uninitialised-read"
-            or (
-                each.code == "race-write-after-write"
-                and each.line != each.other_line
-                and {each.line, each.other_line} & lines
-            )
-        )
-    ]
-
-
-def keep_causes(
-    faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
-) -> list[Finding]:
-    """Faults of the emulator and the cause read off the numbers, without what only follows.
-
-    `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
-    all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
-    """
-    faults = once(faults)
-    explains = cause is not None and cause.code == "index-overflow"  # all that an index brings
-    if cause is None or (in_disorder(faults, output, orderly) and not explains):
-        return by_importance(_without_symptoms(faults))
-    if cause.code in SYMPTOMS:
-        return by_importance(_without_symptoms([*faults, cause]))
-    follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
-    kept = [each for each in faults if each.code not in follows]
-    return by_importance(once([cause, *kept]))
-
-
-def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
-    """Those of these arrays that an access leaves."""
-    return {array_of(each.cell) for each in faults if each.code in OUTSIDE} & set(arrays)
-
-
-def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
-    """The lines of accesses that leave one of these arrays."""
-    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
-
-
-def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
-    """Is there a fault that makes every number doubtful?"""
-    return any(
-        each.severity == "error"
-        and each.code in DISORDER
-        and not _on(each, output)
-        and not (orderly and each.code == "uninitialised-read")
-        for each in faults
-    )
-
-
-def in_order(faults: Iterable[Finding]) -> list[Finding]:
-    """Faults without those that make numbers doubtful."""
-    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
-
-
-def _on(each: Finding, array: str) -> bool:
-    """Is the finding about this array?"""
-    return array_of(each.cell) == array
-
-
-def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop what only follows, unless there is nothing else."""
-    errors = [each for each in findings if each.severity == "error"]
-    symptoms: tuple[str, ...] = SYMPTOMS
-    if any(each.code == "barrier-divergence" for each in errors):
-        symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
-    causes = [each for each in errors if each.code not in symptoms]
-    if not causes:
-        lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
-        return [each for each in findings if each.severity != "error" or each is lowest]
-    return [each for each in findings if each.severity != "error" or each in causes]
-
-
-def once(findings: Iterable[Finding]) -> list[Finding]:
-    """The first finding of each code and line; a later one of the same adds nothing.
-
-    Of barriers that not all threads reach, the first is to blame: once the threads of a block are
-    apart, they miss the later ones as well. Of cells that are overwritten too early, the line
-    that still reads them names the race. A race of the same threads, lines and cell is the same.
-    """
-    seen: dict[tuple[str, int | None], Finding] = {}
-    races: set[object] = set()
-    # What is harmless in one launch may be an error in another one.
-    for each in sorted(findings, key=lambda each: each.severity != "error"):
-        if each.code.startswith("race-"):
-            lines = frozenset((each.line, each.other_line))
-            race = (each.code, lines, each.cell, each.threads, each.blocks)
-            if race in races:
-                continue
-            races.add(race)
-        line = each.line
-        if each.code == "barrier-divergence":
-            line = None
-        if each.code == "race-write-after-read":
-            line = each.other_line
-        seen.setdefault((each.code, line), each)
-    return list(seen.values())
-
-
-def largest_of(kind: str) -> int:
-    """The largest number of an integer type, by its name."""
-    bits = int(kind.removeprefix("u").removeprefix("int"))
-    return (1 << (bits if kind.startswith("u") else bits - 1)) - 1
-
-
-def narrow_index(source: Source, shortest: int) -> Finding | None:
-    """The finding for an index in 8 or 16 bits that ends below the length `shortest`."""
-    for node in source.walk():
-        if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
-            kind = sorted(names_in(node.func) & NARROW)[0]
-            fixed = all(isinstance(each, ast.Constant) for each in node.args)  # k = int8(0)
-            if largest_of(kind) >= shortest or fixed:
-                continue
-            message = say(
-                "An index kept as {kind} wraps around where the array is longer than that.",
-                kind=kind,
-            )
-            hint = say("Which is the largest number that {kind} can hold?", kind=kind)
-            return finding("index-overflow", message, node.lineno, hint)
-    return None
-
-
-def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
-    """A kernel that took more than its budget, at the line of the loop that took it.
-
-    A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
-    work; which of the two it is cannot be told from the steps.
-    """
-    if loop is None:
-        return replace(each, message=say("The kernel needs more than {budget}.", budget=budget))
-    if loop.ends:
-        message = say(
-            "The kernel needs more than {budget}; it was last in the loop of {line}, in turn "
-            "{turns}. Either the loop turns too often, or too few threads share the work.",
-            budget=budget,
-            line=Line(loop.line),
-            turns=f"{loop.turns:,}",
-        )
-    else:
-        message = say(
-            "The loop in {line} does not end within {budget}.", line=Line(loop.line), budget=budget
-        )
-    return replace(each, line=loop.line, message=message)
-
-
-def allow_unused(each: Finding, names: Sequence[str]) -> Finding:
-    """A read of a cell that nobody wrote is no error where no result depends on it.
-
-    The emulator fills such cells with not-a-number, so right results prove that none does. An
-    array of the kernel's caller is another matter: there, what stands in the cell is a mistake.
-    """
-    if each.code != "uninitialised-read" or array_of(each.cell) in names or "[" not in each.cell:
-        return each
-    if each.severity == "warning":
-        return each  # the emulator has tried it out
-    message = say("{seen} No result depends on it here.", seen=each.message)
-    return replace(each, severity="warning", message=message)
-
-
-def explain_float64(each: Finding, source: Source) -> Finding:
-    """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
-
-    A sum is float64 from its first value on: `acc = 0.0` is to blame, not `acc += ...`.
-    """
-    statement = source.at_line(each.line or 0)
-    origin = None
-    if isinstance(statement, (ast.Assign, ast.AugAssign)):
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
-        lines = [
-            assignment.lineno
-            for name in sorted(names | {root_name(target) or ""})
-            for assignment in source.assignments(name)
-            if assignment is not statement and is_float64(assignment.value)
-        ]
-        origin = None if is_float64(statement.value) else min(lines, default=None)
-    if origin is None:
-        return replace(each, severity="error")
-    message = say(
-        "This makes {line} compute in float64; the exercise asks for float32.", line=_line_of(each)
-    )
-    hint = each.hint
-    if source.makes_array(source.at_line(origin)):
-        hint = "Which type do the elements of this array have, and which type do A's have?"
-    return replace(each, severity="error", message=message, line=origin, hint=hint)
-
-
-def is_float64(value: ast.expr | None) -> bool:
-    """Does an expression bring float64 in: a bare number, or the type by its name?"""
-    if value is None:
-        return False
-    if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
-        return False
-    if isinstance(value, ast.Call) and "array" in names_in(value.func):
-        return bool(names_in(value) & FLOAT64)  # the numbers in it are its shape
-    return any(
-        (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)))
-        or (isinstance(node, (ast.Name, ast.Attribute)) and names_in(node) & FLOAT64)
-        or (isinstance(node, ast.Attribute) and node.attr in CONSTANTS)
-        for node in outside(value)
-    )

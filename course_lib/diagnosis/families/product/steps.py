@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import INNER, Geometry, Point, Slip
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.families.index_search import INNER, Point
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
 
 Array = np.ndarray

@@ -1,0 +1,1 @@
+"""Attention: the problem, its hypotheses, and the lines behind them."""

@@ -1,0 +1,1 @@
+"""C = A @ B: the problem, its hypotheses, and the lines behind them."""

@@ -1,0 +1,1 @@
+"""Running sums: the problem, its hypotheses, and the lines behind them."""
