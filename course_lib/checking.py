@@ -20,8 +20,9 @@ from types import BuiltinFunctionType, FunctionType
 
 from course_lib import callers, runtime
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.constants import asked_constants, tile_choice
-from course_lib.diagnosis.examination import Answer, examine_kernel
+from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.families.table import check_reference
 from course_lib.diagnosis.functions import called_function, resident_blocks
 from course_lib.diagnosis.report import Report, make_report

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from course_lib import entries
-from course_lib.diagnosis.examination import BUDGET
 from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.launcher import BUDGET
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.emulator import KernelRejected, Profile, emulate
