@@ -21,7 +21,7 @@ from course_lib.diagnosis.problems.launch_choice import (
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.seen_in_launches import on_launch, written_inputs, wrong_result
+from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
 from course_lib.diagnosis.sizes.tried import limit_of
 from course_lib.diagnosis.trial import (
     APART,
@@ -183,7 +183,7 @@ class Examination:
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks of what its exercise asks for beside them."""
         costs = requirements.judge(self.exercise, self.launcher.measured(exact))
-        costs = [on_launch(self.launcher, exact, each) for each in costs]
+        costs = [self.launcher.seen_in(exact, each, is_told=False) for each in costs]
         if not _has_errors(costs):  # then where tiles are partial
             uneven = next((trial for trial in trials if trial.case.counted and trial.right), None)
             if uneven:

@@ -31,7 +31,7 @@ from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.entries import axes
-from course_lib.findings import finding
+from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
@@ -255,6 +255,15 @@ class Launcher:
         """A launch as a fact of a sentence."""
         grid, block = trial.profile.grid, trial.profile.block
         return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
+
+    def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
+        """A finding with the launch that showed it; whoever grades is told that one in any case."""
+        launch = self.launched_as(trial)
+        message = say("{seen} Seen on {launch}.", seen=each.message, launch=launch)
+        if not is_told:
+            seen = "{seen} Seen on {launch}."
+            message = say("{seen}", instructor=seen, seen=each.message, launch=launch)
+        return replace(each, message=message)
 
     @property
     def letters(self) -> dict[str, tuple[str, ...]]:

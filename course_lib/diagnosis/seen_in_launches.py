@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,14 +13,9 @@ from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.sizes.limits import limit_finding
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, first_place, right_in_block_0_alone, seen_on, telling
+from course_lib.diagnosis.trial import Trial, first_place, right_in_block_0_alone, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
-
-
-def on_launch(launcher: Launcher, trial: Trial, each: Finding) -> Finding:
-    """A finding of which a student is not told the launch."""
-    return replace(each, message=seen_on(launcher.launched_as(trial), each.message, False))
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
@@ -137,7 +131,9 @@ def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding
                 "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
             )
             line = lines[-1] if lines else None
-            return on_launch(launcher, trial, finding("hardcoded-answer", said, line, hint))
+            return launcher.seen_in(
+                trial, finding("hardcoded-answer", said, line, hint), is_told=False
+            )
     return None
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.source import Source
 
 TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
 
@@ -38,3 +42,20 @@ class Place:
     code: str = ""  # replaces the slip's code where the source shows more
     hint: str = ""  # and its hint
     message: str = ""  # and its message
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the line behind a slip is looked for in.
+
+    Attributes:
+        source: the answer.
+        trail: what it did in the launch that shows the slip.
+        names: the kernel's own for the arrays, the output last.
+        steps: of the slip.
+    """
+
+    source: Source
+    trail: Trail
+    names: Sequence[str]
+    steps: tuple[int, ...] = ()

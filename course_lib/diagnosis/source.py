@@ -768,3 +768,27 @@ def _size_named(bound: ast.expr, letters: Mapping[str, Sequence[str]]) -> str:
         case ast.Attribute(value=ast.Name(id=name), attr="size"):
             return letters[name][0] if len(letters.get(name, ())) == 1 else ""
     return ""
+
+
+def depends_on(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
+    """Do thread or block numbers take part in a value, perhaps by way of variables?"""
+    if names_in(value) & numbers:
+        return True
+    parts = [
+        part_of(assigned[0], name)
+        for name in variables_in(value)
+        if len(assigned := source.assignments(name)) == 1
+    ]
+    return depth > 0 and any(depends_on(source, part, numbers, depth - 1) for part in parts if part)
+
+
+def is_number(value: ast.expr) -> bool:
+    """Is it `cuda.threadIdx.x` and nothing else, perhaps in another type?"""
+    if isinstance(value, ast.Call) and len(value.args) == 1:
+        value = value.args[0]
+    return isinstance(value, ast.Attribute)
+
+
+def variables_in(node: ast.AST) -> set[str]:
+    """The variables in an expression; the x of `cuda.threadIdx.x` is none."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

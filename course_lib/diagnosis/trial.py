@@ -10,10 +10,9 @@ import numpy as np
 
 from course_lib.diagnosis.faults import kept, outside
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.problem import Case, SeenLaunch
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.emulator import Profile
 from course_lib.findings import Finding
-from course_lib.sentences import Sentence, say
 
 APART = "barrier-divergence"
 
@@ -48,13 +47,6 @@ class Trial:
     @property
     def errors(self) -> list[Finding]:
         return [each for each in self.profile.findings if each.severity == "error"]
-
-
-def seen_on(launch: SeenLaunch, said: str, is_told: bool) -> Sentence:
-    """A sentence and the launch that showed it; whoever grades is told that one in any case."""
-    if is_told:
-        return say("{seen} Seen on {launch}.", seen=said, launch=launch)
-    return say("{seen}", instructor="{seen} Seen on {launch}.", seen=said, launch=launch)
 
 
 def are_empty_cells(trials: Sequence[Trial]) -> bool:

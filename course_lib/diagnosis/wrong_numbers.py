@@ -26,7 +26,7 @@ from course_lib.diagnosis.seen_in_launches import (
     stale,
 )
 from course_lib.diagnosis.slip import TRANSPOSED, Place, Slip
-from course_lib.diagnosis.trial import APART, Trial, exact_of, mostly_right, seen_on, telling
+from course_lib.diagnosis.trial import APART, Trial, exact_of, mostly_right, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
 
@@ -106,8 +106,6 @@ def placed(launcher: Launcher, slip: Slip, trial: Trial, trail: Trail | None = N
     """A slip as a finding, with its line."""
     trail = trail or launcher.trail(trial.case)
     place = locate(slip, launcher.source, trail, launcher.names, launcher.exercise.parameters)
-    said = seen_on(launcher.launched_as(trial), place.message or slip.message, not trial.case.exact)
-    message = with_values(said, slip.values)
     hint = slip.hint
     if place.code == "wrong-bounds-check" and slip.code != place.code:
         hint = "For which elements is this test true, and for which should it be?"
@@ -120,7 +118,9 @@ def placed(launcher: Launcher, slip: Slip, trial: Trial, trail: Trail | None = N
             hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
     code = place.code or slip.code
     hint = place.hint or hint
-    return finding(code, message, place.line, hint, "error")
+    found = finding(code, place.message or slip.message, place.line, hint, "error")
+    found = launcher.seen_in(trial, found, not trial.case.exact)
+    return replace(found, message=with_values(found.message, slip.values))
 
 
 def reads_where_it_stores(launcher: Launcher) -> bool:

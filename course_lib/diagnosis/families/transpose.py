@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from course_lib.diagnosis.families.access_lines import load_place, shared_place, store_place
 from course_lib.diagnosis.families.common import (
     added_to_old,
     at_zeros,
@@ -23,7 +25,10 @@ from course_lib.diagnosis.launches.outcome import Geometry, Outcome, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
-from course_lib.diagnosis.slip import Slip
+from course_lib.diagnosis.slip import Evidence, Place, Slip
+from course_lib.diagnosis.source import (
+    indices_of,
+)
 from course_lib.sentences import say
 
 Array = np.ndarray
@@ -306,3 +311,29 @@ class Transpose(Problem):
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         """Between filling the tile and emptying it."""
         return 1
+
+
+def moved_place(at: Evidence, details: list[str]) -> Place:
+    """Where elements go astray: at the load, at the store, or on the way through the tile."""
+    array, *slots = details
+    for each in at.source.parameters_and_tiles():
+        for access in at.source.accesses(each, store=False) + at.source.accesses(each, store=True):
+            if "next" in slots and any(map(_is_next, indices_of(access))):
+                return Place(access.lineno)
+    slots = [each for each in slots if each != "next"]
+    if not at.trail.loaded[array].all():
+        return load_place(at, [array, *slots])
+    if not at.trail.writes.all():
+        slot = "column" if slots == ["row"] else "row"  # the row of A is the column of B
+        return store_place(at, ["index", slot])
+    return shared_place(at, details)
+
+
+def _is_next(index: ast.expr) -> bool:
+    """Is it an index plus or minus one?"""
+    return (
+        isinstance(index, ast.BinOp)
+        and isinstance(index.right, ast.Constant)
+        and index.right.value == 1
+        and isinstance(index.op, (ast.Add, ast.Sub))
+    )

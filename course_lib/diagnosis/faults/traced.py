@@ -13,7 +13,7 @@ from course_lib.diagnosis.faults.flat_rows import explain_row_length
 from course_lib.diagnosis.faults.numbering import explain_meeting
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.journeys import about_buffers
-from course_lib.diagnosis.trial import APART, Trial, all_have_work, seen_on
+from course_lib.diagnosis.trial import APART, Trial, all_have_work
 from course_lib.findings import Finding
 
 SHOWN_WITH_SIZES = (*outside.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
@@ -67,8 +67,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         each = explain_row_length(each, launcher.source, {**shapes, **own})
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
-        message = seen_on(launcher.launched_as(trial), each.message, tells_sizes)
-        found.append(replace(each, message=message))
+        found.append(launcher.seen_in(trial, each, tells_sizes))
     return found
 
 

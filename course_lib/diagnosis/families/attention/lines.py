@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from course_lib.diagnosis.families.sum_lines import sum_place
+from course_lib.diagnosis.slip import Evidence, Place
 from course_lib.diagnosis.source import (
     Source,
     bound_line,
+    indices_of,
+    loop_names,
     loop_start_line,
     names_in,
     outside,
@@ -585,3 +589,43 @@ def division_line(source: Source, names: Sequence[str]) -> int | None:
         if divides and source.loops_around(statement):
             return statement.lineno
     return store_line(source, names)
+
+
+def attention_place(at: Evidence, details: list[str]) -> Place:
+    """A step between the two products of attention."""
+    if details[0] == "loop":
+        load = _load_that_stays(at.source, at.names[1])
+        if load:
+            return Place(load, "wrong-index")
+    return Place(step_line(at.source, details[0], at.names))
+
+
+def _load_that_stays(source: Source, array: str) -> int | None:
+    """A load within the loop over tiles whose row is the same in every round of that loop."""
+    for access in source.accesses(array, store=False):
+        loops = source.loops_around(access)
+        if loops and not source.origins(indices_of(access)[0]) & _changing(source, loops[0]):
+            return access.lineno
+    return None
+
+
+def _changing(source: Source, loop: ast.For | ast.While) -> set[str]:
+    """The variables that a loop sets or changes, its own among them."""
+    names = set(loop_names(loop))
+    for node in ast.walk(loop):
+        if isinstance(node, (ast.Name)) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    inner = {
+        name
+        for node in ast.walk(loop)
+        if isinstance(node, ast.For) and node is not loop
+        for name in loop_names(node)
+    }
+    return names - inner
+
+
+def exponential_place(at: Evidence, details: list[str]) -> Place:
+    """The last exponential, or the "first"; where there is none, the sum."""
+    lines = exponential_lines(at.source)
+    line = (min if "first" in details else max)(lines, default=None)
+    return Place(line) if line else sum_place(at, details)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.families.access_lines import in_loops, load_place, staged_line, tile_reads
+from course_lib.diagnosis.families.product.step_lines import rest_place
+from course_lib.diagnosis.slip import Evidence, Place
 from course_lib.diagnosis.source import (
     BLOCK,
     THREAD,
     Source,
+    depends_on,
     indices_of,
+    is_number,
     loop_names,
     names_in,
     part_of,
     root_name,
+    variables_in,
 )
 
 
@@ -34,7 +39,7 @@ def owner_line(source: Source, who: str, noun: str, names: Sequence[str]) -> int
     if who == "block":
         loads = [load for name in names[:-1] for load in source.accesses(name, store=False)]
     else:
-        loads = _tile_reads(source)
+        loads = tile_reads(source)
     used = set().union(*(source.origins(load.slice) for load in loads), set())
     for slot in chosen:
         for name, line in _worked_out(source, slot, BLOCK if who == "block" else THREAD):
@@ -53,7 +58,7 @@ def tiles_loop_line(source: Source, names: Sequence[str]) -> int | None:
 
 def steps_loop_line(source: Source, names: Sequence[str]) -> int | None:
     """The loop over the steps of a tile: its variable is a column of A's tile."""
-    for read in _tile_reads(source, names[0]):
+    for read in tile_reads(source, names[0]):
         for loop in reversed(source.loops_around(read)):
             if _counts(source, loop, indices_of(read)[-1]):
                 return loop.lineno
@@ -90,7 +95,7 @@ def thread_test_line(source: Source, names: Sequence[str], column: bool) -> int 
 
 def same_tile_line(source: Source, operand: str) -> int | None:
     """Of two reads of one tile, the one that should have been of the other."""
-    reads = _tile_reads(source, operand)
+    reads = tile_reads(source, operand)
     if not reads:
         return None
     return min(reads, key=lambda each: len(source.loops_around(each))).lineno
@@ -101,7 +106,7 @@ def _worked_out(source: Source, index: ast.AST, numbers: set[str]) -> list[tuple
 
     A number that is only given a short name, such as `tid`, is not among them.
     """
-    found, waiting = [], sorted(_variables(index))
+    found, waiting = [], sorted(variables_in(index))
     for name in waiting:  # grows on the way
         assigned = source.assignments(name)
         value = part_of(assigned[0], name) if len(assigned) == 1 else None
@@ -109,67 +114,8 @@ def _worked_out(source: Source, index: ast.AST, numbers: set[str]) -> list[tuple
             continue
         if not is_number(value) and depends_on(source, value, numbers):
             found.append((name, assigned[0].lineno))
-        waiting += sorted(_variables(value) - set(waiting))
+        waiting += sorted(variables_in(value) - set(waiting))
     return found
-
-
-def _variables(node: ast.AST) -> set[str]:
-    """The variables in an expression; the x of `cuda.threadIdx.x` is none."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def depends_on(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
-    """Do thread or block numbers take part in a value, perhaps by way of variables?"""
-    if names_in(value) & numbers:
-        return True
-    parts = [
-        part_of(assigned[0], name)
-        for name in _variables(value)
-        if len(assigned := source.assignments(name)) == 1
-    ]
-    return depth > 0 and any(depends_on(source, part, numbers, depth - 1) for part in parts if part)
-
-
-def is_number(value: ast.expr) -> bool:
-    """Is it `cuda.threadIdx.x` and nothing else, perhaps in another type?"""
-    if isinstance(value, ast.Call) and len(value.args) == 1:
-        value = value.args[0]
-    return isinstance(value, ast.Attribute)
-
-
-def _tile_reads(source: Source, operand: str = "") -> list[ast.Subscript]:
-    """Where the tiles are read: all of them, or that of one operand."""
-    tiles = source.staged(operand) if operand else source.shared_names()
-    return [each for tile in sorted(tiles) for each in source.accesses(tile, store=False)]
-
-
-def staged_line(source: Source, trail: Trail, operand: str) -> int | None:
-    """Where an operand goes astray that was loaded completely: into its tile, or out of it.
-
-    None if a part of it was never loaded, or if there is no tile.
-    """
-    reads = _tile_reads(source, operand)
-    if not reads or not trail.loaded[operand].all():
-        return None
-    for tile in sorted(source.staged(operand)):
-        for store in source.accesses(tile, store=True):
-            if _puts_elsewhere(source, store, operand):
-                return store.lineno
-    return reads[0].lineno
-
-
-def _puts_elsewhere(source: Source, store: ast.Subscript, operand: str) -> bool:
-    """Is an element put into a row of the tile that has to do with its column only?"""
-    statement, inside = source.statement(store), indices_of(store)
-    first = ast.unparse(inside[0])
-    for load in source.accesses(operand, store=False):
-        outside = indices_of(load)
-        if source.statement(load) is not statement or not len(inside) == len(outside) == 2:
-            continue
-        row, column = map(ast.unparse, outside)
-        if first not in row and first in column:
-            return True
-    return False
 
 
 def part_line(source: Source, what: Sequence[str], names: Sequence[str]) -> int | None:
@@ -244,7 +190,7 @@ def _uses(source: Source, access: ast.Subscript, variables: set[str]) -> bool:
 
 def _reading_line(source: Source, column: bool, names: Sequence[str]) -> int | None:
     """Where a tile is read: that of B for columns, that of A for rows."""
-    reads = _tile_reads(source, names[1] if column else names[0])
+    reads = tile_reads(source, names[1] if column else names[0])
     odd = [each for each in reads if not _owned(source, each, column)]
     chosen = odd or reads
     return chosen[0].lineno if chosen else None
@@ -254,3 +200,51 @@ def _owned(source: Source, read: ast.Subscript, column: bool) -> bool:
     """Does the row (or column) of a read depend on the thread and on a loop?"""
     origins = source.origins(indices_of(read)[-1 if column else 0])
     return bool(origins & THREAD) and bool(origins & source.loop_variables(read))
+
+
+def owner_place(at: Evidence, details: list[str]) -> Place:
+    return Place(owner_line(at.source, details[0], details[1], at.names))
+
+
+def staged_place(at: Evidence, details: list[str]) -> Place:
+    """Where an operand goes astray: where it is loaded, or on the way through the tile."""
+    line = staged_line(at.source, at.trail, details[0])
+    return Place(line) if line else load_place(at, details)
+
+
+def pitch_place(at: Evidence, details: list[str]) -> Place:
+    """Where a tile is filled, or read, in rows of the wrong length."""
+    operand, which = details
+    if which == "read":
+        return Place(staged_line(at.source, at.trail, operand))
+    for load in in_loops(at.source, operand):
+        around = at.source.loops_around(load)
+        for name in sorted(names_in(load.slice)):
+            for statement in at.source.assignments(name):
+                if around and at.source.loops_around(statement) == around:
+                    return Place(statement.lineno)
+        return Place(load.lineno)
+    return Place(None)
+
+
+def part_place(at: Evidence, details: list[str]) -> Place:
+    if "threads" in details:
+        return Place(thread_test_line(at.source, at.names, "column" in details))
+    if "twice" in details:
+        return Place(same_tile_line(at.source, details[-1]))
+    operand = at.names[1] if "column" in details else at.names[0]
+    if {"read", "either"} & set(details) and not at.trail.loaded[operand].all():
+        return load_place(at, [operand])
+    return Place(part_line(at.source, details, at.names))
+
+
+def tiles_place(at: Evidence, details: list[str]) -> Place:
+    """The loop over tiles, over the steps of a tile, or over the sums of a thread."""
+    rest = rest_place(at.source, at.names) if "rest" in details else None
+    if rest:
+        return rest
+    if "steps" in details:
+        return Place(steps_loop_line(at.source, at.names))
+    if "sums" in details:
+        return Place(adding_loop_line(at.source))
+    return Place(tiles_loop_line(at.source, at.names))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from course_lib.diagnosis.families.access_lines import common_step_line, guard_place
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.slip import Place
+from course_lib.diagnosis.slip import Evidence, Place
 from course_lib.diagnosis.source import (
     Source,
     bound_line,
@@ -191,23 +192,37 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
     return Place(statement.lineno)
 
 
-def common_step_line(source: Source, names: Sequence[str]) -> int | None:
-    """Where a variable is set, in the loop over the tiles, that the loads of both operands use."""
-    loads = [in_loops(source, name)[:1] for name in names[:2]]
-    if not all(loads):
-        return None
-    common = set.intersection(*({*source.origins(load.slice)} for (load,) in loads))
-    tiles = source.loops_around(loads[0][0])[:1]
-    for name in sorted(common):
-        for statement in source.assignments(name):
-            changing = set().union(*map(loop_names, tiles)) - {name}
-            if source.loops_around(statement)[:1] == tiles and names_in(statement) & changing:
-                return statement.lineno
-    return None
-
-
-def in_loops(source: Source, array: str) -> list[ast.Subscript]:
-    """Where an array is read, first those places that a loop comes to."""
-    return sorted(
-        source.accesses(array, store=False), key=lambda load: not source.loops_around(load)
-    )
+def steps_place(at: Evidence, details: list[str]) -> Place:
+    """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
+    if "often" in details:
+        line = first_product_line(at.source)
+        if line:
+            hint = "Which products are in the sum before the loop, and which does the loop add?"
+            return Place(line, "accumulator-error", hint)
+    if "rest" in details:
+        place = rest_place(at.source, at.names)
+        if place is not None:
+            return place
+    if "stride" in details:
+        return stride_between_tiles(at.source, at.names)
+    if "left out" in details and all_read_to_be_added(at.source, at.trail, at.names):
+        hint = "All steps are read: where do the products of the others go?"
+        return Place(unused_sum_line(at.source, at.names), "accumulator-error", hint)
+    test = choosing_test(at.source) if "left out" in details else None
+    if test and names_in(test) & at.source.loop_variables(test):
+        return Place(test.lineno, "accumulator-error", "For which steps of k is this test true?")
+    if "left out" in details or "tiles" in details:
+        place = early_end(at.source, at.trail) or double_step(at.source)
+        if place:
+            return place
+    steps = list(at.steps)
+    a, b = at.trail.loaded.get(at.names[0]), at.trail.loaded.get(at.names[1])
+    if a is not None and b is not None and steps and max(steps) < a.shape[1]:
+        no_a, no_b = not a[:, steps].any(), not b[steps].any()
+        if no_a != no_b:
+            guard = guard_place(at, [at.names[0] if no_a else at.names[1]])
+            if guard.line:
+                return guard
+        if not no_a and not no_b:
+            return Place(loop_line(at.source, inner=True, names=at.names))
+    return Place(loop_line(at.source, inner="inner" in details, names=at.names))

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from course_lib.diagnosis.families.scan.problem import RUN, STRIDES
+from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Evidence, Place
 from course_lib.diagnosis.source import (
     Source,
     indices_of,
@@ -15,6 +17,7 @@ from course_lib.diagnosis.source import (
     names_in,
     root_name,
 )
+from course_lib.sentences import say
 
 
 def stride_line(source: Source) -> int | None:
@@ -229,3 +232,48 @@ def exclusive_line(source: Source, x: str, y: str) -> int | None:
         if assigned:
             return assigned[-1].lineno
     return stores[-1].lineno
+
+
+def stride_place(at: Evidence, details: list[str]) -> Place:
+    """What counts the strides; but where all of them are gone through, the store of old sums."""
+    line = stride_change_line(at.source) if "change" in details else None
+    later = strides_gone_through(at.source, at.trail) - set(at.steps) if at.steps else set()
+    if later and (stored := tile_to_output_line(at.source, at.names[-1])):
+        message = say(
+            "The strides go on up to {last}, but what is stored are the sums of an earlier step, "
+            "with the stride {stride}: each has at most {needed} elements.",
+            last=max(later),
+            stride=max(at.steps),
+            needed=2 * max(at.steps),
+        )
+        hint = "Where do the sums of the last stride lie, and which ones does this line read?"
+        return Place(stored, "stale-shared-read", hint, message)
+    return Place(line or stride_line(at.source))
+
+
+def adds_place(at: Evidence, details: list[str]) -> Place:
+    """Where elements are read to be added, or added ("how"), or the test that decides who adds."""
+    if "read" in details:
+        return Place(reading_line(at.source) or sum_place(at, details).line)
+    if "last" in details:
+        return Place(last_addition_line(at.source))
+    if "shuffle" in details:
+        return Place(shuffle_line(at.source))
+    if "total" in details:
+        return Place(total_line(at.source))
+    if "how" in details:
+        return Place(combining_line(at.source))
+    line = adding_test_line(at.source)
+    return Place(line) if line else Place(stride_line(at.source), "wrong-loop-bound")
+
+
+def tree_place(at: Evidence, details: list[str]) -> Place:
+    return Place(tree_line(at.source, details[0]))
+
+
+def copied_place(at: Evidence, details: list[str]) -> Place:
+    return Place(copying_line(at.source, at.names[0], at.names[-1]))
+
+
+def exclusive_place(at: Evidence, details: list[str]) -> Place:
+    return Place(exclusive_line(at.source, at.names[0], at.names[-1]))
