@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from course_lib.emulator.cache import CacheSizes, CacheTraffic, matmul_traffic  # noqa: E402
+from course_lib.emulator.profile.cache import CacheSizes, CacheTraffic, matmul_traffic  # noqa: E402
 
 KERNELS = ("naive", "coalesced", "tiled")
 # Sectors that a warp asks of L1 in 32 steps of k, with blocks of 32 x 32.

@@ -34,7 +34,7 @@ from course_lib.bench.contestants import Contestant, Launch, Problem, rung_in_py
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.intrinsics import store2, unroll, unrolled
-from course_lib.kernels import RUNG_KERNELS, hopper_launch
+from course_lib.kernels import RUNG_KERNELS, hopper_launch, split_tiles
 from course_lib.kernels import rung_12_tma as rung_12
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
@@ -71,7 +71,8 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
         hopper_launch.tensor_map(A, (rung_12.BM, rung_12.BK)),
         hopper_launch.tensor_map(B, (rung_12.BK, 64)),
     )
-    arguments = (*maps, C, np.int32(M), np.int32(N), np.int32(K))
+    sizes = (np.int32(each) for each in (M, N, K, 0))  # no tile is split
+    arguments = (*maps, C, *split_tiles.workspace(1), *sizes)
     hopper_launch.prepare(DIRECT, arguments, rung_12.SHARED)
     tiles = -(-M // rung_12.BM) * -(-N // rung_12.BN)
     blocks = min(tiles, hopper_launch.multiprocessors()) if persistent else tiles

@@ -35,7 +35,8 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.parse import plain_from, unknown_decorators
+from course_lib.emulator.language.definitions import unknown_decorators
+from course_lib.emulator.language.parse import plain_from
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
 from course_lib.findings import CODES, Finding, by_importance, finding

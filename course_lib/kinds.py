@@ -1,7 +1,8 @@
 """The kinds of things that a student writes: a kernel, a plain function, or constants.
 
 What differs from one to the next is said here, as far as the registry knows of it. How each is
-judged, checking.py says in one table; what each looks like in a student's cells, grading/forms.py.
+judged, checking.py says in one table; what each looks like in a student's cells, forms.py in
+grading/answers.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Say what a launch moves at each level of a named GPU's memory: the cache model with real sizes.
 
-The model and what it assumes stand in `course_lib.emulator.cache`; this module looks the sizes
-up in the data sheet.
+The model and what it assumes stand in `course_lib.emulator.profile.cache`; this module looks the
+sizes up in the data sheet.
 """
 
 from __future__ import annotations
 
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE, Capability, Device, device
 from course_lib.emulator import Profile
-from course_lib.emulator.cache import CacheSizes, CacheTraffic, matmul_traffic, traffic
+from course_lib.emulator.profile.cache import CacheSizes, CacheTraffic, matmul_traffic, traffic
 
 KIB = 1024
 

@@ -19,7 +19,7 @@ from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 from course_lib.cli import COMMANDS
 from course_lib.commands import grade
-from course_lib.grading.gradebook import COLUMNS, MOODLE_COLUMNS
+from course_lib.grading.gradebook.tables import COLUMNS, MOODLE_COLUMNS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/instructors.md"

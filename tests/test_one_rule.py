@@ -18,8 +18,8 @@ from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
-from course_lib.grading import batches
-from course_lib.grading.answers import find_answers
+from course_lib.grading.answers.search import find_answers
+from course_lib.grading.judging import batches
 from course_lib.grading.records import Judgement
 
 ROOT = Path(__file__).parent
@@ -117,7 +117,7 @@ def in_a_notebook(exercise: str, cells: list[str]) -> Verdict:
 
 
 def batches_lost(judged: Judgement) -> dict[str, str]:
-    from course_lib.grading.scoring import lost_by
+    from course_lib.grading.gradebook.scoring import lost_by
     from course_lib.grading.settings import Settings
 
     return lost_by(judged, Settings())

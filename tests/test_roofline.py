@@ -10,7 +10,7 @@ import pytest
 from course_lib.ceilings import tensor_flops_per_clock, wgmma_ceiling
 from course_lib.devices import DEVICES, Ceilings, device
 from course_lib.emulator import Profile
-from course_lib.emulator.profile import ArrayTraffic
+from course_lib.emulator.profile.profile import ArrayTraffic
 from course_lib.machine_code import CompileReport, InstructionMix
 from course_lib.roofline import (
     BYTES_KINDS,

@@ -20,10 +20,10 @@ from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Place, Slip
 from course_lib.findings import Finding
-from course_lib.grading import batches
-from course_lib.grading.feedback import feedback_page
+from course_lib.grading.gradebook.feedback import feedback_page
+from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer
-from course_lib.grading.scoring import score
 
 MUTANTS = all_mutants()
 FAST_ONE_IN = 150

@@ -26,7 +26,7 @@ def nbval(tmp_path: Path, *paths: Path) -> Nbval:
     """`pytest --nbval-lax` on notebooks, code cells counted from 0 as nbval does."""
     report = tmp_path / "junit.xml"
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", "-q"]
-    options += ["-p", "course_lib.grading.nbval_run", f"--junitxml={report}"]
+    options += ["-p", "course_lib.grading.judging.nbval_run", f"--junitxml={report}"]
     command = [sys.executable, "-m", "pytest", *options, *map(str, paths)]
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     ran = subprocess.run(

@@ -20,7 +20,7 @@ from course_lib.grading.errors import CannotGrade
 
 if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
-    from course_lib.grading.executors import Workplace
+    from course_lib.grading.judging.executors import Workplace
     from course_lib.grading.records import Row
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
@@ -80,8 +80,8 @@ def _check_packages() -> None:
 
 def _grade(options: argparse.Namespace, line: _Line) -> int:
     from course_lib.grading.engine import grade
+    from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
-    from course_lib.grading.submissions import each_submission
 
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions) as folder:
@@ -125,9 +125,9 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
-    from course_lib.grading.assignment import read_tasks
     from course_lib.grading.engine import rows_of
-    from course_lib.grading.explain import explain
+    from course_lib.grading.gradebook.explain import explain
+    from course_lib.grading.judging.assignment import read_tasks
     from course_lib.grading.run_folder import RunFolder
 
     student, exercise = options.explain
@@ -296,7 +296,7 @@ def _exercises(names: list[str], one: bool = False) -> tuple[str, ...]:
 
 
 def _workplace(options: argparse.Namespace) -> Workplace:
-    from course_lib.grading import executors
+    from course_lib.grading.judging import executors
 
     if options.dask:
         return executors.dask_cluster(options.dask)
@@ -360,8 +360,8 @@ class _Line:
 
 
 def _summary(rows: list[Row], seed: int, out: Path) -> str:
+    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.records import VERDICTS
-    from course_lib.grading.text import counted
 
     counts = Counter(row.verdict for row in rows)
     students = len({row.submission.key for row in rows})
@@ -379,8 +379,8 @@ def _summary(rows: list[Row], seed: int, out: Path) -> str:
 
 def _left_out(rows: list[Row]) -> Iterator[str]:
     """Whose grades have to be entered by hand."""
-    from course_lib.grading.gradebook import PLATFORMS, left_out, names
-    from course_lib.grading.text import one_line
+    from course_lib.grading.gradebook.safe_text import one_line
+    from course_lib.grading.gradebook.tables import PLATFORMS, left_out, names
 
     called = names(rows)
     for platform in PLATFORMS:

@@ -308,7 +308,7 @@ def _nbval(python: str, notebooks: list[str]) -> Command:
     A worker takes many notebooks: to start nbval costs as much as a lesson.
     """
     options = ["--nbval-lax", "--nbval-cell-timeout=300", "-p", "no:cacheprovider"]
-    options += ["-p", "course_lib.grading.nbval_run"]
+    options += ["-p", "course_lib.grading.judging.nbval_run"]
     command = [python, "-m", "pytest", "-q", *options, *notebooks]
     return [*command, *in_parallel(), "--dist=loadfile"]
 

@@ -2,20 +2,22 @@
 
 Owns: the kernel language, its meaning, the counters and the races.
 May import: `findings`, `sentences`.
-Start with: `launch`, then `parse` and `machine`.
+Start with: `launch`, then `run`.
 
-The story, one file a step: `parse` reads the source, `infer` types it as Numba would, `machine`
-walks it for thousands of lanes at once over the `memory`, `meter` and `cost` count what the
-hardware's counters would count, `races` judges what nothing orders, `launch` ties it together
-and returns a `Profile`. Beside the machine, `plain` walks functions that are no kernels.
+The story, one folder a step: `language` reads the source, `inference` types it as Numba would,
+`machine` walks it for thousands of lanes at once over the lanes and memories of `state`, with the
+`functions` that a kernel may call. `observers` listen to it and count and judge, `launch` ties it
+together and returns the `profile`. Beside the machine, `plain` walks functions that are no kernels.
 """
 
 from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
+from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.parse import kernel_from, load_program
+from course_lib.emulator.language.surroundings import names_around
 from course_lib.emulator.launch import Emulation, emulate
-from course_lib.emulator.parse import Kernel, Program, kernel_from, load_program
-from course_lib.emulator.plain_values import Record
-from course_lib.emulator.profile import (
+from course_lib.emulator.plain.values import Record
+from course_lib.emulator.profile.profile import (
     ArrayTraffic,
     Counters,
     LineCounters,
@@ -25,7 +27,6 @@ from course_lib.emulator.profile import (
     TracedAccess,
     TracedStatement,
 )
-from course_lib.emulator.surroundings import names_around
 
 __all__ = [
     "INTERACTIVE",

@@ -14,13 +14,13 @@ import numpy as np
 
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.launch import emulate
-from course_lib.emulator.machine import Frame
-from course_lib.emulator.memory import Access, Memory
-from course_lib.emulator.observers import Observer
-from course_lib.emulator.profile import Profile
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.frames import Frame
+from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import LANES_AT_ONCE
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
+from course_lib.emulator.state.memory import Access, Memory
 
 # A film of more statements is a kernel that does not end, or too long to watch.
 FILM_BUDGET = Budget(steps=4_000)

@@ -7,16 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from course_lib.emulator import types as T
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.infer import infer
-from course_lib.emulator.limits import LimitNotes
-from course_lib.emulator.observers import Observer
-from course_lib.emulator.parse import Kernel, kernel_from
-from course_lib.emulator.profile import Profile
+from course_lib.emulator.inference.infer import infer
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.parse import kernel_from
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.limits import LimitNotes
+from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import MAX_SHARED_BYTES, Options, Run, Triple, too_much_shared
-from course_lib.emulator.typings import Typing
 from course_lib.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024

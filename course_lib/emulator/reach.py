@@ -9,59 +9,37 @@ leaves in memory, prints and does wrong stays as it was, no result depends on th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.errors import KernelRejected
+from course_lib.emulator.machine.instead import Instead, Place
+from course_lib.emulator.observers.tracing import Output
+from course_lib.emulator.state.memory import GlobalMemory
 from course_lib.findings import Finding
 from course_lib.sentences import say
 
-if TYPE_CHECKING:
-    from course_lib.emulator.run import Run
-
-# A line of the kernel, and the name of the array or variable that it reads.
-Place = tuple[int | None, str]
 MOST_PLACES = 4  # that are looked at one by one
-
-
-@dataclass(frozen=True)
-class Instead:
-    """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1.
-
-    `ones` are replaced as well, by 1: one value that spoils a result must not hide another, nor
-    must a factor of 0.
-    """
-
-    places: frozenset[Place]
-    kind: str
-    ones: frozenset[Place] = frozenset()
-
-    def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None:
-        """What stands for the unwritten values of `name` in this line; None for what always does"""
-        if (line, name) in self.ones:
-            result: np.generic | None = dtype.type(1)
-            return result
-        if (line, name) not in self.places:
-            return None
-        if self.kind in ("0", "1"):
-            result = dtype.type(int(self.kind))
-            return result
-        if dtype.kind == "b":
-            result = dtype.type(self.kind == "high")
-            return result
-        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-        extreme = limits.max if self.kind == "high" else limits.min
-        result = dtype.type(extreme / 4 if dtype.kind == "f" else extreme // 2)
-        return result
-
-
 Memories = list[tuple[np.ndarray, np.ndarray | None]]
 
 
-def memories(run: Run) -> Memories:
+class Repeatable(Protocol):
+    """What a launch has to give, and to do, so that it can be tried again; see run.py."""
+
+    findings: dict[tuple[Any, ...], Finding]
+    memory: GlobalMemory
+    may_be_written: set[int]
+    output: Output
+
+    def repeated(self, instead: Instead) -> Self: ...
+
+    def run_all(self) -> None: ...
+
+
+def memories(run: Repeatable) -> Memories:
     """The contents of all global memory that the kernel may write, to be restored."""
     return [
         (each.storage.copy(), None if each.written_in is None else each.written_in.copy())
@@ -69,7 +47,7 @@ def memories(run: Run) -> Memories:
     ]
 
 
-def weigh(run: Run, before: Memories) -> None:
+def weigh(run: Repeatable, before: Memories) -> None:
     """Turn reads of unwritten values that reach no result into warnings.
 
     Args:
@@ -91,7 +69,7 @@ def weigh(run: Run, before: Memories) -> None:
             run.findings[key] = replace(each, severity="warning", message=message)
 
 
-def _is_suspect(run: Run, found: Finding) -> bool:
+def _is_suspect(run: Repeatable, found: Finding) -> bool:
     """Whether it is a read of shared or local memory, or of a variable, that nothing explains."""
     name = found.cell.split("[")[0]
     raced = {each.cell.split("[")[0] for each in run.findings.values() if "race-" in each.code}
@@ -102,7 +80,7 @@ def _place(found: Finding) -> Place:
     return found.line, found.cell.split("[")[0]
 
 
-def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -> set[Place]:
+def _harmless(run: Repeatable, places: set[Place], before: Memories, after: Memories) -> set[Place]:
     if not _reaches(run, places, before, after):
         return places
     if not 1 < len(places) <= MOST_PLACES:
@@ -117,7 +95,7 @@ def _harmless(run: Run, places: set[Place], before: Memories, after: Memories) -
 
 
 def _reaches(
-    run: Run,
+    run: Repeatable,
     places: Iterable[Place],
     before: Memories,
     after: Memories,
@@ -137,7 +115,7 @@ def _reaches(
     return False
 
 
-def _faults(run: Run) -> set[tuple[str, int | None]]:
+def _faults(run: Repeatable) -> set[tuple[str, int | None]]:
     """What went wrong, but for races and for unwritten values."""
     return {
         (each.code, each.line)
@@ -146,12 +124,12 @@ def _faults(run: Run) -> set[tuple[str, int | None]]:
     }
 
 
-def _written(run: Run) -> list[Any]:
+def _written(run: Repeatable) -> list[Any]:
     allocations = {id(each): each for each in run.memory.arguments.values()}
     return [each for key, each in allocations.items() if key in run.may_be_written]
 
 
-def _restore(run: Run, saved: Memories) -> None:
+def _restore(run: Repeatable, saved: Memories) -> None:
     for each, (storage, written_in) in zip(_written(run), saved, strict=True):
         each.storage[...] = storage
         each.ages = None

@@ -7,35 +7,36 @@ import copy
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from course_lib.emulator import types as T
-from course_lib.emulator.block_races import BlockRaces
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.faults import CopyFaults, Faults
-from course_lib.emulator.lanes import LaneSpace, Mask
-from course_lib.emulator.machine import Machine
-from course_lib.emulator.memory import ArrayView, GlobalMemory, Memory
-from course_lib.emulator.meter import Meter
-from course_lib.emulator.observers import Observer, Observers
-from course_lib.emulator.profile import (
+from course_lib.emulator.functions.random_functions import STATE
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.events import Observer, Observers
+from course_lib.emulator.machine.instead import Instead
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.schedules import WarpSchedule
+from course_lib.emulator.observers.block_races import BlockRaces
+from course_lib.emulator.observers.faults import CopyFaults, Faults
+from course_lib.emulator.observers.meter import Meter
+from course_lib.emulator.observers.races import RaceDetector
+from course_lib.emulator.observers.report import Reporter
+from course_lib.emulator.observers.stream import StreamRecorder
+from course_lib.emulator.observers.tracing import Output, Tracer
+from course_lib.emulator.observers.unwritten import Unwritten
+from course_lib.emulator.profile.profile import (
     Counters,
     Profile,
     SharedArrayUse,
 )
-from course_lib.emulator.races import RaceDetector
-from course_lib.emulator.random_functions import STATE
-from course_lib.emulator.reach import Instead, memories, weigh
-from course_lib.emulator.report import Reporter
-from course_lib.emulator.schedules import WarpSchedule
-from course_lib.emulator.stream import StreamRecorder
-from course_lib.emulator.tracing import Output, Tracer
-from course_lib.emulator.typings import Typing
-from course_lib.emulator.unwritten import Unwritten
+from course_lib.emulator.reach import memories, weigh
+from course_lib.emulator.state.lanes import LaneSpace, Mask
+from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
 from course_lib.findings import Finding, by_importance, finding
 from course_lib.sentences import say
 
@@ -139,7 +140,7 @@ class Run:
         chosen += emulation.observers
         self.observers = Observers(each for each in chosen if each is not None)
 
-    def repeated(self, instead: Instead) -> Run:
+    def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
         again = copy.copy(self)
         again.findings, again.shared, again.instead = {}, {}, instead
@@ -247,7 +248,9 @@ class Run:
                 for line in machine.run():
                     self.observers.barrier(line, machine.active, machine.frame.live)
             else:
-                WarpSchedule(self, memory, steps).run()
+                seed = self.options.seed if self.options.schedule == "shuffled" else None
+                machines = partial(self.machine, memory, steps=steps)
+                WarpSchedule(space, machines, self.observers, seed).run()
         finally:
             self.observers.end()
             self._note_shared_arrays(memory)

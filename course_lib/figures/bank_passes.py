@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
-from course_lib.emulator.cost import paired
+from course_lib.emulator.profile.cost import paired
 
 Ints = Sequence[int] | np.ndarray
 
@@ -40,8 +40,8 @@ class Phase:
 def phases_of(addresses: Ints, lanes: Ints, width: int) -> tuple[Phase, ...]:
     """How one warp's request is served; phases in which no lane is active are left out.
 
-    The rules are those by which the emulator counts (`course_lib.emulator.cost`): one word of
-    each bank in a pass, half a warp at a time for 8 bytes a lane and a quarter for 16, or twice
+    The rules are those by which the emulator counts (`course_lib.emulator.profile.cost`): one word
+    of each bank in a pass, half a warp at a time for 8 bytes a lane and a quarter for 16, or twice
     as many lanes where they share addresses in pairs.
 
     Args:

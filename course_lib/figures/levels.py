@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from course_lib.emulator.cache import ASSUMPTIONS
+from course_lib.emulator.profile.cache import ASSUMPTIONS
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from course_lib.curriculum import Task
 from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.plain import Walk
+from course_lib.emulator.plain.interpreter import Walk
 from course_lib.exercise import Values
 from course_lib.figures import style
 from course_lib.figures.picture import Picture

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 
 from course_lib.curriculum import TASKS, Task
 from course_lib.emulator import load_program
+from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.maps_of_a_run import draw_map
@@ -502,9 +503,9 @@ def _held(ran: SmallLaunch) -> str:
 
 
 def _drawn_calls(task: Task) -> Picture:
-    program = load_program(task.answer)
+    answer = load_program(task.answer).kernel(task.id)
     calls = [
-        (f"{task.id}({', '.join(map(repr, each))})", _short(program.call(task.id, *each)))
+        (f"{task.id}({', '.join(map(repr, each))})", _short(call_plain(answer, each)))
         for each in task.shown_arguments
     ]
     longest = max(len(call) for call, _ in calls)

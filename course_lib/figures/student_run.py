@@ -12,7 +12,7 @@ import textwrap
 from course_lib.callers import as_launched
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
-from course_lib.emulator.parse import plain_from
+from course_lib.emulator.language.parse import plain_from
 from course_lib.figures import style
 from course_lib.figures.maps_of_a_run import draw_map
 from course_lib.figures.own_values import draw_values

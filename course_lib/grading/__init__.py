@@ -3,5 +3,8 @@
 Owns: submissions, the engine that judges them, gradebook, pages and report.
 May import: `building`, `checking`, `curriculum`, `devices`, `diagnosis`, `emulator`, `entries`,
 `errors`, `findings`, `sentences`, `web`.
-Start with: `engine`; `batches` is where a text meets the judge.
+Start with: `engine`.
+
+One folder a stage: `intake` reads what was handed in, `answers` finds the answers in it, `judging`
+has them judged, `gradebook` makes points, tables and pages of what was found.
 """

@@ -17,20 +17,20 @@ from pathlib import Path
 
 from course_lib.diagnosis.families.table import check_reference
 from course_lib.entries import BadEntry
-from course_lib.grading import class_list, outputs
-from course_lib.grading.answers import find_answers, recognised_exercises
-from course_lib.grading.assignment import Task, read_tasks
-from course_lib.grading.batch_notebook import Item, batch_notebook
-from course_lib.grading.class_list import Graded
+from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.executors import Workplace, run_all
+from course_lib.grading.gradebook import class_list, outputs
+from course_lib.grading.gradebook.class_list import Graded
+from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.journal import Journal, key_of
+from course_lib.grading.judging.assignment import Task, read_tasks
+from course_lib.grading.judging.batch_notebook import Item, batch_notebook
+from course_lib.grading.judging.executors import Workplace, run_all
+from course_lib.grading.judging.journal import Journal, key_of
+from course_lib.grading.judging.worker import Batch, Limits, read_result, run_batch
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission
 from course_lib.grading.run_folder import RunFolder
-from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings
-from course_lib.grading.worker import Batch, Limits, read_result, run_batch
 
 MOST_A_BATCH = 32
 FEWEST_A_BATCH = 8

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from course_lib.grading.class_list import Graded, read_class, write_class
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.hand_changes import Written
-from course_lib.grading.journal import Journal
-from course_lib.grading.outputs import FILES
+from course_lib.grading.gradebook.class_list import Graded, read_class, write_class
+from course_lib.grading.gradebook.hand_changes import Written
+from course_lib.grading.gradebook.outputs import FILES
+from course_lib.grading.judging.journal import Journal
 
 WORK = ".work"
 MOST_SEED = 2**32 - 1

@@ -24,7 +24,7 @@ DECIDES = (
     "exercise.py",
     "exercises",
     "findings.py",
-    "grading/batches.py",
+    "grading/judging/batches.py",
     "grading/records.py",
     "host_api.py",
     "kinds.py",

@@ -60,6 +60,14 @@ from course_lib.intrinsics import (
 )
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.rung import RungKernel
+from course_lib.kernels.split_tiles import (
+    GROUPS,
+    last_to_add,
+    next_piece,
+    share_of_work,
+    tiles_to_split,
+    workspace,
+)
 
 BM, BN, BK = 128, 256, 64
 CONSUMERS = 256  # two warpgroups, one below the other
@@ -78,7 +86,8 @@ BOX = 8192
 A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
 STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
 FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
-SHARED = 229440
+LAST = 229440  # then a byte for each warpgroup
+SHARED = 229448
 
 
 @cuda.jit(device=True)
@@ -104,37 +113,44 @@ def place(number, down, across, band):
     Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
     """
     above = np.uint32(number // (band * across) * band)
-    height = np.uint32(min(band, down - above))
+    height = np.uint32(min(np.uint32(band), np.uint32(down - above)))
     inside = np.uint32(number - above * across)
     return np.uint32(above + inside % height), np.uint32(inside // height)
 
 
 @cuda.jit(device=True)
-def fetch(base, map_a, map_b, tiles, K, rank, cluster):
+def next_stage(stage, lap):
+    """The stage after this one; `lap` is 0 or 1, in turns, each time round the ring."""
+    after = np.uint32(stage + 1)
+    if after == STAGES:
+        return np.uint32(0), np.uint32(lap ^ 1)
+    return after, np.uint32(lap)
+
+
+@cuda.jit(device=True)
+def fetch(base, map_a, map_b, tiles, work, rank, cluster):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
-    number, step, down, across = tiles
+    (down, across, steps), (begin, end, number, workers) = tiles, work
     panels = 4 // cluster  # of 64 columns of B, which this block fetches for its cluster
-    turn = np.uint32(0)  # stages filled so far
-    while number < down * across:
-        row, column = place(number, down, across, BAND // cluster)
+    stage, lap = np.uint32(0), np.uint32(0)
+    while begin < end or number < down * across:
+        tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
+        row, column = place(tile, down, across, BAND // cluster)
         top, left = (row * cluster + rank) * BM, column * BN
-        k = np.uint32(0)
-        while k < K:
-            stage, lap = turn % STAGES, turn // STAGES
+        while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
-            mbarrier_wait(base + EMPTY + 8 * stage, (lap + 1) % 2)
+            mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
             mbarrier_arrive_with_bytes(full, STAGE)
-            tma_load(here, map_a, (k, top), full)
+            tma_load(here, map_a, (k * BK, top), full)
             for p in range(panels):
                 panel = rank * panels + p
-                to, start = here + A_BYTES + panel * BOX, (left + panel * 64, k)
+                to, start = here + A_BYTES + panel * BOX, (left + panel * 64, k * BK)
                 if cluster > 1:
                     tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
                 else:
                     tma_load(to, map_b, start, full)
-            k = np.uint32(k + BK)
-            turn = np.uint32(turn + 1)
-        number = np.uint32(number + step)
+            stage, lap = next_stage(stage, lap)
+            k = np.uint32(k + 1)
 
 
 @cuda.jit(device=True)
@@ -197,52 +213,60 @@ def make_kernel(store: Any, cluster: int) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
 
     @cuda.jit(device=True)
-    def multiply(base, result, tiles, K, rank, group, thread):
+    def multiply(base, shared, result, partial, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
-        number, step, down, across = tiles
+        (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(128, float32)
         a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
-        turn = np.uint32(0)
-        while number < down * across:
-            row, column = place(number, down, across, BAND // cluster)
-            k, before = np.uint32(0), np.uint32(0)
-            while k < K:
-                stage, lap = turn % STAGES, turn // STAGES
-                mbarrier_wait(base + FULL + 8 * stage, lap % 2)
+        stage, lap = np.uint32(0), np.uint32(0)
+        while begin < end or number < down * across:
+            tile, first, stop, begin, number = next_piece(begin, end, number, workers, steps)
+            done, count, before = np.uint32(0), np.uint32(stop - first), np.uint32(0)
+            while done < count:
+                mbarrier_wait(base + FULL + 8 * stage, lap)
                 further = stage * (STAGE // 16)
-                wgmma_start(sums, a + further, b + further, k)  # k = 0: forget the last tile
-                if k > 0:  # the product before is done
+                wgmma_start(sums, a + further, b + further, done)  # 0: forget the last tile
+                if done > 0:  # the product before is done
                     release(base, before, thread, cluster)
                 before = np.uint32(stage)
-                k = np.uint32(k + BK)
-                turn = np.uint32(turn + 1)
+                stage, lap = next_stage(stage, lap)
+                done = np.uint32(done + 1)
             wgmma_wait(sums)
             release(base, before, thread, cluster)
-            top = (row * cluster + rank) * BM + group * 64
-            staging = base + STAGING + group * (2 * BOX)
-            store(sums, result, top, column * BN, staging, group, thread)
-            number = np.uint32(number + step)
+            mine, flag = (tile * cluster + rank) * GROUPS + group, LAST + group
+            if done == steps or last_to_add(
+                sums, done, steps, partial, mine, shared, flag, group, thread
+            ):
+                row, column = place(tile, down, across, BAND // cluster)
+                top = (row * cluster + rank) * BM + group * 64
+                staging = base + STAGING + group * (2 * BOX)
+                store(sums, result, top, column * BN, staging, group, thread)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, M, N, K):
+    def tma(map_a, map_b, result, partial_sums, steps_done, M, N, K, split):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
         warp = uniform(tid // 32)
         rank = make_barriers(base, tid, cluster)
-        # Tiles for a cluster: the first one, how far it is to the next, and how many there are.
-        first, step = cuda.blockIdx.x // cluster, cuda.gridDim.x // cluster
+        # Tiles are those of a cluster, one block of it below the other.
         down, across = (M + BM * cluster - 1) // (BM * cluster), (N + BN - 1) // BN
-        tiles = np.uint32(first), np.uint32(step), np.uint32(down), np.uint32(across)
+        tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
+        worker, workers = (
+            np.uint32(cuda.blockIdx.x // cluster),
+            np.uint32(cuda.gridDim.x // cluster),
+        )
+        begin, end, number = share_of_work(worker, workers, np.uint32(split), tiles[2])
+        work = begin, end, number, workers
         if warp == PRODUCER:
             if tid % 32 == 0:
-                fetch(base, map_a, map_b, tiles, np.uint32(K), rank, cluster)
+                fetch(base, map_a, map_b, tiles, work, rank, cluster)
         else:
-            multiply(
-                base, result, tiles, np.uint32(K), rank, np.uint32(warp // 4), np.uint32(tid % 128)
-            )
+            group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
+            partial = partial_sums, steps_done
+            multiply(base, shared, result, partial, tiles, work, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -261,8 +285,9 @@ class TmaRung(RungKernel):
 
     @property
     def signature(self) -> str:
-        """Three tensor maps, of 16 words each, and the sizes."""
-        return f"void({', '.join(['uint64[::1]'] * 3 + ['int32'] * 3)})"
+        """Three tensor maps, of 16 words each; partial sums and steps done; sizes, and tiles."""
+        maps, workspace = ["uint64[::1]"] * 3, ["float32[::1]", "int32[::1]"]
+        return f"void({', '.join([*maps, *workspace, *['int32'] * 4])})"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -271,11 +296,12 @@ class TmaRung(RungKernel):
     def cluster_for(self, M: int, N: int, K: int) -> int:
         """Blocks of a cluster: two where L2 has most to do, in large products and ragged rows."""
         tiles = self.grid_and_block(M, N, K)[0][0]
-        ragged = N % BK or K % BK  # a box's row of 128 bytes then lies in two lines of L2
+        ragged = N % BK  # then a row of 128 bytes of B lies in two lines of L2
         return 2 if M > BM and (tiles >= TILES_FOR_PAIRS or ragged) else 1
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
-        return A, B, C, *C.shape, A.shape[1]  # refused at its first line, which says why
+        # It is refused at its first line, which says why.
+        return A, B, C, np.zeros(1, np.float32), np.zeros(1, np.int32), *C.shape, 0, 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -287,8 +313,13 @@ class TmaRung(RungKernel):
         if c is not C:
             c.copy_to_host(C)
 
-    def start(self, A: Any, B: Any, C: Any, cluster: int, stream: Any = 0) -> None:
-        """Start C = A @ B, for arrays on the GPU, in clusters of one block or of two."""
+    def start(
+        self, A: Any, B: Any, C: Any, cluster: int, stream: Any = 0, split: int | None = None
+    ) -> None:
+        """Start C = A @ B, for arrays on the GPU, in clusters of one block or of two.
+
+        `split`: how many tiles all clusters compute together; None for what pays.
+        """
         (M, N), K = C.shape, A.shape[1]
         columns = hopper_launch.SWIZZLED_ROW // np.dtype(self.result).itemsize
         maps = (
@@ -296,11 +327,15 @@ class TmaRung(RungKernel):
             hopper_launch.tensor_map(B, (BK, 64)),
             hopper_launch.tensor_map(C, (64, columns)),
         )
-        arguments = (*maps, np.int32(M), np.int32(N), np.int32(K))
+        clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
+        tiles = -(-M // (BM * cluster)) * -(-N // BN)  # for a cluster
+        if split is None:
+            split = tiles_to_split(tiles, clusters, -(-K // BK))
+        parts = workspace(clusters * cluster * GROUPS, stream)
+        arguments = (*maps, *parts, *(np.int32(each) for each in (M, N, K, split)))
         kernel = self.kernel if cluster == 1 else self.pairs
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        tiles = -(-M // (BM * cluster)) * -(-N // BN)  # for a cluster
-        blocks = cluster * min(tiles, hopper_launch.multiprocessors() // cluster)
+        blocks = cluster * (clusters if split else min(tiles, clusters))
         kernel[blocks, THREADS, stream, SHARED](*arguments)
 
 

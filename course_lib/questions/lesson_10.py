@@ -10,8 +10,8 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import WARP_SIZE, device
 from course_lib.emulator import emulate, load_program
-from course_lib.emulator.tensor_cores import c_matrices
-from course_lib.emulator.wide_functions import HOME
+from course_lib.emulator.functions.tensor_cores import c_matrices
+from course_lib.emulator.functions.wide_functions import HOME
 from course_lib.measurements.what_binds import RUNG, busy, clocks_of_an_mma
 from course_lib.number_formats import bits_of_bf16, rounded
 from course_lib.questions.kinds import Choice, Choose, Number, Slip

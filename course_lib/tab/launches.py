@@ -17,7 +17,7 @@ from course_lib.emulator import (
     load_program,
     names_around,
 )
-from course_lib.emulator.parse import unknown_decorators
+from course_lib.emulator.language.definitions import unknown_decorators
 from course_lib.findings import Finding, by_importance
 from course_lib.tab.around import IMPORTS
 from course_lib.tab.arrays import made

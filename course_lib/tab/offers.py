@@ -13,7 +13,7 @@ from course_lib import callers, entries
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.report import Report
 from course_lib.emulator import Kernel
-from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.watch.kernels import (
     MOST_BARRIERS,
     NothingToDraw,

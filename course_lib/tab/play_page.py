@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from course_lib.emulator import annotate
+from course_lib.emulator.profile import annotate
 from course_lib.findings import Finding
 from course_lib.tab.launches import Played
 from course_lib.verdicts import page

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
-from course_lib.emulator.parse import plain_from
+from course_lib.emulator.language.parse import plain_from
 
 OURS = "<the course's answer to "  # how the name of its source begins
 

@@ -17,7 +17,7 @@ WRITE = """\
 import pathlib, sys
 sys.path += sys.argv[2:]
 from rows_of_a_class import SETTINGS, a_class
-from course_lib.grading.outputs import write_all
+from course_lib.grading.gradebook.outputs import write_all
 write_all(a_class(), SETTINGS, 7, pathlib.Path(sys.argv[1]))
 """
 # The contrast of every text with what is behind it (WCAG 2), where neither has transparency.

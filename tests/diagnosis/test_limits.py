@@ -16,7 +16,7 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
 from course_lib.diagnosis.problems.problem import long_cases
 from course_lib.emulator import emulate, load_program
-from course_lib.emulator.limits import LimitNotes
+from course_lib.emulator.observers.limits import LimitNotes
 
 NAIVE = """
 from numba import cuda, float32

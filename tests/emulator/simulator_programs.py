@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from course_lib.diagnosis.problems.cases import Shape
+from course_lib.diagnosis.problems.fresh_shapes import Shape
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.table import problems

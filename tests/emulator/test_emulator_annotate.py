@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of, run
 
-from course_lib.emulator import Counters, Profile, annotate, emulate, load_program
+from course_lib.emulator import Counters, Profile, emulate, load_program
+from course_lib.emulator.profile import annotate
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
 
@@ -205,7 +206,7 @@ def test_a_notebook_gets_both(profile, monkeypatch):
 def test_ipython_is_used_where_it_runs_and_never_loaded():
     program = (
         "import sys\n"
-        "from course_lib.emulator import annotate\n"
+        "from course_lib.emulator.profile import annotate\n"
         "assert 'IPython' not in sys.modules\n"
         "assert annotate._notebook_display() is None\n"
         "assert 'IPython' not in sys.modules\n"

@@ -10,8 +10,9 @@ import pytest
 from numba import cuda, float32
 
 from course_lib.devices import DEVICES
-from course_lib.emulator import KernelRejected, emulate, stream
-from course_lib.emulator.cache import CacheSizes, matmul_traffic, traffic
+from course_lib.emulator import KernelRejected, emulate
+from course_lib.emulator.observers import stream
+from course_lib.emulator.profile.cache import CacheSizes, matmul_traffic, traffic
 from course_lib.memory_levels import cache_sizes, levels_of, matmul_levels
 
 TILE = 32
@@ -223,7 +224,7 @@ def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
     plain = emulate(copy)[1, 32](np.ones(32, np.float32), np.ones(32, np.float32))
     with pytest.raises(ValueError, match="stream=True"):
         traffic(plain, sizes(1, 1))
-    monkeypatch.setattr("course_lib.emulator.stream.MAX_ENTRIES", 10)
+    monkeypatch.setattr("course_lib.emulator.observers.stream.MAX_ENTRIES", 10)
     with pytest.raises(KernelRejected, match="smaller"):
         vector(copy, 4, 128, 512)
 

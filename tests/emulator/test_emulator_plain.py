@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.emulator import Budget, KernelRejected, Record, load_program
-from course_lib.emulator.parse import plain_from
-from course_lib.emulator.plain import call as call_plain
+from course_lib.emulator.language.parse import plain_from
+from course_lib.emulator.plain.interpreter import call as call_plain
 
 
 def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:
-    return load_program(textwrap.dedent(text)).call(name, *arguments, budget=budget)
+    return call_plain(load_program(textwrap.dedent(text)).kernel(name), arguments, budget)
 
 
 def by_python(text: str, *arguments: object, name: str = "f") -> object:

@@ -11,7 +11,7 @@ import pytest
 from emulator_helpers import HEADER, run
 
 from course_lib.emulator import KernelRejected, load_program
-from course_lib.emulator.infer import infer
+from course_lib.emulator.inference.infer import infer
 
 GOLDEN = (Path(__file__).parent / "numba_types.txt").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib.emulator.cost import shared_cost
+from course_lib.emulator.profile.cost import shared_cost
 
 LANE = np.arange(32)
 

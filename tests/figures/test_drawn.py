@@ -11,8 +11,8 @@ from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
-from course_lib.emulator.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
-from course_lib.emulator.cost import global_cost, shared_cost
+from course_lib.emulator.profile.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
+from course_lib.emulator.profile.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
 from course_lib.figures.accesses import element_counts, footprint
 from course_lib.figures.grids import element_of

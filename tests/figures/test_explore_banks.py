@@ -11,7 +11,7 @@ from test_gallery import look_at
 
 from course_lib import figures
 from course_lib.emulator import emulate
-from course_lib.emulator.cost import shared_cost
+from course_lib.emulator.profile.cost import shared_cost
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.explore.bank_board import passes_of
 from course_lib.figures.explore.banks import CURES, ROW_LENGTHS, WALKS, WIDTHS, tile_phases

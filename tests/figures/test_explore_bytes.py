@@ -10,7 +10,7 @@ from test_gallery import look_at
 from course_lib import figures
 from course_lib.devices import DEVICES
 from course_lib.emulator import emulate
-from course_lib.emulator.cost import SECTOR_BYTES
+from course_lib.emulator.profile.cost import SECTOR_BYTES
 from course_lib.figures.explore.bytes_moved import GPUS
 from course_lib.figures.explore.dram_model import SIZES, TILES, UNTILED, dram_bytes, worked_out
 from course_lib.figures.explore.matmul_bytes import tiled_kernel, untiled_kernel

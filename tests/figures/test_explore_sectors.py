@@ -9,7 +9,7 @@ from test_gallery import look_at
 
 from course_lib import figures
 from course_lib.emulator import emulate
-from course_lib.emulator.cost import global_cost
+from course_lib.emulator.profile.cost import global_cost
 from course_lib.figures.explore.sector_map import footprint_of, percent
 from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
 

@@ -16,7 +16,7 @@ from course_lib.callers import our_kernel, used_by
 from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
 from course_lib.emulator import emulate, load_program, names_around
-from course_lib.emulator.cache import CacheSizes, CacheTraffic
+from course_lib.emulator.profile.cache import CacheSizes, CacheTraffic
 from course_lib.figures.small_launch import NoPicture
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.measurements import Cell, Entry, Measurements

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from course_lib.grading import batches
-from course_lib.grading.executors import Workplace
+from course_lib.grading.judging import batches
+from course_lib.grading.judging.executors import Workplace
+from course_lib.grading.judging.worker import Batch, BatchResult
 from course_lib.grading.records import FoundAnswer, Submission
-from course_lib.grading.worker import Batch, BatchResult
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

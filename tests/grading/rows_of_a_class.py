@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from course_lib.findings import finding
+from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, SubmittedFile
-from course_lib.grading.scoring import score
 from course_lib.grading.settings import Settings
 from course_lib.sentences import with_values
 

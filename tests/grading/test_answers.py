@@ -22,8 +22,8 @@ from notebook_texts import (
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, LESSONS
-from course_lib.grading.answers import find_answers, recognised_exercises
-from course_lib.grading.reading import read_cells
+from course_lib.grading.answers.search import find_answers, recognised_exercises
+from course_lib.grading.intake.reading import read_cells
 from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
 
 TILED = solution("matmul_tiled")

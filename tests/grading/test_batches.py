@@ -17,12 +17,13 @@ import nbformat
 import pytest
 from grading_helpers import REPOSITORY, RIGHT, WRONG
 
-from course_lib.grading import batch_notebook, batches, child, version, worker
-from course_lib.grading.assignment import Task, read_tasks
-from course_lib.grading.batch_notebook import METADATA, Item
+from course_lib.grading import version
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.judging import batch_notebook, batches, child, worker
+from course_lib.grading.judging.assignment import Task, read_tasks
+from course_lib.grading.judging.batch_notebook import METADATA, Item
+from course_lib.grading.judging.worker import Batch, Limits, read_result, run_batch
 from course_lib.grading.records import Judgement
-from course_lib.grading.worker import Batch, Limits, read_result, run_batch
 
 NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
 
@@ -191,13 +192,14 @@ def test_another_version_is_refused(tasks: dict[str, Task]) -> None:
 @pytest.mark.slow
 def test_all_that_decides_is_in_the_version() -> None:
     """Every module of ours that the kernel has when it judges."""
-    code = "import sys, course_lib.grading.batches as b; b.judge('mat_add', '', 1)\n"
+    code = "import sys, course_lib.grading.judging.batches as b; b.judge('mat_add', '', 1)\n"
     code += "print(*[getattr(m, '__file__', '') for n, m in sys.modules.items() if 'course' in n])"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     used = {Path(name) for name in done.stdout.split() if "course_lib" in name}
-    harmless = {version.LIBRARY / name for name in ("__init__.py", "grading/__init__.py")}
+    packages = ("", "grading", "grading/judging")
+    harmless = {version.LIBRARY / name / "__init__.py" for name in packages}
     assert used and used - harmless <= set(version.deciding_files())
 
 
@@ -318,7 +320,8 @@ def test_a_killed_worker_leaves_nothing_and_shows_nothing(
 
 WORKER_WITH_A_SPY = """
 import sys
-from course_lib.grading import batch_notebook, worker
+from course_lib.grading.judging import batch_notebook
+from course_lib.grading.judging import worker
 spy = '''
 import json, os, sys, time
 with open(%r, "w") as file:
@@ -354,7 +357,8 @@ def has_ended(pid: int) -> bool:
 def test_a_kernel_has_limits(tasks: dict[str, Task], tmp_path: Path) -> None:
     """Memory that no budget has refused ends in a judgement, not in a dead machine."""
     resource = pytest.importorskip("resource")
-    code = "from course_lib.grading import kernel; kernel.limit_resources()\n"
+    code = "from course_lib.grading.judging import limited_kernel\n"
+    code += "limited_kernel.limit_resources()\n"
     code += "import resource as r; print(*[r.getrlimit(x)[0] for x in (r.RLIMIT_AS, r.RLIMIT_CPU)])"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -8,10 +8,10 @@ from rows_of_a_class import SETTINGS, UNSUPPORTED, a_class, missing, row, submis
 from test_feedback import tidy, words
 
 from course_lib.findings import finding
-from course_lib.grading.charts import histogram, verdict_bars
-from course_lib.grading.class_report import class_report
+from course_lib.grading.gradebook.charts import histogram, verdict_bars
+from course_lib.grading.gradebook.class_report import class_report
+from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer, Judgement
-from course_lib.grading.scoring import score
 from course_lib.grading.version import grader_version
 
 

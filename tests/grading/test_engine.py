@@ -12,16 +12,17 @@ import pytest
 from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, notebook, threads, write_class
 
 from course_lib.curriculum import TASKS
-from course_lib.grading import engine, worker
-from course_lib.grading.assignment import read_tasks
+from course_lib.grading import engine
 from course_lib.grading.engine import Progress, find_graded
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.executors import Workplace
-from course_lib.grading.journal import Journal
+from course_lib.grading.intake.submissions import each_submission
+from course_lib.grading.judging import worker
+from course_lib.grading.judging.assignment import read_tasks
+from course_lib.grading.judging.executors import Workplace
+from course_lib.grading.judging.journal import Journal
+from course_lib.grading.judging.worker import Batch, BatchResult
 from course_lib.grading.records import Judgement, Row
 from course_lib.grading.settings import load_settings
-from course_lib.grading.submissions import each_submission
-from course_lib.grading.worker import Batch, BatchResult
 
 JOBS: list[Batch] = []
 

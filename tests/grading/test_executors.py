@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading import executors
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.executors import Workplace, dask_cluster, process_pool, run_all
+from course_lib.grading.judging import executors
+from course_lib.grading.judging.executors import Workplace, dask_cluster, process_pool, run_all
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def test_the_guilty_job_is_found_and_the_others_are_done() -> None:
 
 
 def test_a_workplace_that_is_gone_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("course_lib.grading.executors.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("course_lib.grading.judging.executors.WAIT_SECONDS", 0.01)
 
     class Silent(Fragile):
         def submit(self, work, job: str) -> Future[str]:  # type: ignore[override]
@@ -342,9 +342,9 @@ def test_dask_with_worker_processes(tmp_path: Path) -> None:
 
 def test_jobs_are_plain_text() -> None:
     """What goes to a worker and comes back is JSON, whatever an answer holds."""
-    from course_lib.grading.assignment import Task
-    from course_lib.grading.batch_notebook import Item
-    from course_lib.grading.worker import Batch, Limits
+    from course_lib.grading.judging.assignment import Task
+    from course_lib.grading.judging.batch_notebook import Item
+    from course_lib.grading.judging.worker import Batch, Limits
 
     task = Task("mat_add", "00_start_here", "# Title", "## Exercise", "import numpy as np")
     item = Item(0, "s1::mat_add", "mat_add", "\ud800 \x00 ' \" \\ {0} %s\r\n\u2028")

@@ -19,7 +19,8 @@ from grading_helpers import REPOSITORY, RIGHT, UNBOUNDED, WRONG, judge_here, thr
 
 from course_lib import cli
 from course_lib.commands import grade
-from course_lib.grading import engine, executors, run_folder
+from course_lib.grading import engine, run_folder
+from course_lib.grading.judging import executors
 from course_lib.grading.run_folder import RunFolder
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")

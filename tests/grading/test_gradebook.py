@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row
 
-from course_lib.grading import outputs
-from course_lib.grading.gradebook import canvas_csv, grades_csv, moodle_csv, names
-from course_lib.grading.outputs import write_all
+from course_lib.grading.gradebook import outputs
+from course_lib.grading.gradebook.outputs import write_all
+from course_lib.grading.gradebook.tables import canvas_csv, grades_csv, moodle_csv, names
 from course_lib.grading.records import Row
 from course_lib.grading.settings import Settings
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import SETTINGS, a_class, row, submission
 
-from course_lib.grading.junit import junit_xml
+from course_lib.grading.gradebook.junit import junit_xml
+from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer
-from course_lib.grading.scoring import score
 
 # What the schemas in use (Jenkins, Ant, GitLab) agree on: attributes that must be there, those
 # that may be, and children.

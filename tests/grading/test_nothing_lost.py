@@ -12,14 +12,16 @@ import pytest
 from grading_helpers import RIGHT, WRONG, notebook, threads, write_class
 
 from course_lib import cli
-from course_lib.grading import engine, executors, reading
-from course_lib.grading.answers import find_answers
-from course_lib.grading.assignment import read_tasks
-from course_lib.grading.batch_notebook import Item
+from course_lib.grading import engine
+from course_lib.grading.answers.search import find_answers
+from course_lib.grading.intake import reading
+from course_lib.grading.intake.submissions import each_submission
+from course_lib.grading.judging import executors
+from course_lib.grading.judging.assignment import read_tasks
+from course_lib.grading.judging.batch_notebook import Item
+from course_lib.grading.judging.worker import Batch, BatchResult
 from course_lib.grading.records import Judgement
 from course_lib.grading.settings import OUR_NOTEBOOKS
-from course_lib.grading.submissions import each_submission
-from course_lib.grading.worker import Batch, BatchResult
 
 NAIVE = """\
 # EXERCISE matmul_naive
@@ -339,7 +341,7 @@ def test_what_nobody_could_read_leaves_no_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if hand_in is oversized:
-        monkeypatch.setattr("course_lib.grading.submissions.MAX_FILE_BYTES", 3000)
+        monkeypatch.setattr("course_lib.grading.intake.submissions.MAX_FILE_BYTES", 3000)
         monkeypatch.setattr(reading, "MAX_FILE_BYTES", 3000)
     folder = tmp_path / "class"
     for name, number in (("Ada", 11), ("Bo", 12)):

@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notebook_texts import REPOSITORY, notebook_file, tasks
 
-from course_lib.grading import decoding
-from course_lib.grading.answers import find_answers, recognised_exercises
+from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.naming import Owner, displayed, keys_of, owner_of
-from course_lib.grading.reading import Unreadable, read_cells
+from course_lib.grading.intake import decoding
+from course_lib.grading.intake.naming import Owner, displayed, keys_of, owner_of
+from course_lib.grading.intake.reading import Unreadable, read_cells
+from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
-from course_lib.grading.submissions import each_submission
 
 SOLVED = [
     json.loads(notebook_file("solutions", number).read_bytes()) for number in ("05", "06", "08")

@@ -18,8 +18,8 @@ from notebook_texts import (
     saved,
 )
 
-from course_lib.grading import reading
-from course_lib.grading.reading import Unreadable, read_cells
+from course_lib.grading.intake import reading
+from course_lib.grading.intake.reading import Unreadable, read_cells
 
 REAL = sorted((REPOSITORY / "exercises").glob("*.ipynb"))
 

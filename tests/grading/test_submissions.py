@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from notebook_texts import saved
 
-from course_lib.grading import naming, submissions, zips
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.naming import Owner, displayed, keys_of, owner_of
+from course_lib.grading.intake import naming, submissions, zips
+from course_lib.grading.intake.naming import Owner, displayed, keys_of, owner_of
+from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.records import Submission
-from course_lib.grading.submissions import each_submission
 
 NOTEBOOK = saved([("code", "# EXERCISE mat_add\n")])
 STAMP = (2026, 1, 31, 12, 30, 0)
@@ -503,7 +503,7 @@ def test_links_pipes_and_sockets_are_neither_followed_nor_opened(tmp_path):
 
 
 def test_a_file_that_becomes_a_pipe_while_it_is_listed_does_not_block(tmp_path, monkeypatch):
-    from course_lib.grading import folders
+    from course_lib.grading.intake import folders
 
     write(tmp_path, "s1.ipynb")
     entry = next(folders.entries_of(tmp_path))
@@ -528,7 +528,7 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
 
 
 def test_folders_beyond_all_measure(tmp_path, monkeypatch):
-    from course_lib.grading import folders
+    from course_lib.grading.intake import folders
 
     monkeypatch.setattr(folders, "MAX_ENTRIES", 10)
     write(tmp_path, *(f"s1/{number}.ipynb" for number in range(11)))

@@ -25,7 +25,7 @@ from outputs_checked import objections_to
 from sandbox import REPOSITORY, Graded, fingerprint, grade, processes_of
 
 from course_lib.curriculum import EXERCISES as CURRICULUM
-from course_lib.grading.submissions import each_submission
+from course_lib.grading.intake.submissions import each_submission
 
 AT_LEAST = 300
 FAMILIES_AT_LEAST = 19

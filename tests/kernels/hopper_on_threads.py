@@ -365,11 +365,20 @@ class _Cuda:
 
     def __init__(self, here: Here) -> None:
         self.here = here
-        self.shared = types.SimpleNamespace(array=lambda *given, **named: None)
+        self.shared = types.SimpleNamespace(array=lambda *given, **named: here.block.memory)
+        self.atomic = types.SimpleNamespace(add=self._add)
         self.local = types.SimpleNamespace(array=lambda count, kind: np.full(count, np.nan))
 
     def jit(self, *given: Any, **named: Any) -> Any:
         return given[0] if given and callable(given[0]) else lambda function: function
+
+    def _add(self, array: np.ndarray, index: int, value: Any) -> Any:
+        with self.here.block.world.lock:
+            before = array[index]
+            array[index] += value
+        return before
+
+    def threadfence(self) -> None: ...
 
     def syncthreads(self) -> None:
         self.here.block.everyone.meet()
@@ -396,21 +405,26 @@ class _Numpy:
         return getattr(np, name)
 
 
-def load(source: str) -> Any:
-    """A module made of the text of rung 12, on stand-ins."""
+def load(source: str, **helpers: str) -> Any:
+    """A module made of the text of rung 12, on stand-ins, and of those of the modules it takes.
+
+    `helpers`: the texts of other modules of course_lib.kernels, by name.
+    """
     here = Here()
     intrinsics: Any = Standins(here)
     intrinsics.unroll, intrinsics.unrolled = range, lambda function: function
     numba = types.SimpleNamespace(cuda=_Cuda(here), float32=np.float32)
     replaced = {"numba": numba, "course_lib.intrinsics": intrinsics, "numpy": _Numpy()}
-    name = "rung_12_on_threads"
-    module: Any = importlib.util.module_from_spec(
-        importlib.machinery.ModuleSpec(name, None)  # dataclasses look the module up
-    )
-    before = {each: sys.modules.get(each) for each in (*replaced, name)}
-    sys.modules.update(replaced, **{name: module})  # type: ignore[arg-type]
+    texts = {f"course_lib.kernels.{name}": text for name, text in helpers.items()}
+    texts["rung_12_on_threads"] = source
+    before = {each: sys.modules.get(each) for each in (*replaced, *texts)}
+    sys.modules.update(replaced)  # type: ignore[arg-type]
+    module: Any
     try:
-        exec(compile(source, "rung_12_tma.py", "exec"), module.__dict__)
+        for name, text in texts.items():
+            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))
+            sys.modules[name] = module  # dataclasses look the module up
+            exec(compile(text, f"{name}.py", "exec"), module.__dict__)
     finally:
         for each, was in before.items():
             sys.modules.pop(each) if was is None else sys.modules.__setitem__(each, was)

@@ -39,8 +39,9 @@ REPEATS = 3
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
 @pytest.mark.parametrize("cluster", [1, 2])
+@pytest.mark.parametrize("split", [None, 0, 1], ids=["what pays", "whole", "one split"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_right(name: str, cluster: int, shape: tuple[int, int, int]) -> None:
+def test_right(name: str, cluster: int, split: int | None, shape: tuple[int, int, int]) -> None:
     from numba import cuda
 
     rung, (M, N, K) = RUNG_KERNELS[name], shape
@@ -56,7 +57,7 @@ def test_right(name: str, cluster: int, shape: tuple[int, int, int]) -> None:
     a, b, memory = (cuda.to_device(each) for each in (A, B, poison))
     for _ in range(REPEATS):
         memory.copy_to_device(poison)
-        rung.start(a, b, memory[: M * N].reshape(M, N), cluster)
+        rung.start(a, b, memory[: M * N].reshape(M, N), cluster, split=split)
         found = memory.copy_to_host()
         assert (found[M * N :] == 7).all()
         C = found[: M * N].reshape(M, N)

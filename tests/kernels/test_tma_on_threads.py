@@ -8,20 +8,28 @@ import numpy as np
 import pytest
 from hopper_on_threads import Map, Stuck, from_bf16, load, run
 
-from course_lib.kernels import rung_12_tma
+from course_lib.kernels import rung_12_tma, split_tiles
 from course_lib.kernels.accuracy import bits_of_bf16
 
 SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
+SPLIT = Path(split_tiles.__file__).read_text(encoding="utf-8")
 # Every size ends inside a tile, a box or 64 steps of k; the ring of four stages is run through
 # more than once, by blocks that compute several tiles.
 RAGGED = (257, 264, 136)
 
 
 def worst_error(
-    source: str, shape: tuple[int, int, int], result: str, cluster: int, blocks: int, eager: bool
+    source: str,
+    shape: tuple[int, int, int],
+    result: str,
+    cluster: int,
+    blocks: int,
+    eager: bool,
+    split: int = 0,
+    split_source: str = SPLIT,
 ) -> float:
     """The largest error as a share of the root mean square; NaN if an element was not written."""
-    module = load(source)
+    module = load(source, split_tiles=split_source)
     M, N, K = shape
     generator = np.random.default_rng(1)
     A, B = (
@@ -32,28 +40,38 @@ def worst_error(
         "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
     }[result]
     maps = Map(A, (128, 64)), Map(B, (64, 64)), Map(C, (64, columns))
-    run(module, module.make_kernel(store, cluster), (*maps, M, N, K), blocks, cluster, eager)
+    # What a launch leaves behind for the next one shows in the second.
+    workspace = np.zeros(module.GROUPS * cluster * split * 128 * 128, np.float32)
+    steps_done = np.zeros(module.GROUPS * cluster * split, np.int32)
+    arguments = (*maps, workspace, steps_done, M, N, K, split)
+    for _ in range(2 if split else 1):
+        C[...] = np.nan if result == "float32" else 0x7FC0
+        run(module, module.make_kernel(store, cluster), arguments, blocks, cluster, eager)
     found = C if result == "float32" else from_bf16(C)
     exact = from_bf16(A).astype(np.float64) @ from_bf16(B).astype(np.float64)
     return float(np.abs(found - exact).max() / np.sqrt(np.mean(exact**2)))
 
 
 @pytest.mark.parametrize(
-    ("shape", "result", "cluster", "blocks"),
+    ("shape", "result", "cluster", "blocks", "split"),
     [
-        ((1, 8, 8), "float32", 1, 1),
-        ((33, 72, 24), "bfloat16", 1, 1),
-        pytest.param(RAGGED, "float32", 2, 2, marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 1, 2, marks=pytest.mark.slow),
+        ((1, 8, 8), "float32", 1, 1, 0),
+        ((33, 72, 24), "bfloat16", 1, 1, 0),
+        ((33, 72, 136), "bfloat16", 1, 2, 1),
+        pytest.param(RAGGED, "float32", 2, 2, 0, marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 1, 2, 0, marks=pytest.mark.slow),
+        # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs, of which each has parts of several tiles.
+        pytest.param(RAGGED, "float32", 1, 4, 2, marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 2, 4, 3, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("eager", [True, False])
 def test_right(
-    shape: tuple[int, int, int], result: str, cluster: int, blocks: int, eager: bool
+    shape: tuple[int, int, int], result: str, cluster: int, blocks: int, split: int, eager: bool
 ) -> None:
     # bfloat16's result is rounded: half a last place of the largest elements.
     most = 1e-6 if result == "float32" else 2e-2
-    assert worst_error(SOURCE, shape, result, cluster, blocks, eager) < most
+    assert worst_error(SOURCE, shape, result, cluster, blocks, eager, split) < most
 
 
 @pytest.mark.slow
@@ -61,9 +79,9 @@ def test_right(
     ("right", "wrong"),
     [
         pytest.param("release(base, before", "release(base, stage", id="released too early"),
-        pytest.param("(lap + 1) % 2)", "lap % 2)", id="the producer waits for the wrong phase"),
+        pytest.param("stage, lap ^ 1)", "stage, lap)", id="the producer waits for the wrong phase"),
         pytest.param(
-            "mbarrier_wait(base + FULL + 8 * stage, lap % 2)", "pass", id="no wait for the tile"
+            "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass", id="no wait for the tile"
         ),
         pytest.param("bytes(full, STAGE)", "bytes(full, A_BYTES)", id="bytes miscounted"),
         pytest.param("stage, 2 * cluster)", "stage, cluster)", id="arrivals miscounted"),
@@ -84,3 +102,25 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
             return True
 
     assert caught(eager=True) or caught(eager=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        pytest.param("sums[j])\n", "0)\n", id="nothing is added"),
+        pytest.param("+ done == steps", "+ done >= 1", id="the first one stores"),
+        pytest.param("+ j * 128] = 0", "+ j * 128]", id="sums are left behind"),
+        pytest.param("        steps_done[place] = 0", "        pass", id="steps are left behind"),
+        pytest.param("begin % steps)", "0)", id="each piece begins with the first step"),
+    ],
+)
+def test_slips_in_splitting_are_caught(right: str, wrong: str) -> None:
+    assert SPLIT.count(right) == 1
+    wrong_source = SPLIT.replace(right, wrong)
+    shape = (33, 264, 136)  # 2 tiles of 3 steps for 2 blocks
+    try:
+        error = worst_error(SOURCE, shape, "float32", 1, 2, True, 1, wrong_source)
+    except (Stuck, AssertionError, IndexError):
+        return
+    assert not error < 1e-6

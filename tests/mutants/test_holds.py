@@ -14,7 +14,7 @@ from course_lib.diagnosis.examination import Examination
 from course_lib.diagnosis.faults.outside import OUTSIDE
 from course_lib.diagnosis.report import Report
 from course_lib.diagnosis.trial import Trial
-from course_lib.emulator.profile import Profile
+from course_lib.emulator.profile.profile import Profile
 
 JUDGED = {**TASKS, **EXERCISES}
 MUTANTS = [each for each in all_mutants() if JUDGED[each.exercise].kind.name == "kernel"]

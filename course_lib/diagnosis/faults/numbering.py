@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.source import Source, indices_of, part_of
-from course_lib.emulator.python_operators import BINARY
+from course_lib.emulator.language.python_operators import BINARY
 from course_lib.findings import Finding
 from course_lib.sentences import Line, say
 

@@ -17,8 +17,8 @@ from course_lib.diagnosis.repairs.change import Change, Original
 from course_lib.diagnosis.repairs.one_change import changes
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.plain import Walk
-from course_lib.emulator.plain_values import kind_of
+from course_lib.emulator.plain.interpreter import Walk
+from course_lib.emulator.plain.values import kind_of
 from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern

@@ -22,8 +22,8 @@ from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.functions.resident_slips import ResidentSlip
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected, Record
-from course_lib.emulator.plain import Walk
-from course_lib.emulator.plain_values import kind_of
+from course_lib.emulator.plain.interpreter import Walk
+from course_lib.emulator.plain.values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
 from course_lib.sentences import Capital, Sentence, say

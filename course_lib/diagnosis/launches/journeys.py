@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.emulator.memory import Access
-from course_lib.emulator.observers import Observer
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.state.memory import Access
 from course_lib.findings import Finding
 from course_lib.sentences import Line, say
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from course_lib.emulator.memory import Access
-from course_lib.emulator.meter import mark
-from course_lib.emulator.observers import Observer
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.meter import mark
+from course_lib.emulator.state.memory import Access
 
 if TYPE_CHECKING:
-    from course_lib.emulator.lanes import Mask, Value
-    from course_lib.emulator.machine import Frame
-    from course_lib.emulator.memory import ArrayView
+    from course_lib.emulator.machine.frames import Frame
+    from course_lib.emulator.state.lanes import Mask, Value
+    from course_lib.emulator.state.memory import ArrayView
 
 
 Index = tuple[int, int]

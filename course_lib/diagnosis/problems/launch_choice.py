@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source import Source
-from course_lib.emulator.constants import ConstantList
+from course_lib.emulator.language.constants import ConstantList
 
 MOST_THREADS = 1024  # of a block
 _CONSTANT = (int, float, np.generic, tuple, str)  # what stands for itself in a kernel

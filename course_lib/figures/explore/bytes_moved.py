@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from course_lib.devices import device
-from course_lib.emulator.cache import ASSUMPTIONS
+from course_lib.emulator.profile.cache import ASSUMPTIONS
 from course_lib.figures.explore.dram_model import (
     ASSUMED,
     ONE_OUTPUT,

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from course_lib.devices import DEVICES
-from course_lib.emulator.cache import CacheSizes, matmul_traffic
+from course_lib.emulator.profile.cache import CacheSizes, matmul_traffic
 from course_lib.memory_levels import cache_sizes
 
 TABLE = Path(__file__).with_name("dram_model.json")
@@ -63,8 +63,9 @@ def write_table() -> None:
         for gpu in DEVICES
     }
     words = {
-        "what": "DRAM bytes loaded by a float32 matmul of N x N, by the model in "
-        "course_lib/emulator/cache.py; made by python -m course_lib.figures.explore.dram_model",
+        "what": "DRAM bytes loaded by a float32 matmul of N x N, by the model "
+        "in course_lib/emulator/profile/cache.py; made by "
+        "python -m course_lib.figures.explore.dram_model",
         "sizes": SIZES,
         "tile": "side of a block's tile of C; 0: no tiles, blocks of 32 x 32",
         "assumed": ASSUMED,

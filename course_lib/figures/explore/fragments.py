@@ -10,7 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from course_lib.devices import WARP_SIZE
-from course_lib.emulator.tensor_cores import COLUMNS, ROWS, a_matrices, b_matrices, c_matrices
+from course_lib.emulator.functions.tensor_cores import (
+    COLUMNS,
+    ROWS,
+    a_matrices,
+    b_matrices,
+    c_matrices,
+)
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture

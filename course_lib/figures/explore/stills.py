@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
-from course_lib.emulator.cache import ASSUMPTIONS
+from course_lib.emulator.profile.cache import ASSUMPTIONS
 from course_lib.figures import style
 from course_lib.figures.bank_passes import phases_of
 from course_lib.figures.explore.dram_model import ONE_OUTPUT, TILES, UNTILED, dram_bytes

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from course_lib.emulator.film import Arrival, Film, Passing, Touch
-from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.findings import Finding
 
 Kind = Literal["load", "multiply", "use", "store"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_program
-from course_lib.emulator.constants import NotConstant, evaluate_constant
 from course_lib.emulator.film import Film, film
+from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.errors import PlainError
 
 LARGEST_TILE = 8

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.emulator.film import Film, Touch
-from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.emulator.state.lanes import WARP_SIZE
 
 Cell = tuple[int, int]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from course_lib.emulator.lanes import WARP_SIZE
+from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Showing, WrongRead

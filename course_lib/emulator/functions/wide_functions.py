@@ -1,0 +1,267 @@
+"""The twins of `course_lib.intrinsics` that move data: wide accesses and asynchronous copies.
+
+They join the table in `intrinsics.py`, and refuse what the real ones refuse when they are compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    need,
+)
+from course_lib.emulator.language import types as T
+from course_lib.emulator.state.lanes import Value
+from course_lib.emulator.state.memory import ArrayView
+from course_lib.sentences import say
+
+if TYPE_CHECKING:
+    from course_lib.emulator.machine.machine import Machine
+
+HOME = "course_lib.intrinsics"
+LANES = 4
+WIDE_COPY, NARROW_COPY = 16, 4  # bytes
+_NOTHING = Typed(T.Static(None))
+
+
+NOTHING_RETURNED = "A function without `return` gives None: does this number come from one?"
+
+
+def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
+    """Refuse any other number of arguments than `names`.
+
+    Raises:
+        TypingError: if they do not fit.
+    """
+    need(not keywords, "takes its arguments by place")
+    said = ", ".join(names) or "no arguments"
+    need(
+        len(arguments) == len(names),
+        say("takes {said}", said=said),
+        say("How many arguments stand in the brackets? It takes {count}.", count=len(names)),
+    )
+
+
+def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
+    """The type of an argument that must be a row-major array of elements of some size.
+
+    Raises:
+        TypingError: if it is anything else.
+    """
+    kind = argument.type
+    if not isinstance(kind, T.ArrayType):
+        raise T.TypingError(say("needs an array, not {kind}", kind=kind))
+    need(kind.layout == "C", "needs a C-contiguous array: whole rows, no transposed or cut ones")
+    bits = " or ".join(str(8 * size) for size in sizes)
+    need(
+        kind.dtype.itemsize in sizes,
+        say("needs elements of {bits} bits, not {dtype}", bits=bits, dtype=kind.dtype),
+    )
+    return kind
+
+
+def need_index(argument: Typed) -> None:
+    """Refuse anything but an integer.
+
+    Raises:
+        TypingError: if it is none.
+    """
+    need(
+        T.is_integer(argument.type),
+        say("needs a whole number as index, not {type}", type=argument.type),
+        NOTHING_RETURNED if argument.type == T.Static(None) else "",
+    )
+
+
+# -- 16 bytes at once ---------------------------------------------------------------------------
+
+
+def _load4_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("an array", "an index"))
+    array = need_array(arguments[0], (4,))
+    need_index(arguments[1])
+    return Typed(T.TupleType((array.dtype,) * LANES))
+
+
+def _load4(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    view, index = values
+    return tuple(machine.unit.load_wide(view, index, LANES, machine.active, machine.line))
+
+
+def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need_arguments(arguments, keywords, ("an array", "an index", f"a tuple of {count}"))
+        array = need_array(arguments[0], (4,))
+        need_index(arguments[1])
+        need(array.writable, "the array is read-only")
+        given = arguments[2].type
+        wanted = T.TupleType((array.dtype,) * count)
+        need(given != array.dtype, say("stores {count} numbers, and here is one", count=count))
+        need(
+            given == wanted,
+            say(
+                "stores {count} {dtype}, not {given}: cast the values",
+                count=count,
+                dtype=array.dtype,
+                given=given,
+            ),
+        )
+        return _NOTHING
+
+    return typing
+
+
+def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    view, index, items = values
+    machine.unit.store_wide(view, index, items, machine.active, machine.line)
+
+
+INTRINSICS[f"{HOME}.load4"] = Intrinsic(_load4_typing, _load4)
+INTRINSICS[f"{HOME}.store4"] = Intrinsic(_store_typing(LANES), _store)
+INTRINSICS[f"{HOME}.store2"] = Intrinsic(_store_typing(2), _store)
+
+
+# -- the same for 16-bit numbers, in words of two -----------------------------------------------
+
+_WORDS = T.TupleType((T.UINT32,) * LANES)
+_PER_WORD = 2
+
+
+def _load_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("an array", "an index"))
+    need_array(arguments[0], (2,))
+    need_index(arguments[1])
+    return Typed(_WORDS)
+
+
+def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    elements = LANES * _PER_WORD
+    view, index = values
+    halves = machine.unit.load_wide(view, index, elements, machine.active, machine.line)
+    bits = halves.view(T.UINT16).astype(T.UINT32)
+    return tuple(bits[0::2] | bits[1::2] << np.uint32(16))
+
+
+def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("an array", "an index", "a tuple of four words"))
+    array = need_array(arguments[0], (2,))
+    need_index(arguments[1])
+    need(array.writable, "the array is read-only")
+    need(arguments[2].type == _WORDS, say("stores four uint32, not {type}", type=arguments[2].type))
+    return _NOTHING
+
+
+def _store_words(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    view, index, words = values
+    dtype = view.allocation.dtype
+    halves = [
+        (word >> np.uint32(shift)).astype(T.UINT16).view(dtype)
+        for word in words
+        for shift in (0, 16)
+    ]
+    machine.unit.store_wide(view, index, halves, machine.active, machine.line)
+
+
+INTRINSICS[f"{HOME}.load_words"] = Intrinsic(_load_words_typing, _load_words)
+INTRINSICS[f"{HOME}.store_words"] = Intrinsic(_store_words_typing, _store_words)
+
+
+# -- asynchronous copies ------------------------------------------------------------------------
+
+_ENDS = ("a shared array", "an index", "a source", "an index")
+
+
+def _check_ends(arguments: Arguments, size: int) -> None:
+    sizes = (1, 2, 4, 8) if size == WIDE_COPY else (NARROW_COPY,)
+    arrays = [need_array(arguments[place], sizes) for place in (0, 2)]
+    target, source = (array.dtype for array in arrays)
+    need(
+        target == source,
+        say(
+            "copies bytes: both arrays need one type, not {target} and {source}",
+            target=target,
+            source=source,
+        ),
+    )
+    need_index(arguments[1])
+    need_index(arguments[3])
+
+
+def _copy(size: int, or_zeros: bool) -> Intrinsic:
+    """A copy of so many bytes; with `or_zeros`, its last argument says where zeros are put."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        names = (*_ENDS, "True or False") if or_zeros else _ENDS
+        need_arguments(arguments, keywords, names)
+        _check_ends(arguments, size)
+        for valid in arguments[4:]:
+            kind = valid.type
+            need(
+                kind == T.BOOL,
+                say("needs True or False as its last argument, not {kind}", kind=kind),
+            )
+        return _NOTHING
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        target, index, source, source_index = values[:4]
+        valid = values[4] if or_zeros else np.True_
+        for view, space in ((target, "shared"), (source, "global")):
+            _need_space(view, space, node)
+        ends = (target, index), (source, source_index)
+        elements = size // target.allocation.dtype.itemsize
+        machine.copies.start(*ends, elements, valid, machine.active, machine.line)
+
+    return Intrinsic(typing, run)
+
+
+def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
+    found = view.allocation.space
+    if found != space:
+        raise rejection(
+            "unsupported",
+            say(
+                "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
+                view=view.name,
+                found=found,
+            ),
+            node,
+        )
+
+
+def _commit_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ())
+    return _NOTHING
+
+
+def _commit(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.copies.commit(machine.active)
+
+
+def _wait_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("a count of groups",))
+    count = arguments[0].literal
+    need(isinstance(count, int), "needs a constant: a number, or the name of one")
+    assert isinstance(count, int)
+    need(count >= 0, "needs a count of groups: 0 or more")
+    return _NOTHING
+
+
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.copies.wait(int(values[0]), machine.active)
+
+
+for _size in (WIDE_COPY, NARROW_COPY):
+    INTRINSICS[f"{HOME}.cp_async{_size}"] = _copy(_size, or_zeros=False)
+    INTRINSICS[f"{HOME}.cp_async{_size}_zfill"] = _copy(_size, or_zeros=True)
+INTRINSICS[f"{HOME}.cp_async_commit"] = Intrinsic(_commit_typing, _commit)
+INTRINSICS[f"{HOME}.cp_async_wait"] = Intrinsic(_wait_typing, _wait)

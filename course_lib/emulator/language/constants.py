@@ -1,0 +1,205 @@
+"""Evaluates the constants beside a kernel: arithmetic on literals, under bounds, nothing else."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
+from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.python_operators import BINARY, COMPARE
+from course_lib.sentences import say
+
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "builtins.int": int,
+    "builtins.float": float,
+    "builtins.bool": bool,
+    "builtins.abs": abs,
+    "builtins.min": min,
+    "builtins.max": max,
+    "builtins.round": lambda number: round(number),
+    "builtins.len": len,
+    "builtins.tuple": tuple,
+    "numpy.sqrt": np.sqrt,
+}
+_MATH_NAMES = (
+    "sqrt exp log log2 log10 floor ceil sin cos tan pow fabs trunc gcd isqrt hypot degrees radians"
+).split()
+_FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH_NAMES}
+_VALUES: dict[str, Any] = {
+    "math.pi": math.pi,
+    "math.e": math.e,
+    "math.inf": math.inf,
+    "math.nan": math.nan,
+    "math.tau": math.tau,
+    "numpy.pi": np.pi,
+    "numpy.e": np.e,
+    "numpy.inf": np.inf,
+    "numpy.nan": np.nan,
+    "numba.cuda.warpsize": 32,
+}
+
+
+class ConstantList(tuple[Any, ...]):
+    """A list of constants; to a kernel it is a tuple, to a plain function it is none."""
+
+
+class NotConstant(Exception):
+    """The expression is no constant that the emulator works out; `said` says why."""
+
+    @property
+    def said(self) -> str:
+        """Why, as a sentence without its beginning and its end."""
+        result: str = self.args[0]
+        return result
+
+
+def constant_of_reference(reference: Reference) -> Any:
+    """The value behind a name such as `math.pi`, or None."""
+    return _VALUES.get(reference.path)
+
+
+def evaluate_constant(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of a constant expression: literals, arithmetic, tuples, scalar calls.
+
+    Nothing of it is executed by Python: the tree is walked, and numbers are bounded.
+
+    Raises:
+        NotConstant: for anything else, or a number beyond the bounds.
+    """
+    return _bounded(_evaluate(node, names))
+
+
+def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return _literal(value)
+        case ast.Name(id=name):
+            if name in names:
+                return names[name]
+            return Reference(f"builtins.{name}")
+        case ast.Attribute(value=owner, attr=attribute):
+            base = _evaluate(owner, names)
+            if isinstance(base, Reference):
+                reference = base.attribute(attribute)
+                value = constant_of_reference(reference)
+                return reference if value is None else value
+            raise NotConstant(say("the attribute .{name} is not known here", name=attribute))
+        case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
+            values = tuple(evaluate_constant(item, names) for item in items)
+            if any(isinstance(value, tuple) for value in values):
+                raise NotConstant("a tuple of tuples is not worked out in a constant")
+            return ConstantList(values) if isinstance(node, ast.List) else values
+        case ast.UnaryOp(op=op, operand=operand):
+            return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _binary(op, evaluate_constant(left, names), evaluate_constant(right, names))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARE:
+            values = evaluate_constant(left, names), evaluate_constant(right, names)
+            return _apply(COMPARE[type(op)], *map(_number, values))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            chosen = body if _number(evaluate_constant(test, names)) else orelse
+            return evaluate_constant(chosen, names)
+        case ast.Subscript(value=owner, slice=index):
+            items, place = evaluate_constant(owner, names), evaluate_constant(index, names)
+            if isinstance(items, tuple) and isinstance(place, int):
+                return _apply(operator.getitem, items, place)
+            raise NotConstant("only a tuple can be indexed here")
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            called = evaluate_constant(function, names)
+            if isinstance(called, Reference) and called.path == "numpy.array":
+                return _array(arguments, keywords, names)
+            if not keywords:
+                return _call(called, arguments, names)
+    raise NotConstant(say("{kind} is not worked out in a constant", kind=type(node).__name__))
+
+
+def _literal(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    raise NotConstant(say("a {type} is no constant for a kernel", type=type(value).__name__))
+
+
+def _binary(op: ast.operator, left: Any, right: Any) -> Any:
+    left, right = _number(left), _number(right)
+    if type(op) not in BINARY:
+        raise NotConstant("this operator is not worked out in a constant")
+    integers = isinstance(left, int) and isinstance(right, int)
+    if isinstance(op, ast.LShift) and integers and right > MAX_INTEGER_BITS:
+        raise NotConstant("the number is too large")
+    if isinstance(op, ast.Pow) and integers:
+        if right > 0 and left.bit_length() * right > MAX_INTEGER_BITS:
+            raise NotConstant("the number is too large")
+    return _apply(BINARY[type(op)], left, right)
+
+
+def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) -> Any:
+    values = [evaluate_constant(argument, names) for argument in arguments]
+    if isinstance(function, Reference):
+        if function.dtype is not None and len(values) == 1:
+            return _apply(function.dtype.type, _number(values[0]))
+        if function.path in _FUNCTIONS:
+            return _apply(_FUNCTIONS[function.path], *values)
+    raise NotConstant("only casts and functions of math are worked out in a constant")
+
+
+def _array(
+    arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
+) -> np.ndarray:
+    """`np.array([1, 2, 4], dtype=np.int32)`: numbers side by side, or rows of them."""
+    by_name = {each.arg: each.value for each in keywords}
+    kind = arguments[1] if len(arguments) == 2 else by_name.pop("dtype", None)
+    if by_name or not 1 <= len(arguments) <= 2:
+        raise NotConstant("np.array takes numbers and a dtype here")
+    rows = _rows(arguments[0], names)
+    reference = None if kind is None else _evaluate(kind, names)
+    dtype = getattr(reference, "dtype", None)
+    if kind is not None and dtype is None:
+        raise NotConstant("only a dtype such as np.float32 is known here")
+    made = _apply(np.array, rows, dtype)
+    if made.dtype.kind not in "biuf":
+        raise NotConstant("an array of numbers is needed here")
+    result: np.ndarray = made
+    return result
+
+
+def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """A list of numbers, or of equally long lists of them."""
+    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) <= MAX_TUPLE_ITEMS:
+        rows = [_rows(each, names) for each in node.elts]
+        if sum(np.size(each) for each in rows) <= MAX_TUPLE_ITEMS:
+            return rows
+        raise NotConstant("the array is too large")
+    value = evaluate_constant(node, names)
+    return list(map(_number, value)) if isinstance(value, tuple) else _number(value)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, np.generic)):
+        return value
+    raise NotConstant(say("a number is needed here, not {type}", type=type(value).__name__))
+
+
+def _apply(function: Callable[..., Any], *values: Any) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return function(*values)
+    except (ArithmeticError, ValueError, TypeError, LookupError) as error:
+        raise NotConstant(str(error) or type(error).__name__) from None
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        raise NotConstant("the number is too large")
+    return value

@@ -1,0 +1,106 @@
+"""A kernel as a syntax tree, and a text with the kernels and constants that it defines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from course_lib.emulator.errors import rejection
+from course_lib.sentences import say
+
+MOST_CALLS_FOLLOWED = 100  # of functions that make kernels, in one text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel:
+    """A function that runs on the device, as a syntax tree.
+
+    Attributes:
+        name: the function's name.
+        parameters: the names of its parameters.
+        tree: its definition; line numbers are those of the cell, file or text that holds it.
+        source: that cell, file or text, or as much of it as there is.
+        first_line: the line number of the first line of `source`.
+        namespace: what the names outside the function stand for.
+        is_device: whether it is decorated as a device function.
+        is_decorated: whether it is decorated with cuda.jit at all.
+        is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
+        is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
+        is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
+        compiled: its types, for arguments of each kind that it was called with. A decorated
+            function remembers them as Numba remembers what it compiled, with the values that
+            global names had then; elsewhere None.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    tree: ast.FunctionDef | ast.Lambda
+    source: str
+    first_line: int
+    namespace: Mapping[str, Any]
+    is_device: bool = False
+    is_decorated: bool = True
+    is_debugged: bool = False
+    is_unrolled: bool = False
+    is_for_cpu: bool = False
+    # Not handed on to copies, whose names may stand for something else.
+    compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
+
+    def __repr__(self) -> str:
+        # It stands in messages, which have to be the same in every run.
+        return f"the function {self.name}"
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements of the function."""
+        if isinstance(self.tree, ast.Lambda):
+            return [ast.copy_location(ast.Return(self.tree.body), self.tree)]
+        return self.tree.body
+
+    @property
+    def lines(self) -> dict[int, str]:
+        """The source, line by line."""
+        return dict(enumerate(self.source.splitlines(), self.first_line))
+
+
+@dataclass
+class Program:
+    """A text with one or more kernels, read but not executed.
+
+    Attributes:
+        source: the text.
+        constants: module-level numbers and tuples, by name.
+        functions: every function defined in the text, by name; the last definition counts.
+        names: all of these and the imports, and what `surroundings` adds.
+        calls_left: how many calls of functions that make functions are still followed.
+    """
+
+    source: str
+    constants: dict[str, Any] = field(default_factory=dict)
+    functions: dict[str, Kernel] = field(default_factory=dict)
+    names: dict[str, Any] = field(default_factory=dict)
+    calls_left: list[int] = field(default_factory=lambda: [MOST_CALLS_FOLLOWED])
+
+    def kernel(self, name: str) -> Kernel:
+        """The function called `name`.
+
+        Raises:
+            KernelRejected: with `missing-answer` if there is none.
+        """
+        if name in self.functions:
+            return self.functions[name]
+        others = ", ".join(sorted(self.functions)) or "none"
+        raise rejection(
+            "missing-answer",
+            say(
+                "There is no function called {name} (functions here: {others}).",
+                name=name,
+                others=others,
+            ),
+            None,
+            say(
+                "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
+            ),
+        )

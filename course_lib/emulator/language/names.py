@@ -1,0 +1,133 @@
+"""What a name outside the kernel stands for: a module, a CUDA function, a type, a constant.
+
+A kernel is never executed, so the emulator needs no objects, only their dotted names:
+`cuda.threadIdx.x` is the reference "numba.cuda.threadIdx.x", however the student imported it.
+"""
+
+from __future__ import annotations
+
+import math
+import types as python_types
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.emulator.language.types import DTYPES
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A dotted name of a module or function that the emulator may know, such as `math.sqrt`."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return self.path
+
+    def attribute(self, name: str) -> Reference:
+        """The reference to an attribute of this one."""
+        return Reference(canonical_path(f"{self.path}.{name}"))
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        """The scalar type that this name stands for (np.float32, numba.int32), if any."""
+        module, _, name = self.path.rpartition(".")
+        if module in ("numpy", "numba", "numba.types", "numba.core.types", "numba.cuda.types"):
+            return DTYPES.get(name)
+        return None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A module-level name whose value the emulator did not work out; an error only if used."""
+
+    reason: str  # a sentence
+    code: str = "unsupported"
+    hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
+
+
+FORBIDDEN_BUILTINS = frozenset(
+    (
+        "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
+        "breakpoint exit quit memoryview"
+    ).split()
+)
+KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
+
+REGISTERS_WITH_AXES = tuple(
+    f"numba.cuda.{name}" for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+)
+_REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize")
+_COURSE_INTRINSICS = tuple(
+    """bf16_bits cp_async4 cp_async4_zfill cp_async16 cp_async16_zfill cp_async_commit
+    cp_async_wait float_bits ldmatrix_x2 ldmatrix_x2_trans ldmatrix_x4 ldmatrix_x4_trans
+    load4 load_words mma_m16n8k16_bf16 mma_m16n8k16_f16 mma_m16n8k8_f16 mma_m16n8k8_tf32
+    store2 store4 store_words to_tf32 unroll unrolled""".split()
+)
+_CUDA_FUNCTIONS = ("syncthreads", "syncwarp", "shared", "local", "atomic")
+
+
+def names_of_module(module: str) -> tuple[str, ...]:
+    """The names that `from module import *` brings, as far as a kernel can use them."""
+    if module == "math":
+        return tuple(name for name in dir(math) if not name.startswith("_"))
+    scalars = tuple(name for name in DTYPES if name not in ("bool", "half", "single"))
+    return {
+        "numba": (*scalars, "cuda", "jit", "njit", "types", "prange"),
+        "numba.cuda": (*_REGISTERS, "grid", "gridsize", "jit", *_CUDA_FUNCTIONS),
+        "numpy": scalars,
+        "course_lib.intrinsics": _COURSE_INTRINSICS,
+    }.get(module, ())
+
+
+def belongs_to_cuda(name: str) -> bool:
+    """Whether it is `cuda.` that is missing before a name, as in `threadIdx.x`."""
+    return name in names_of_module("numba.cuda")
+
+
+def canonical_path(path: str) -> str:
+    """One spelling for names that can be reached in several ways."""
+    if path.startswith("numba_cuda_mlir"):
+        path = "numba" + path[len("numba_cuda_mlir") :]
+    if path.startswith("numba.core.decorators."):
+        return "numba." + path.rpartition(".")[2]
+    for prefix in ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.intrinsic_wrapper"):
+        if path.startswith(prefix + "."):
+            return "numba.cuda" + path[len(prefix) :]
+    if path.startswith("course_lib.intrinsics."):
+        # The package offers all of its modules' functions.
+        return "course_lib.intrinsics." + path.rpartition(".")[2]
+    return path
+
+
+def describe(value: object) -> object:
+    """The emulator's view of a Python object that a kernel refers to.
+
+    Numbers, tuples and NumPy arrays stand for themselves; modules, functions and types become
+    a `Reference`. Anything else is returned unchanged, for the caller to judge.
+    """
+    if isinstance(value, python_types.ModuleType):
+        return Reference(canonical_path(value.__name__))
+    kind = type(value)
+    if kind.__module__.split(".")[0] in ("numba", "numba_cuda_mlir") and not hasattr(
+        value, "py_func"
+    ):
+        # Numba's own types print as their names: numba.float32 is a Float named "float32".
+        name = str(value)
+        if name in DTYPES or name == "bool":
+            return Reference(f"numba.{name}")
+    module = getattr(value, "__module__", None) or ""
+    if module == "_operator":  # where Python keeps the functions of operator
+        module = "operator"
+    called = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    root = module.split(".")[0]
+    if called and (root in KNOWN_MODULES or root == "builtins") and callable_or_class(value):
+        if root in ("numba", "numba_cuda_mlir") and ".cuda" in module:
+            return Reference(canonical_path(f"numba.cuda.{called}"))
+        return Reference(canonical_path(f"{module}.{called}"))
+    return value
+
+
+def callable_or_class(value: object) -> bool:
+    """Whether `value` is a function, a type, or one of Numba's stubs for device functions."""
+    return callable(value) or isinstance(value, type) or "stubs" in type(value).__module__

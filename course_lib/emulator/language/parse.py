@@ -1,0 +1,296 @@
+"""Turns a kernel's source, or a text that holds one, into syntax trees; executes nothing."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import (
+    MAX_NESTING,
+    MAX_SOURCE_CHARACTERS,
+    MAX_STATEMENTS,
+)
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.language.definitions import parameters_of, read_statement, stranger
+from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.names import (
+    KNOWN_MODULES,
+    Reference,
+    Unusable,
+    canonical_path,
+    describe,
+)
+from course_lib.sentences import say
+
+
+def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Program:
+    """Read a whole small file: imports, constants, functions. Nothing is executed.
+
+    Args:
+        text: the file.
+        surroundings: names that the text may use, see `names_around`; the text's own names join
+            them, as all cells of a notebook share one set of names.
+
+    Raises:
+        KernelRejected: for text that is no Python, is too large or too deeply nested, or
+            imports what an answer may not.
+    """
+    tree = parse_text(text, "<answer>")
+    program = Program(text, names={} if surroundings is None else surroundings)
+    for statement in tree.body:
+        read_statement(statement, program)
+    return program
+
+
+def kernel_from(source: object) -> Kernel:
+    """The Kernel behind a `@cuda.jit` function, a plain function, or a Kernel.
+
+    Plain functions that it calls are out of reach, as they are for Numba; see `plain_from`.
+
+    Raises:
+        KernelRejected: if the source text cannot be found.
+    """
+    if isinstance(source, Kernel):
+        return source
+    function = getattr(source, "py_func", source)
+    if not isinstance(function, FunctionType):
+        raise rejection(
+            "unsupported",
+            say("{source} is not a kernel.", source=repr(source)),
+            None,
+            "Pass a function that is decorated with @cuda.jit.",
+        )
+    if function is not source and hasattr(source, "__dict__"):
+        if _REMEMBERED not in source.__dict__:
+            kernel = source.__dict__[_REMEMBERED] = _read(function, source)
+            object.__setattr__(kernel, "compiled", {})
+        result: Kernel = source.__dict__[_REMEMBERED]
+        return result
+    return _read(function, source)
+
+
+# Where a decorated function keeps its Kernel.
+_REMEMBERED = "_course_kernel"
+
+
+def _read(function: FunctionType, source: object) -> Kernel:
+    # @unrolled keeps the function as it is written, with all the names that occur there.
+    function = getattr(function, "written_as", function)
+    return _kernel_of_function(function, source, _LiveNames(function))
+
+
+def plain_from(source: object) -> Kernel:
+    """The Kernel behind a plain function that is not one, for `plain.interpreter.call`.
+
+    Raises:
+        KernelRejected: if the source text cannot be found.
+    """
+    if isinstance(source, Kernel):
+        return source
+    function = getattr(source, "py_func", source)
+    if not isinstance(function, FunctionType):
+        raise rejection(
+            "missing-answer", say("{source} is not a function.", source=repr(source)), None
+        )
+    return _kernel_of_function(function, source, _PlainNames(function))
+
+
+def _kernel_of_function(
+    function: FunctionType, decorated: object, names: Mapping[str, Any]
+) -> Kernel:
+    try:
+        lines, first_line = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise rejection(
+            "unsupported",
+            say(
+                "The source text of {function} cannot be found, so it cannot be emulated.",
+                function=function.__name__,
+            ),
+            None,
+            "Define the kernel in a notebook cell or in a file.",
+        ) from None
+    source = textwrap.dedent("".join(lines))
+    tree = parse_text(source, function.__code__.co_filename)
+    ast.increment_lineno(tree, first_line - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        raise rejection("unsupported", "A kernel is written with `def`.", first_line)
+    options = getattr(decorated, "targetoptions", {}) or {}
+    return Kernel(
+        name=function.__name__,
+        parameters=parameters_of(definition.args, definition),
+        tree=definition,
+        source=source,
+        first_line=first_line,
+        namespace=names,
+        is_device=bool(options.get("device", False)),
+        is_decorated=hasattr(decorated, "py_func"),
+        is_for_cpu=type(decorated).__module__.startswith("numba.core"),
+        is_debugged=bool(options.get("debug", False)),
+        is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
+    )
+
+
+# Modules that come with Python; what math and operator have is known by name.
+_OF_PYTHON = sys.stdlib_module_names - {"builtins", "math", "operator", "_operator", "__main__"}
+
+
+def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
+    """Why a kernel cannot use an object from outside: the reason, its code, and a mend."""
+    what = f"{name} is of type {type(value).__name__}"
+    if isinstance(value, list | dict | set | bytes):
+        hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
+        return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
+    if hasattr(value, "copy_to_host"):
+        return (
+            say("{what}: the emulator takes it only as an argument.", what=what),
+            "unsupported",
+            "Pass it in.",
+        )
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        hint = "A plain tuple holds the same values; its items are found by index."
+        return (
+            say("{name} makes named tuples, which the emulator can only read.", name=name),
+            "unsupported",
+            hint,
+        )
+    hint = "Use numbers, tuples of numbers and NumPy arrays from outside."
+    return (
+        say("{what}, which the emulator does not know in a kernel.", what=what),
+        "unsupported",
+        hint,
+    )
+
+
+class _LiveNames(Mapping[str, Any]):
+    """The global and closure names of a Python function, looked up when a kernel uses them."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._globals = function.__globals__
+        self._cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+        self._kernels: dict[str, tuple[object, Kernel]] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._raw(name)
+        if hasattr(value, "py_func") and value.py_func.__module__.startswith("numba"):
+            # Numba's own device functions, such as its random generators, are known by name.
+            function = value.py_func
+            return Reference(canonical_path(f"{function.__module__}.{function.__name__}"))
+        if hasattr(value, "py_func"):
+            known = self._kernels.get(name)
+            if known is None or known[0] is not value:
+                known = self._kernels[name] = (value, kernel_from(value))
+            return known[1]
+        described = describe(value)
+        if self._is_stranger(value, described):
+            return stranger(name)
+        if isinstance(described, FunctionType):
+            return Unusable(
+                say(
+                    "{name} is a plain Python function; a kernel can call it only if it is "
+                    "decorated with @cuda.jit(device=True).",
+                    name=name,
+                ),
+                "compile-error",
+            )
+        usable = (Reference, Kernel, int, float, str, tuple, np.generic, np.ndarray, np.dtype)
+        if isinstance(described, enum.EnumMeta | enum.Enum):
+            return described
+        if described is None or isinstance(described, usable):
+            return described
+        return Unusable(*_why_unusable(name, value))
+
+    def _is_stranger(self, value: object, described: object) -> bool:
+        """Does it come from a module that no answer may use?"""
+        if isinstance(described, Reference):
+            return described.path.split(".")[0] not in (*KNOWN_MODULES, "builtins")
+        home = getattr(value, "__module__", None)
+        home = home or type(getattr(value, "__self__", None)).__module__  # of a bound method
+        return callable(value) and home.split(".")[0] in _OF_PYTHON
+
+    def _raw(self, name: str) -> object:
+        if name in self._cells:
+            try:
+                return self._cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        return self._globals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._globals, **self._cells})
+
+    def __len__(self) -> int:
+        return len({**self._globals, **self._cells})
+
+
+class _PlainNames(_LiveNames):
+    """The same for a function that calls plain functions, and may read whatever is plain."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._raw(name)
+        if isinstance(describe(value), FunctionType) and not hasattr(value, "__wrapped__"):
+            return plain_from(value)
+        return value if isinstance(value, list) else super().__getitem__(name)
+
+
+def parse_text(text: str, filename: str) -> ast.Module:
+    """The syntax tree of a text.
+
+    Raises:
+        KernelRejected: for text that is no Python, is too large or too deeply nested.
+    """
+    if len(text) > MAX_SOURCE_CHARACTERS:
+        raise rejection(
+            "not-allowed",
+            say(
+                "The text has more than {most} characters.",
+                most=MAX_SOURCE_CHARACTERS,
+            ),
+            None,
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
+            tree = ast.parse(text, filename)
+    except SyntaxError as error:
+        said, hint = error.msg, ""
+        if said.startswith("cannot assign to function call"):  # and it advises `==`
+            said = "nothing can be stored in a call"
+            hint = "An element of an array stands in square brackets."
+        message = say("This is no valid Python: {said}.", said=said)
+        raise rejection("compile-error", message, error.lineno, hint) from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise rejection(
+            "not-allowed", say("The text cannot be read: {reason}.", reason=reason), None
+        ) from None
+    _refuse_much(tree)
+    return tree
+
+
+def _refuse_much(tree: ast.Module) -> None:
+    """Refuse what is nested too deeply, and too many statements."""
+    level: list[ast.AST] = [tree]
+    statements = 0
+    for _ in range(2 * MAX_NESTING):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        statements += sum(isinstance(node, ast.stmt) for node in level)
+        if statements > MAX_STATEMENTS:
+            message = say("The text has more than {most} statements.", most=MAX_STATEMENTS)
+            raise rejection("not-allowed", message, None, "A loop says the same in fewer lines.")
+        if not level:
+            return
+    line = next((node.lineno for node in level if hasattr(node, "lineno")), None)
+    raise rejection("not-allowed", "Expressions or blocks are nested too deeply here.", line)

@@ -1,0 +1,85 @@
+"""Reads the notebook around an answer: the names that the answer may use besides its own.
+
+The instructor wrote it, for Python and not for the emulator: it draws pictures and calls things.
+What defines a constant, a function or an import is read; all the rest is passed over. Nothing is
+executed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from course_lib.emulator.errors import KernelRejected
+from course_lib.emulator.language.definitions import read_statement
+from course_lib.emulator.language.kernel import Program
+from course_lib.emulator.language.names import Unusable
+from course_lib.emulator.language.parse import parse_text
+from course_lib.sentences import Line, say
+
+MOST_LINES_LEFT_OUT = 100
+
+
+def names_around(context: str) -> dict[str, Any]:
+    """What the names that `context` defines stand for.
+
+    Raises nothing: a text that cannot be read at all defines nothing.
+    """
+    program = Program(context)
+    for statement in _statements(context):
+        try:
+            read_statement(statement, program)
+        except KernelRejected:
+            for name in _names_bound_by(statement):
+                reason = say(
+                    "{name} comes from the notebook, and is nothing that a kernel can use.",
+                    name=name,
+                )
+                program.names[name] = Unusable(reason)
+    return program.names
+
+
+def _statements(context: str) -> Iterator[ast.stmt]:
+    """The statements that can be read, an import of several things as several imports."""
+    tree = _readable(context)
+    ast.increment_lineno(tree, Line.FIRST_AROUND - 1)
+    for statement in tree.body:
+        if isinstance(statement, ast.Import):
+            yield from (_only(ast.Import([alias]), statement) for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            module, level = statement.module, statement.level
+            for alias in statement.names:
+                yield _only(ast.ImportFrom(module, [alias], level), statement)
+        else:
+            yield statement
+
+
+def _only(part: ast.stmt, statement: ast.stmt) -> ast.stmt:
+    return ast.copy_location(part, statement)
+
+
+def _readable(context: str) -> ast.Module:
+    """The syntax tree, without the lines that are no Python, such as `%matplotlib inline`."""
+    lines = ["pass" if line.startswith(("%", "!")) else line for line in context.split("\n")]
+    for _ in range(MOST_LINES_LEFT_OUT):
+        try:
+            return parse_text("\n".join(lines), "<notebook>")
+        except KernelRejected as refused:
+            line = refused.findings[0].line
+            if line is None or not 1 <= line <= len(lines) or not lines[line - 1]:
+                break
+            lines[line - 1] = ""
+    return ast.Module([], [])
+
+
+def _names_bound_by(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top level would give a meaning."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        yield from (alias.asname or alias.name.split(".")[0] for alias in statement.names)
+    elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield statement.name
+    else:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id

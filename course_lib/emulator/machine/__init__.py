@@ -1,0 +1,6 @@
+"""The SIMT machine: runs a typed kernel for many lanes at a time, and tells what happens.
+
+Owns: statements and expressions on lanes, loads and stores, barriers, and the events of a launch.
+May import: `budget`, `errors`, `functions`, `inference`, `language`, `state`.
+Start with: `machine`, then `load_store`; `events` is what others can listen to.
+"""

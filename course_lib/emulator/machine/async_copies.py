@@ -1,0 +1,128 @@
+"""Copies from global to shared memory that go on while the threads do something else.
+
+`cp_async16` starts a copy of 16 bytes, `cp_async4` one of 4. When its values land is left open
+until the thread that started it has waited for it, so the emulator lets them land as late as
+possible: in the `cp_async_wait` that covers their group. Until then the cells keep what was there
+before, and an access to them is a race, even by the same thread. A store of a copy counts twice
+for the race detector, when it starts and when it lands: it may take place anywhere between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from course_lib.emulator.machine.load_store import LoadStoreUnit
+from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
+
+
+class CellsUnderWay:
+    """The cells of one shared array into which copies are on their way: the copies' lines."""
+
+    def __init__(self, allocation: Allocation, memory: Memory) -> None:
+        self.count = 0
+        self._allocation = allocation
+        self._memory = memory
+        self._lines = np.zeros(allocation.storage.size, np.int32)
+
+    def lines_at(self, cell: Value, elements: int) -> Value:
+        """For each lane the line of a copy into its cell or its neighbours; 0 if there is none."""
+        place = self._memory.place(self._allocation, cell)
+        lines = self._lines.take(place)
+        for i in range(1, elements):
+            lines = np.maximum(lines, self._lines.take(place + np.int64(i)))
+        return lines
+
+    def set_line(self, access: Access, line: int) -> None:
+        """Note a copy into what each active lane accesses; with line 0, that it has landed."""
+        place = self._memory.place(self._allocation, access.cell)
+        place = np.broadcast_to(place, self._memory.space.shape)
+        first = place.reshape(-1) if access.mask.array is None else place[access.mask.full_array]
+        for i in range(access.elements):
+            self._lines[first + i] = line
+
+
+@dataclass(frozen=True, eq=False)
+class _Copy:
+    """What one call started, for some lanes; `group` is the group's number in its lane."""
+
+    access: Access
+    values: Sequence[Value]
+    group: Value
+
+
+class AsyncCopies:
+    """The copies of one machine's lanes that have not landed, and the groups they belong to."""
+
+    def __init__(self, unit: LoadStoreUnit, everyone: Mask) -> None:
+        self._unit = unit
+        self._everyone = everyone
+        self._under_way: list[_Copy] = []
+        # How many groups each lane has closed; a scalar as long as all lanes agree.
+        self._closed: Value = np.int64(0)
+
+    def start(
+        self,
+        target: tuple[ArrayView, Value],
+        source: tuple[ArrayView, Value],
+        elements: int,
+        valid: Value,
+        active: Mask,
+        line: int,
+    ) -> None:
+        """Start to copy so many elements for each active lane; zeros where `valid` is false."""
+        view, index = target
+        read = active.where(valid)
+        values: Sequence[Value] = list(self._unit.load_wide(*source, elements, read, line))
+        if read is not active:
+            values = tuple(np.where(valid, each, each.dtype.type(0)) for each in values)
+        cell, mask = self._unit.flat_cells(view, index, elements, active, line)
+        if mask.empty:
+            return
+        access = self._unit.observe("copy", view, cell, mask, line, len(values))
+        assert access is not None
+        self._cells_of(view.allocation).set_line(access, line)
+        self._cells_of(view.allocation).count += 1
+        self._under_way.append(_Copy(access, values, self._closed))
+
+    def _cells_of(self, allocation: Allocation) -> CellsUnderWay:
+        if not isinstance(allocation.copies, CellsUnderWay):
+            allocation.copies = CellsUnderWay(allocation, self._unit.memory)
+        return allocation.copies
+
+    def commit(self, active: Mask) -> None:
+        """Close each active lane's group."""
+        if active.lanes == self._everyone.lanes:
+            self._closed = self._closed + np.int64(1)
+        else:
+            self._closed = self._closed + active.full_array.astype(np.int64)
+
+    def wait(self, groups: int, active: Mask) -> None:
+        """Let the copies of all closed groups but the newest `groups` of each active lane land."""
+        still: list[_Copy] = []
+        for copy in self._under_way:
+            landing = _common(copy.access.mask, active).where(
+                copy.group < self._closed - np.int64(groups)
+            )
+            rest = copy.access.mask.without(landing)
+            if not landing.empty:
+                self._land(copy, landing)
+                self._cells_of(copy.access.allocation).count -= rest.empty
+            if not rest.empty:
+                still.append(replace(copy, access=replace(copy.access, mask=rest)))
+        self._under_way = still
+
+    def _land(self, copy: _Copy, mask: Mask) -> None:
+        access = replace(copy.access, mask=mask, interval=self._unit.interval)
+        for i, value in enumerate(copy.values):
+            self._unit.write(access.allocation, access.cell + np.int64(i), mask, value)
+        self._cells_of(access.allocation).set_line(access, 0)
+        self._unit.observers.landed(access)
+
+
+def _common(one: Mask, other: Mask) -> Mask:
+    """The lanes active in both."""
+    return one if other.array is None else one.where(other.array)

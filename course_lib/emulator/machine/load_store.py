@@ -1,0 +1,471 @@
+"""The load/store unit: reads and writes elements for all active lanes, and checks each access.
+
+Every access is checked against the bounds of its array, against memory that nobody has written,
+and then told to the observers, which count it and look for races.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import StepCounter
+from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.machine.instead import Instead
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.memory import (
+    NEVER_WRITTEN,
+    Access,
+    Ages,
+    Allocation,
+    ArrayView,
+    Fault,
+    IndexChecker,
+    Memory,
+    poison,
+)
+from course_lib.emulator.state.wide_access import flat_cells
+
+
+@dataclass(frozen=True, eq=False)
+class AtomicUpdate:
+    """What an atomic function does to a cell.
+
+    Attributes:
+        operands: its values, one or two.
+        combine: from the old value and the operands to the new one.
+        returns_old: whether the kernel uses the value that each lane found.
+    """
+
+    operands: Sequence[Value]
+    combine: Callable[[Any, Any], Any]
+    returns_old: bool
+
+
+def as_dtype(value: Value, dtype: np.dtype) -> Value:
+    """`value` as `dtype`; itself if it is of that type already."""
+    return value if value.dtype == dtype else value.astype(dtype)
+
+
+def _last_named(item: Any, length: Value) -> Value:
+    """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
+    if not isinstance(item, slice):
+        result: Value = item
+        return result
+    return (length if item.stop is None else item.stop) - np.int64(1)
+
+
+# Looking through the cells of an array costs steps, too: one for so many.
+CELLS_PER_STEP = 1 << 15
+
+
+class LoadStoreUnit:
+    """Accesses to memory by the lanes of one space.
+
+    Args:
+        space: the lanes.
+        memory: the shared and local memory of their blocks.
+        observers: who is told about every access.
+        steps: what may be spent.
+        instead: what stands for values that nobody wrote, in a launch that tries that out.
+
+    `interval` counts the barriers passed, `count` the accesses made; `moment` says in which turn of
+    which loops, and in which calls, the lanes are.
+    """
+
+    def __init__(
+        self,
+        space: LaneSpace,
+        memory: Memory,
+        observers: Observers,
+        steps: StepCounter,
+        instead: Instead | None = None,
+    ) -> None:
+        self.space = space
+        self.memory = memory
+        self.observers = observers
+        self.steps = steps
+        self.instead = instead
+        self.interval = 0
+        self.count = 0
+        self.moment: tuple[int, ...] = ()
+        self._checker = IndexChecker(space)
+        self._access_steps = steps.budget.access_steps
+        # Local arrays by cells, each a row of lanes; a view keeps its array, and so the array's id.
+        self._rows: dict[int, np.ndarray] = {}
+
+    def part(
+        self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
+    ) -> tuple[ArrayView, Mask]:
+        """The part of an array that a partial index or a slice names, and the lanes inside."""
+        if view.allocation.space != "global":
+            last = [
+                _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
+            ]
+            self.observers.index(view, last, active, line)
+        offset, shape, strides = view.offset, [], []
+        faults: list[Fault] = []
+        mask = active
+        for axis, item in enumerate(items):
+            length, stride = view.shape[axis], np.int64(view.strides[axis])
+            if isinstance(item, slice):
+                start = self._slice_bound(item.start, np.int64(0), length)
+                stop = self._slice_bound(item.stop, length, length)
+                # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
+                offset = offset + np.where(stop > start, start, np.int64(0)) * stride
+                shape.append(np.maximum(stop - start, np.int64(0)))
+                strides.append(view.strides[axis])
+            else:
+                index, mask = self._checker.inside(item, length, axis, mask, faults)
+                offset = offset + index * stride
+        self.report_faults(faults, view.allocation, kind, line)
+        left = len(items)
+        lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
+        return ArrayView(view.name, view.allocation, lengths, steps, offset), mask
+
+    def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
+        if bound is None:
+            return default
+        bound = bound.astype(np.int64)
+        return np.clip(np.where(bound < 0, bound + length, bound), 0, length)
+
+    def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
+        """Read one element for each active lane."""
+        allocation = view.allocation
+        if allocation.space != "global":
+            self.observers.index(view, indices, active, line)
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self.report_faults(faults, allocation, "load", line)
+            if mask.empty:
+                return poison(allocation.dtype)
+        value = self._fetch(allocation, cell)
+        if mask is not active and mask.array is not None:
+            value = np.where(mask.array, value, poison(allocation.dtype))
+        if allocation.written_in is not None:
+            unwritten = self._check_written(allocation, cell, mask, line)
+            if unwritten is not None:
+                value = np.where(unwritten[0].full_array, unwritten[1], value)
+        self.observe("load", view, cell, mask, line)
+        return value
+
+    def load_wide(
+        self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
+    ) -> np.ndarray:
+        """Read neighbouring elements at once for each active lane, from a flat index on.
+
+        Returns:
+            The elements; the first axis counts them, the others are lanes.
+        """
+        allocation = view.allocation
+        cell, mask = self.flat_cells(view, index, elements, active, line, "load")
+        if mask.empty:
+            return np.full(elements, poison(allocation.dtype))
+        place = self._neighbours(allocation, cell, elements)
+        values = allocation.storage.take(place)
+        if mask is not active and mask.array is not None:
+            values = np.where(mask.array, values, poison(allocation.dtype))
+        if allocation.written_in is not None:
+            unwritten = self._check_written(allocation, cell, mask, line, elements)
+            if unwritten is not None:
+                values = np.where(unwritten[0].full_array, unwritten[1], values)
+        self.observe("load", view, cell, mask, line, elements)
+        return values
+
+    def _neighbours(self, allocation: Allocation, cell: Value, elements: int) -> np.ndarray:
+        """Where in storage the elements from `cell` on lie; the first axis counts them."""
+        place = self.memory.place(allocation, cell)
+        apart = self.space.size if allocation.space == "local" else 1
+        steps = np.arange(0, elements * apart, apart).reshape(elements, *(1,) * np.ndim(place))
+        return steps + place
+
+    def _fetch(self, allocation: Allocation, cell: Value) -> Value:
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            return self._local_row(allocation.storage, cell).copy()
+        if allocation.storage.size == 0:
+            return poison(allocation.dtype)
+        return allocation.storage.take(self.memory.place(allocation, cell))
+
+    def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
+        """One cell of a local array for all lanes, without gathering."""
+        rows = self._rows.get(id(storage))
+        if rows is None:
+            rows = self._rows[id(storage)] = storage.reshape(-1, *self.space.shape)
+        return rows[cell]
+
+    def store(
+        self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
+    ) -> None:
+        """Write one element for each active lane; of several to one cell, the last lane wins."""
+        allocation = view.allocation
+        if allocation.space != "global":
+            self.observers.index(view, indices, active, line)
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self.report_faults(faults, allocation, "store", line)
+        if mask.empty:
+            return
+        self.write(allocation, cell, mask, as_dtype(value, allocation.dtype))
+        self.observe("store", view, cell, mask, line)
+
+    def store_wide(
+        self, view: ArrayView, index: Value, values: Sequence[Value], active: Mask, line: int
+    ) -> None:
+        """Write neighbouring elements at once for each active lane, from a flat index on."""
+        cell, mask = self.flat_cells(view, index, len(values), active, line)
+        if mask.empty:
+            return
+        for i, value in enumerate(values):
+            self.write(view.allocation, cell + np.int64(i), mask, value)
+        self.observe("store", view, cell, mask, line, len(values))
+
+    def flat_cells(
+        self,
+        view: ArrayView,
+        index: Value,
+        elements: int,
+        active: Mask,
+        line: int,
+        kind: str = "store",
+    ) -> tuple[Value, Mask]:
+        """Where a wide access goes, and the lanes for which it is allowed."""
+        if view.allocation.space != "global":
+            last = index + np.int64(elements - 1)
+            self.observers.index(view.flattened, [last], active, line)
+        cell, mask, faults = flat_cells(self._checker, view, index, elements, active)
+        self.report_faults(faults, view.allocation, kind, line)
+        return cell, mask
+
+    def write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
+        """Put values into cells that are known to be inside, unobserved."""
+        targets = [(allocation.storage, value)]
+        if self._counts(allocation):
+            assert allocation.written_in is not None
+            targets.append((allocation.written_in, np.int32(self.interval)))
+            if allocation.space == "shared":
+                allocation.ages = None
+        if allocation.space == "local" and np.ndim(cell) == 0:
+            where = True if mask.array is None else mask.array
+            for storage, new in targets:
+                np.copyto(self._local_row(storage, cell), new, where=where)
+            return
+        place = self.memory.place(allocation, cell)
+        for storage, new in targets:
+            _scatter(storage, place, new, mask.array)
+
+    def _counts(self, allocation: Allocation) -> bool:
+        """Whether it matters when a cell is written: not once all are, but in shared memory."""
+        if allocation.written_in is None:
+            return False
+        ages = allocation.ages
+        return ages is None or allocation.space == "shared" or not ages.all_fresh
+
+    def _check_written(
+        self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
+    ) -> tuple[Mask, np.generic] | None:
+        """Notice reads of cells that were never written, or not in the latest round of writes.
+
+        Returns:
+            The lanes that read what was never written, and what they are to read instead, if so.
+        """
+        unwritten = None
+        written = allocation.written_in
+        assert written is not None
+        # Elsewhere than in shared memory, more writes cannot make an array less written.
+        if allocation.ages is None or not (
+            allocation.space == "shared" or allocation.ages.all_fresh
+        ):
+            self.steps.spend(written.size // CELLS_PER_STEP, line)
+            allocation.ages = _ages(allocation, self.space)
+        if allocation.ages.all_fresh:
+            return None
+        if elements == 1:
+            found = written.take(self.memory.place(allocation, cell))
+        else:  # of neighbours the oldest counts
+            several = written.take(self._neighbours(allocation, cell, elements))
+            found, cell = several.min(axis=0), cell + several.argmin(axis=0)
+        if (found < 0).any():
+            never = mask.where(found < 0)
+            if not never.empty:
+                self.observers.uninitialised(allocation, cell, never, line)
+                unwritten = self._instead(allocation, never, line)
+        if allocation.space == "shared":
+            self._check_stale(allocation, cell, found, mask, line)
+        return unwritten
+
+    def _instead(
+        self, allocation: Allocation, never: Mask, line: int
+    ) -> tuple[Mask, np.generic] | None:
+        if self.instead is None:
+            return None
+        value = self.instead.value(allocation.name, line, allocation.dtype)
+        return None if value is None else (never, value)
+
+    def _check_stale(
+        self, allocation: Allocation, cell: Value, found: np.ndarray, mask: Mask, line: int
+    ) -> None:
+        assert allocation.ages is not None
+        old = (found >= 0) & (found < allocation.ages.newest_of_block)
+        if old.any():
+            stale = mask.where(old)
+            if not stale.empty:
+                self.observers.stale(allocation, cell, stale, line)
+
+    def observe(
+        self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
+    ) -> Access | None:
+        """Tell the observers of an access; returns it, if it is a copy or any of them hears."""
+        allocation = view.allocation
+        if allocation.copies is not None and allocation.copies.count:
+            self._check_copies(kind, allocation, cell, mask, line, elements)
+        if self._access_steps:
+            self.steps.spend(self.steps.budget.cost_of_access(self.space.size, np.size(cell)), line)
+        self.count += 1
+        hearing = self.observers.accesses[allocation.space]
+        if not hearing and kind != "copy":
+            return None
+        order = (*self.moment, line, self.count)
+        access = Access(
+            kind, view.name, allocation, cell, mask, line, order, self.interval, elements
+        )
+        for hear in hearing:
+            hear(access)
+        return access
+
+    def _check_copies(
+        self, kind: str, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int
+    ) -> None:
+        """Notice an access to cells into which a copy is on its way."""
+        assert allocation.copies is not None
+        lines = allocation.copies.lines_at(cell, elements)
+        if lines.any():
+            bad = mask.where(lines != 0)
+            if not bad.empty:
+                self.observers.too_early(kind, allocation, cell, bad, line, lines)
+
+    def report_faults(
+        self, faults: Sequence[Fault], allocation: Allocation, kind: str, line: int
+    ) -> None:
+        for fault in faults:
+            self.observers.fault(fault, allocation, kind, line)
+
+    def replace(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+        active: Mask,
+        line: int,
+    ) -> Value:
+        """Replace one element for each active lane by what follows it; `step`'s second result."""
+        allocation = view.allocation
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        self.report_faults(faults, allocation, "load", line)
+        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
+        inside = allocation.storage.size > 0 and not mask.empty
+        old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
+        after, drawn = step(old)
+        if inside:
+            self.observe("load", view, cell, mask, line)
+            self.write(allocation, cell, mask, after)
+            self.observe("store", view, cell, mask, line)
+        return drawn
+
+    def atomic(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        update: AtomicUpdate,
+        active: Mask,
+        line: int,
+    ) -> Value:
+        """An atomic update: every active lane's takes place, one after the other."""
+        allocation = view.allocation
+        if allocation.space != "global":
+            self.observers.index(view, indices, active, line)
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self.report_faults(faults, allocation, "atomic", line)
+        if mask.empty:
+            return poison(allocation.dtype)
+        if allocation.written_in is not None:
+            unwritten = self._check_written(allocation, cell, mask, line)
+            if unwritten is not None:
+                self.write(allocation, cell, *unwritten)
+        old = self._update(allocation, cell, mask, update, line)
+        self.observe("atomic", view, cell, mask, line)
+        return old
+
+    def _update(
+        self,
+        allocation: Allocation,
+        cell: Value,
+        mask: Mask,
+        update: AtomicUpdate,
+        line: int,
+    ) -> Value:
+        active = mask.full_array
+        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        values = [
+            np.broadcast_to(as_dtype(operand, allocation.dtype), self.space.shape)[active]
+            for operand in update.operands
+        ]
+        if isinstance(update.combine, np.ufunc) and not update.returns_old:
+            update.combine.at(allocation.storage, place, values[0])
+            old = np.zeros(len(place), allocation.dtype)
+        else:
+            self.steps.spend(len(place) // 16, line)
+            old = _one_after_the_other(allocation.storage, place, values, update.combine)
+        if allocation.written_in is not None:
+            allocation.written_in[place] = self.interval
+            if allocation.space == "shared":
+                allocation.ages = None
+        result = np.full(self.space.shape, poison(allocation.dtype))
+        result[active] = old
+        return result
+
+
+def _ages(allocation: Allocation, space: LaneSpace) -> Ages:
+    """What can be said of the times of an array's last writes as a whole."""
+    written = allocation.written_in
+    assert written is not None
+    oldest = int(written.min(initial=np.iinfo(np.int32).max))
+    if allocation.space != "shared":
+        return Ages(oldest >= 0, np.int64(0))
+    newest = written.reshape(space.block_count, -1).max(axis=1, initial=NEVER_WRITTEN)
+    all_fresh = 0 <= newest.max() <= oldest
+    return Ages(bool(all_fresh), newest.reshape(*space.blocks, 1, 1, 1))
+
+
+def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray | None) -> None:
+    """storage[place] = value for the active lanes."""
+    if active is None:
+        if np.ndim(place) == 0:
+            storage[int(place)] = value if np.ndim(value) == 0 else np.ravel(value)[-1]
+        elif np.ndim(value) == 0 or place.shape == value.shape:
+            storage[place] = value
+        else:
+            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+        return
+    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    chosen = spread(active, shape)
+    new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
+    storage[spread(place, shape)[chosen]] = new
+
+
+def _one_after_the_other(
+    storage: np.ndarray,
+    place: np.ndarray,
+    values: Sequence[np.ndarray],
+    combine: Callable[[Any, Any], Any],
+) -> np.ndarray:
+    """Update cells lane by lane; the value that each lane found."""
+    old = np.empty(len(place), storage.dtype)
+    for lane, cell in enumerate(place):
+        old[lane] = storage[cell]
+        operand = values[0][lane] if len(values) == 1 else tuple(v[lane] for v in values)
+        storage[cell] = combine(storage[cell], operand)
+    return old

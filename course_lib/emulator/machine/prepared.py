@@ -1,0 +1,178 @@
+"""Makes a function of the machine out of an expression, with all that its types say worked out.
+
+An expression in a loop is evaluated over and over, and the types never change: so each of the usual
+kinds is looked at once. Whatever is not among them is left to the machine's own methods.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.names import Reference
+from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, WRAPS
+
+if TYPE_CHECKING:
+    from course_lib.emulator.machine.machine import Machine
+
+Prepared = Callable[["Machine"], Any]
+# Python's own operators do what NumPy's functions do, and faster where lanes have one number.
+_FASTER = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+
+
+def prepared(typing: Typing, node: ast.expr) -> Prepared:
+    """The function that evaluates an expression; it is made once."""
+    known = typing.prepared.get(node)
+    if known is None:
+        known = typing.prepared[node] = _prepare(typing, node)
+    return known
+
+
+def _prepare(typing: Typing, node: ast.expr) -> Prepared:
+    constant = typing.constants.get(node)
+    if isinstance(constant, np.ndarray):
+        return lambda machine: machine.array_constant(constant)
+    if constant is not None:
+        return lambda machine: constant
+    prepare = _KINDS.get(type(node))
+    # The parts of what waits may have been worked out before; only the machine knows.
+    made = prepare(typing, node) if prepare and node not in typing.waiting else None
+    return made or (lambda machine: machine.evaluate_slowly(node))
+
+
+def _name(typing: Typing, node: ast.Name) -> Prepared | None:
+    kind, name = typing.types[node], node.id
+    if node in typing.uncertain or not isinstance(kind, np.dtype | T.ArrayType):
+        return None
+
+    def read_array(machine: Machine) -> Any:
+        variables = machine.frame.variables
+        return variables[name] if name in variables else machine.name(node)
+
+    def read_number(machine: Machine) -> Any:
+        variables = machine.frame.variables
+        value = variables[name] if name in variables else machine.name(node)
+        return value if value.dtype is kind else machine.convert(value, kind)
+
+    return read_number if isinstance(kind, np.dtype) else read_array
+
+
+def _register(typing: Typing, node: ast.Attribute) -> Prepared | None:
+    """A special register, such as cuda.threadIdx.x."""
+    owner = typing.types[node.value]
+    if not isinstance(owner, T.Static) or not isinstance(owner.value, Reference):
+        return None
+    register = ATTRIBUTES.get(owner.value.attribute(node.attr).path)
+    return register.read if register is not None else None
+
+
+def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
+    dtype = typing.operands.get(node)
+    if dtype is None:
+        return None
+    left, right = prepared(typing, node.left), prepared(typing, node.right)
+    if type(node.op) in WRAPS or dtype.kind not in "iuf":
+        return lambda machine: machine.operate(node, left(machine), right(machine))
+    compute = _FASTER.get(type(node.op), OPERATORS[type(node.op)])
+    is_float = dtype.kind == "f"
+
+    def run(machine: Machine) -> Any:
+        one, other = left(machine), right(machine)
+        if is_float and machine.counts_flops:
+            machine.note_flops(node, dtype, one, other)
+        if one.dtype is not dtype:
+            one = one.astype(dtype)
+        if other.dtype is not dtype:
+            other = other.astype(dtype)
+        return compute(one, other)
+
+    return run
+
+
+def _compare(typing: Typing, node: ast.Compare) -> Prepared | None:
+    """A comparison of two numbers."""
+    sides = (node.left, *node.comparators)
+    kinds = [typing.types.get(each) for each in sides]
+    if len(sides) > 2 or not all(isinstance(each, np.dtype) for each in kinds):
+        return None
+    if type(node.ops[0]) not in COMPARISONS:
+        return None
+    op, comparator = node.ops[0], node.comparators[0]
+    left, right = (prepared(typing, each) for each in sides)
+
+    def run(machine: Machine) -> Any:
+        one, other = left(machine), right(machine)
+        truth = machine.compare_two(op, one, other)
+        machine.meet_limit("test", comparator, one, other, type(op))
+        return truth
+
+    return run
+
+
+def _element(typing: Typing, node: ast.Subscript) -> Prepared | None:
+    """An element of an array, by an index for every axis."""
+    parts = element_parts(typing, node)
+    if parts is None:
+        return None
+    array, indices = parts
+
+    def run(machine: Machine) -> Any:
+        view = array(machine)
+        return machine.load(view, [index(machine) for index in indices])
+
+    return run
+
+
+def element_parts(
+    typing: Typing, node: ast.Subscript
+) -> tuple[Prepared, tuple[Prepared, ...]] | None:
+    """What evaluates the array and each index of an element; None where it takes more than that."""
+    if node not in typing.elements:
+        typing.elements[node] = _parts(typing, node)
+    result: tuple[Prepared, tuple[Prepared, ...]] | None = typing.elements[node]
+    return result
+
+
+def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepared, ...]] | None:
+    owner = typing.types.get(node.value)
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    numbers = all(isinstance(typing.types.get(item), np.dtype) for item in items)
+    plain = node not in typing.special and not typing.waiting & {node, node.value, *items}
+    if not isinstance(owner, T.ArrayType) or len(items) != owner.ndim or not (numbers and plain):
+        return None
+    return prepared(typing, node.value), tuple(prepared(typing, item) for item in items)
+
+
+def _call(typing: Typing, node: ast.Call) -> Prepared | None:
+    """A cast, or a function that the emulator knows."""
+    target = typing.calls[node]
+    arguments = [prepared(typing, argument) for argument in node.args]
+    if isinstance(target, Intrinsic):
+        run = target.run
+        return lambda machine: run(machine, node, [each(machine) for each in arguments])
+    if not isinstance(target, Cast) or (target.dtype.kind in "iu" and target.dtype.itemsize < 4):
+        return None
+    (argument,), dtype = arguments, target.dtype
+
+    def cast(machine: Machine) -> Any:
+        value = argument(machine)
+        return value if value.dtype is dtype else machine.convert(value, dtype)
+
+    return cast
+
+
+_KINDS: dict[type[ast.expr], Callable[[Typing, Any], Prepared | None]] = {
+    ast.Name: _name,
+    ast.Attribute: _register,
+    ast.BinOp: _binary,
+    ast.Compare: _compare,
+    ast.Subscript: _element,
+    ast.Call: _call,
+}

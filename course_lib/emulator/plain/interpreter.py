@@ -1,0 +1,743 @@
+"""Walks a plain Python function, not a kernel: one caller, Python's own rules, never executed.
+
+Some answers are arithmetic and no kernel: how many blocks fit on an SM, for instance. They are
+read as text, like every answer, so they are interpreted here. One method evaluates expressions,
+one executes statements, and a scope is a dictionary. Three things keep any text harmless: values
+are of Python's plain types only (see values), attributes are looked up in a table that the
+caller hands over (`Record`), and everything is counted: steps, depth, and how long things grow.
+
+A mistake of the function, such as a division by zero, ends the walk with a finding at its line.
+So does what is outside the subset; it never gets another meaning than Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.language.constants import ConstantList, constant_of_reference
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
+from course_lib.emulator.plain import values
+from course_lib.emulator.plain.values import FROM_ITEMS, FUNCTIONS, Items, Record, Stop
+from course_lib.sentences import Line, say
+
+STEPS = 1_000_000
+MAX_DEPTH = 150  # expressions and statements inside each other, over all calls
+PLAIN = (bool, int, float, str, type(None))
+# Sequences are charged for their length, so that a long one is not a cheap way to be slow.
+ITEMS_PER_STEP = 4
+LONGEST_COMPARED, MOST_COMPARED = 40, 200  # characters of a name, and names
+
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of the answer: its tree, and where the names outside of it are looked up."""
+
+    name: str
+    tree: ast.FunctionDef | ast.Lambda
+    names: Mapping[str, Any]  # of the module
+    outer: Scope | None = None  # of the function around it
+    defaults: tuple[Any, ...] = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        arguments = self.tree.args
+        return [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        if isinstance(self.tree, ast.Lambda):
+            return [ast.copy_location(ast.Return(self.tree.body), self.tree)]
+        return self.tree.body
+
+
+@dataclass(eq=False)
+class Scope:
+    """The variables of one call, or of one comprehension."""
+
+    names: Mapping[str, Any]
+    own: frozenset[str]  # every name that is set somewhere in here is of here, as in Python
+    outer: Scope | None = None
+    variables: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Loop:
+    """A loop that is running: `timeout` names the one that turned most often."""
+
+    line: int
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a `return` gives."""
+
+    value: Any
+
+
+BREAK, CONTINUE = object(), object()
+
+
+def call(kernel: Kernel, arguments: Sequence[Any], budget: Budget | None = None) -> Any:
+    """What `kernel(*arguments)` returns, `kernel` being a plain function as a syntax tree.
+
+    Args:
+        kernel: from `Program.kernel` or `plain_from`.
+        arguments: numbers, texts, truth values, tuples of these, or a `Record`.
+        budget: `steps` bounds the work.
+
+    Raises:
+        KernelRejected: if it cannot be followed to its end; the finding says where and why.
+        ValueError: for an argument of another type.
+    """
+    return Walk(budget or Budget(steps=STEPS)).run(kernel, arguments)
+
+
+class Walk:
+    """One call from outside, with all that it calls."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.steps = StepCounter(budget)
+        self.depth = 0
+        self.loops: list[Loop] = []
+
+    def run(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
+        for each in arguments:
+            if not is_plain(each) and not isinstance(each, Record):
+                raise ValueError(f"{each!r} is no argument for a plain function")
+        function = function_of(kernel)
+        try:
+            return self.call_function(function, list(arguments), {}, kernel.tree)
+        except BudgetExceeded as stop:
+            raise self.timeout(stop.line) from None
+        except RecursionError:
+            raise rejection("not-allowed", "This is nested too deeply.", kernel.tree) from None
+
+    def timeout(self, line: int) -> KernelRejected:
+        busiest = max(self.loops, key=lambda loop: loop.turns, default=None)
+        if busiest is None:
+            return rejection("timeout", "This takes too many steps.", line)
+        message = say(
+            "The loop in {line} has turned {turns} times, and no steps are left.",
+            line=Line(busiest.line),
+            turns=busiest.turns,
+        )
+        hint = "Which variable of the loop's condition changes in its body?"
+        return rejection("timeout", message, busiest.line, hint)
+
+    # --- calls ------------------------------------------------------------------------------
+
+    def call_function(
+        self, function: Function, arguments: list[Any], by_name: dict[str, Any], node: ast.AST
+    ) -> Any:
+        scope = Scope(function.names, names_set_in(function), function.outer)
+        scope.variables.update(self.bind(function, arguments, by_name, node))
+        came = self.execute(function.body, scope)
+        return came.value if isinstance(came, Returned) else None
+
+    def bind(
+        self, function: Function, arguments: list[Any], by_name: dict[str, Any], node: ast.AST
+    ) -> dict[str, Any]:
+        """The parameters with their values."""
+        names = function.parameters
+        bound = dict(zip(names, arguments, strict=False))
+        for name, value in by_name.items():
+            if name in bound or name not in names:
+                stopped(
+                    node,
+                    say("{function} cannot take {name}= here.", function=function.name, name=name),
+                )
+            bound[name] = value
+        optional = names[len(names) - len(function.defaults) :]
+        for name, value in zip(optional, function.defaults, strict=True):
+            bound.setdefault(name, value)
+        if len(arguments) > len(names) or len(bound) < len(names):
+            given = len(arguments) + len(by_name)
+            stopped(
+                node,
+                say(
+                    "{function} has the parameters ({names}), and is called with {given} {noun}.",
+                    function=function.name,
+                    names=", ".join(names),
+                    given=given,
+                    noun="argument" if given == 1 else "arguments",
+                ),
+            )
+        return bound
+
+    def call_named(self, path: str, arguments: list[Any], node: ast.AST) -> Any:
+        """A function of Python's or of math's."""
+        if path in FUNCTIONS:
+            return self.guarded(node, FUNCTIONS[path], *arguments)
+        if path in FROM_ITEMS:
+            several = path in ("builtins.min", "builtins.max") and len(arguments) > 1
+            given = [
+                each if several or not isinstance(each, (*values.Sequence, set, Items))
+                else self.iterate(each, node)
+                for each in arguments
+            ]  # fmt: skip
+            return self.guarded(node, FROM_ITEMS[path], *given)
+        if path.startswith("course_lib"):
+            message = "The course's own functions cannot be used in an answer."
+            raise rejection("not-allowed", message, node)
+        name = path.removeprefix("builtins.")
+        raise rejection(
+            "unsupported", say("{name} is not known in a plain function.", name=name), node
+        )
+
+    def guarded(self, node: ast.AST, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Apply Python's own operator or function; its complaints become findings."""
+        try:
+            for each in arguments:
+                self.spend(values.size(each) // ITEMS_PER_STEP, node)
+            result = values.checked(function(*arguments))
+            self.spend(values.size(result) // ITEMS_PER_STEP, node)
+            return result
+        except Stop as stop:
+            raise rejection(stop.code, stop.message, node, stop.hint) from None
+        except OverflowError as error:
+            raise rejection(
+                "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
+        except LookupError as error:
+            raise rejection(
+                "out-of-bounds-read", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise rejection(
+                "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
+            ) from None
+
+    def spend(self, steps: int, node: ast.AST) -> None:
+        self.steps.spend(steps, getattr(node, "lineno", 0))
+
+    # --- statements -------------------------------------------------------------------------
+
+    def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Any:
+        """Execute statements; Returned, BREAK or CONTINUE where one of them leaves the body."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise rejection(
+                "timeout",
+                "Functions call each other, or blocks are nested, without end here.",
+                body[0],
+            )
+        try:
+            for statement in body:
+                self.spend(1, statement)
+                came = self.statement(statement, scope)
+                if came is not None:
+                    return came
+            return None
+        finally:
+            self.depth -= 1
+
+    def statement(self, statement: ast.stmt, scope: Scope) -> Any:
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                result = self.value(value, scope)
+                for target in targets:
+                    self.assign(target, result, scope)
+            case ast.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self.assign(target, self.value(value, scope), scope)
+            case ast.AugAssign():
+                self.augment(statement, scope)
+            case ast.Expr(value=value):
+                if not isinstance(value, ast.Constant):
+                    self.value(value, scope)
+            case ast.Return(value=value):
+                return Returned(None if value is None else self.value(value, scope))
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self.execute(body if self.test(test, scope) else orelse, scope)
+            case ast.For() | ast.While():
+                return self.loop(statement, scope)
+            case ast.Break():
+                return BREAK
+            case ast.Continue():
+                return CONTINUE
+            case ast.FunctionDef():
+                scope.variables[statement.name] = self.nested(statement, scope)
+            case ast.Import() | ast.ImportFrom():
+                self.read_import(statement, scope)
+            case ast.Assert(test=test):
+                if not self.test(test, scope):
+                    stopped(statement, "This assertion does not hold.")
+            case ast.Raise():
+                stopped(statement, "The function raises an error here instead of returning.")
+            case ast.Pass():
+                pass
+            case _:
+                unknown = type(statement).__name__.lower()
+                raise rejection(
+                    "unsupported",
+                    say("`{unknown}` is not known in a plain function.", unknown=unknown),
+                    statement,
+                )
+        return None
+
+    def loop(self, statement: ast.For | ast.While, scope: Scope) -> Any:
+        running = Loop(statement.lineno)
+        self.loops.append(running)
+        for _ in self.turns(statement, scope):
+            running.turns += 1
+            came = self.execute(statement.body, scope)
+            if came is BREAK:
+                self.loops.pop()
+                return None
+            if isinstance(came, Returned):
+                self.loops.pop()
+                return came
+        self.loops.pop()
+        return self.execute(statement.orelse, scope)
+
+    def turns(self, statement: ast.For | ast.While, scope: Scope) -> Iterator[None]:
+        """One item for each turn of the loop; a `for` sets its variable."""
+        if isinstance(statement, ast.While):
+            while self.test(statement.test, scope):
+                yield
+        else:
+            for each in self.iterate(self.value(statement.iter, scope), statement.iter):
+                self.assign(statement.target, each, scope)
+                yield
+
+    def iterate(self, items: Any, node: ast.AST) -> Iterator[Any]:
+        if isinstance(items, Items):
+            source = items.iterator
+        elif isinstance(items, (*values.Sequence, set)):
+            source = iter(items)
+        else:
+            stopped(node, say("A loop cannot go over {kind}.", kind=values.kind_of(items)))
+        try:
+            for each in source:
+                self.spend(1, node)
+                yield each
+        except RuntimeError as error:  # a set that changes while a loop goes over it
+            stopped(node, say("Python stops here: {error}.", error=str(error)))
+
+    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                scope.variables[name] = value
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                parts = self.guarded(target, values.collect, self.iterate(value, target))
+                if len(parts) != len(targets):
+                    stopped(
+                        target,
+                        say(
+                            "{targets} names here, and {given} values.",
+                            targets=len(targets),
+                            given=len(parts),
+                        ),
+                    )
+                for each, part in zip(targets, parts, strict=True):
+                    self.assign(each, part, scope)
+            case ast.Subscript(value=owner, slice=place):
+                items, index = self.value(owner, scope), self.index(place, scope)
+                self.guarded(target, set_element, items, index, value)
+            case ast.Attribute():
+                raise rejection("not-allowed", "What is handed over can only be read.", target)
+            case _:
+                raise rejection("unsupported", "This cannot be assigned to here.", target)
+
+    def augment(self, statement: ast.AugAssign, scope: Scope) -> None:
+        """`target op= value`; what the target's index says is worked out once."""
+        match statement.target:
+            case ast.Name() as target:
+                result = self.updated(self.value(target, scope), statement, scope)
+                scope.variables[target.id] = result
+            case ast.Subscript(value=owner, slice=place) as target:
+                items, index = self.value(owner, scope), self.index(place, scope)
+                left = self.guarded(target, values.element, items, index)
+                result = self.updated(left, statement, scope)
+                self.guarded(target, set_element, items, index, result)
+            case target:
+                self.assign(target, None, scope)
+
+    def updated(self, left: Any, statement: ast.AugAssign, scope: Scope) -> Any:
+        if isinstance(left, list):
+            raise rejection("unsupported", "A list grows by append here, not by +=.", statement)
+        right = self.value(statement.value, scope)
+        return self.guarded(statement, values.binary, statement.op, left, right)
+
+    def nested(self, tree: ast.FunctionDef | ast.Lambda, scope: Scope) -> Function:
+        arguments = tree.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+            raise rejection("unsupported", "Only plain parameters are known here.", tree)
+        if isinstance(tree, ast.FunctionDef) and tree.decorator_list:
+            raise rejection("unsupported", "Decorators are not known here.", tree)
+        defaults = tuple(self.value(each, scope) for each in arguments.defaults)
+        name = tree.name if isinstance(tree, ast.FunctionDef) else "the lambda"
+        return Function(name, tree, scope.names, scope, defaults)
+
+    def read_import(self, statement: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        for alias in statement.names:
+            module = alias.name
+            if isinstance(statement, ast.ImportFrom):
+                module = statement.module or "."
+            if module != "math" or alias.name == "*":
+                raise rejection(
+                    "not-allowed",
+                    say("Only math can be imported here, not {module}.", module=module),
+                    statement,
+                )
+            path = "math" if isinstance(statement, ast.Import) else f"math.{alias.name}"
+            scope.variables[alias.asname or alias.name] = Reference(path)
+
+    # --- expressions ------------------------------------------------------------------------
+
+    def test(self, node: ast.expr, scope: Scope) -> bool:
+        return values.truth(self.value(node, scope))
+
+    def value(self, node: ast.expr, scope: Scope) -> Any:
+        """The value of an expression."""
+        self.spend(1, node)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise rejection("timeout", "Functions call each other without end here.", node)
+        try:
+            return self.evaluate(node, scope)
+        finally:
+            self.depth -= 1
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Any:
+        match node:
+            case ast.Constant(value=literal):
+                return self.literal(literal, node)
+            case ast.Name(id=name):
+                return self.look_up(name, node, scope)
+            case ast.Attribute(value=owner, attr=name):
+                return self.attribute(self.value(owner, scope), name, node)
+            case ast.BinOp(left=left, op=op, right=right):
+                operands = self.value(left, scope), self.value(right, scope)
+                return self.guarded(node, values.binary, op, *operands)
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.guarded(node, values.unary, op, self.value(operand, scope))
+            case ast.BoolOp(op=op, values=operands):
+                return self.any_or_all(isinstance(op, ast.Or), operands, scope)
+            case ast.Compare():
+                return self.compare(node, scope)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.value(body if self.test(test, scope) else orelse, scope)
+            case ast.Call():
+                return self.call(node, scope)
+            case ast.Subscript(value=owner, slice=index):
+                items, place = self.value(owner, scope), self.index(index, scope)
+                return self.guarded(node, values.element, items, place)
+            case ast.Tuple(elts=items):
+                return self.guarded(node, tuple, [self.value(each, scope) for each in items])
+            case ast.List(elts=items):
+                return self.guarded(node, list, [self.value(each, scope) for each in items])
+            case ast.ListComp():
+                return self.guarded(node, values.collect, self.comprehend(node, scope))
+            case ast.Set(elts=items):
+                found = [self.value(each, scope) for each in items]
+                return self.guarded(node, lambda: values.gather(iter(found)))
+            case ast.SetComp():
+                return self.guarded(node, values.gather, self.comprehend(node, scope))
+            case ast.GeneratorExp():
+                return Items(self.comprehend(node, scope))
+            case ast.Lambda():
+                return self.nested(node, scope)
+            case ast.JoinedStr(values=parts):
+                texts = [self.text(each, scope) for each in parts]
+                return self.guarded(node, "".join, texts)
+        unknown = type(node).__name__
+        hint = (
+            "`{}` is a dictionary; an empty set is `set()`." if isinstance(node, ast.Dict) else ""
+        )
+        message = say("{unknown} is not known in a plain function.", unknown=unknown)
+        raise rejection("unsupported", message, node, hint)
+
+    def literal(self, literal: Any, node: ast.AST) -> Any:
+        if not is_plain(literal):
+            kind = type(literal).__name__
+            raise rejection(
+                "unsupported", say("A {kind} is not known in a plain function.", kind=kind), node
+            )
+        return self.guarded(node, lambda: literal)
+
+    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Any:
+        """A variable of this scope or of those around it, a name of the module, or Python's."""
+        here: Scope | None = scope
+        while here is not None:
+            if name in here.variables:
+                return here.variables[name]
+            if name in here.own:
+                stopped(
+                    node,
+                    say("{name} is read here before it is set.", name=name),
+                    code="uninitialised-read",
+                )
+            here = here.outer
+        if name in scope.names:
+            return self.of_module(name, scope.names[name], node)
+        return self.of_python(name, node, scope)
+
+    def of_module(self, name: str, value: Any, node: ast.AST) -> Any:
+        if isinstance(value, Kernel):
+            return function_of(value)
+        if isinstance(value, Unusable):
+            code = "not-allowed" if value.code == "not-allowed" else "unsupported"
+            raise rejection(
+                code, say("This cannot be used here: {reason}", reason=value.reason), node
+            )
+        if isinstance(value, tuple):
+            self.spend(len(value) // ITEMS_PER_STEP, node)
+        if isinstance(value, Reference) or is_plain(value):
+            return value
+        what = f"a {type(value).__name__}"
+        if isinstance(value, (list, ConstantList)):
+            what = "a list outside of the function, where a tuple would do"
+        raise rejection(
+            "unsupported",
+            say("{name} cannot be used here: it is {what}.", name=name, what=what),
+            node,
+        )
+
+    def of_python(self, name: str, node: ast.AST, scope: Scope) -> Any:
+        path = f"builtins.{name}"
+        if path in FUNCTIONS or path in FROM_ITEMS:
+            return Reference(path)
+        if name in FORBIDDEN_BUILTINS or name.startswith("__"):
+            raise rejection("not-allowed", say("An answer may not use {name}.", name=name), node)
+        if hasattr(builtins, name):
+            raise rejection(
+                "unsupported", say("{name} is not known in a plain function.", name=name), node
+            )
+        known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
+        near = closest(name, known)
+        hint = (
+            say("Did you mean {near}?", near=near[0])
+            if near
+            else "Is it mistyped, or is an import missing?"
+        )
+        stopped(
+            node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read"
+        )
+
+    def attribute(self, owner: Any, name: str, node: ast.Attribute) -> Any:
+        if name.startswith("_"):
+            raise rejection(
+                "not-allowed", say("An answer may not look at {name}.", name=name), node
+            )
+        if isinstance(owner, Record):
+            if name in owner.values:
+                return owner.values[name]
+            near = closest(name, owner.values, cutoff=0.5)
+            hint = (
+                say("Did you mean {near}?", near=near[0])
+                if near
+                else say("It has {fields}.", fields=", ".join(owner.values))
+            )
+            stopped(
+                node, say("{owner} has no attribute {name}.", owner=owner.name, name=name), hint
+            )
+        if isinstance(owner, Reference):
+            reference = owner.attribute(name)
+            constant = constant_of_reference(reference)
+            return reference if constant is None else constant
+        raise rejection(
+            "unsupported", say("The attribute {name} is not known here.", name=name), node
+        )
+
+    def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
+        for each in operands:
+            found = self.value(each, scope)
+            if values.truth(found) == is_or:
+                break
+        return found
+
+    def compare(self, node: ast.Compare, scope: Scope) -> bool:
+        left = self.value(node.left, scope)
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.value(comparator, scope)
+            if not self.guarded(node, values.compare, op, left, right):
+                return False
+            left = right
+        return True
+
+    def index(self, node: ast.expr, scope: Scope) -> Any:
+        if not isinstance(node, ast.Slice):
+            return self.value(node, scope)
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(None if each is None else self.value(each, scope) for each in bounds))
+
+    def text(self, part: ast.expr, scope: Scope) -> str:
+        """A part of an f-string."""
+        if not isinstance(part, ast.FormattedValue):
+            result: str = self.value(part, scope)
+            return result
+        if part.conversion not in (-1, ord("s")):
+            raise rejection(
+                "unsupported",
+                say(
+                    "Only {plain} and {rounded} are known here.",
+                    plain="{name}",
+                    rounded="{name:.2f}",
+                ),
+                part,
+            )
+        form = "" if part.format_spec is None else self.value(part.format_spec, scope)
+        result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
+        return result
+
+    def call(self, node: ast.Call, scope: Scope) -> Any:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):
+            return self.append(node, node.func, scope)
+        function = self.value(node.func, scope)
+        if any(isinstance(each, ast.Starred) for each in node.args) or any(
+            keyword.arg is None for keyword in node.keywords
+        ):
+            raise rejection("unsupported", "* in a call is not known here.", node)
+        arguments = [self.value(each, scope) for each in node.args]
+        by_name = {str(each.arg): self.value(each.value, scope) for each in node.keywords}
+        if isinstance(function, Function):
+            return self.call_function(function, arguments, by_name, node)
+        if isinstance(function, Reference):
+            if by_name and function.path != "builtins.print":
+                name = ", ".join(by_name)
+                raise rejection(
+                    "unsupported", say("The argument {name}= is not known here.", name=name), node
+                )
+            return self.call_named(function.path, arguments, node)
+        stopped(
+            node,
+            say(
+                "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
+            ),
+        )
+
+    def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
+        items = self.value(method.value, scope)
+        kind, adds = {"append": (list, add_item), "add": (set, values.add_to_set)}[method.attr]
+        if type(items) is not kind or len(node.args) != 1 or node.keywords:
+            message = say(
+                "{method} is known for one item and a {kind}.",
+                method=method.attr,
+                kind=kind.__name__,
+            )
+            raise rejection("unsupported", message, node)
+        item = self.value(node.args[0], scope)
+        self.guarded(node, adds, items, item)
+
+    def comprehend(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope
+    ) -> Iterator[Any]:
+        """The items of a comprehension, one when it is asked for."""
+        own = frozenset(
+            name.id
+            for each in node.generators
+            for name in ast.walk(each.target)
+            if isinstance(name, ast.Name)
+        )
+        inner = Scope(scope.names, own, scope)
+        # The first iterable belongs to the surrounding scope and is evaluated at once.
+        first = self.value(node.generators[0].iter, scope)
+        return self.rounds(node, 0, self.iterate(first, node), inner)
+
+    def rounds(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+        level: int,
+        items: Iterator[Any],
+        scope: Scope,
+    ) -> Iterator[Any]:
+        clause = node.generators[level]
+        for each in items:
+            self.assign(clause.target, each, scope)
+            if not all(self.test(condition, scope) for condition in clause.ifs):
+                continue
+            if level + 1 == len(node.generators):
+                yield self.value(node.elt, scope)
+            else:
+                further = self.value(node.generators[level + 1].iter, scope)
+                yield from self.rounds(node, level + 1, self.iterate(further, node), scope)
+
+
+def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The name that was perhaps meant, if there is one; long names are not compared."""
+    short = [each for each in known if len(each) <= LONGEST_COMPARED][:MOST_COMPARED]
+    return difflib.get_close_matches(name[:LONGEST_COMPARED], short, n=1, cutoff=cutoff)
+
+
+def stopped(node: ast.AST, message: str, hint: str = "", code: str = "wrong-formula") -> NoReturn:
+    """A mistake at which Python itself would stop."""
+    raise rejection(code, message, node, hint)
+
+
+def is_plain(value: Any) -> bool:
+    """Is it a value that needs no object: a number, a text, None, or a tuple of them?"""
+    if type(value) is tuple:
+        return all(map(is_plain, value))
+    return type(value) in PLAIN
+
+
+def set_element(items: Any, index: Any, value: Any) -> None:
+    """`items[index] = value`."""
+    if not isinstance(items, list):
+        raise Stop("wrong-formula", "Only an element of a list can be changed.")
+    if isinstance(index, slice):
+        raise Stop("unsupported", "Several elements at once cannot be changed here.")
+    items[index] = _item(value)
+
+
+def add_item(items: list[Any], value: Any) -> None:
+    """`items.append(value)`."""
+    items.append(_item(value))
+    values.checked(items)
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, (list, set)):
+        raise Stop("unsupported", "A list or a set inside another sequence is not followed here.")
+    return value
+
+
+def function_of(kernel: Kernel) -> Function:
+    """The function behind a syntax tree; its defaults are worked out where they are constants."""
+    arguments = kernel.tree.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        raise rejection("unsupported", "Only plain parameters are known here.", kernel.tree)
+    if getattr(kernel.tree, "decorator_list", ()) and not kernel.is_decorated:
+        raise rejection("unsupported", "Decorators are not known here.", kernel.tree)
+    defaults = []
+    for each in arguments.defaults:
+        if not isinstance(each, ast.Constant) or not is_plain(each.value):
+            raise rejection("unsupported", "Only a literal can be a default value here.", each)
+        defaults.append(each.value)
+    return Function(kernel.name, kernel.tree, kernel.namespace, None, tuple(defaults))
+
+
+def names_set_in(function: Function) -> frozenset[str]:
+    """Every name that a function sets: its own variables, wherever in it they are set."""
+    return _names_set_in(function.tree)
+
+
+@lru_cache(maxsize=16)
+def _names_set_in(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    arguments = tree.args
+    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    waiting: list[ast.AST] = list(tree.body) if isinstance(tree, ast.FunctionDef) else [tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add(node.asname or node.name)
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        if not isinstance(node, _SCOPES):
+            waiting += ast.iter_child_nodes(node)
+    return frozenset(names)

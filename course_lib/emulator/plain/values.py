@@ -1,0 +1,419 @@
+"""The values of a plain Python function, and arithmetic on them that cannot run away.
+
+Python's own operators do the work, on exactly Python's own types; so the results are Python's.
+What makes that safe is said here once: how long a number, a text or a sequence may grow is looked
+at before the operator runs, and what comes out is looked at again.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.emulator.budget import MAX_INTEGER_BITS
+from course_lib.emulator.language.python_operators import BINARY, COMPARE
+from course_lib.sentences import say
+
+MAX_ITEMS = 10_000  # of a sequence, counting what lies in it, too
+MAX_IN_A_SET = 1_000  # few, as numbers may be chosen so that a set is slow
+MAX_CHARACTERS = 10_000
+MAX_SEQUENCE_DEPTH = 10
+MAX_ROUNDING = 30  # digits
+
+Number = (bool, int, float)
+Sequence = (tuple, list, str, range)
+
+# The format of a number in an f-string: width and precision of at most two digits.
+_FORMAT = re.compile(r"[<>^]?[+ ]?0?\d{0,2}[,_]?(\.\d{1,2})?[deEfgGnsxXb%]?")
+
+
+class Stop(Exception):
+    """The function cannot go on; who catches this knows the line."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, hint
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a function is given to read from: names, each with a number or a text; nothing else.
+
+    `device.warps_per_sm` in an answer is looked up in `values`. No attribute of a Python object is
+    ever asked for, so there is no way from here to anything that is not in the table.
+    """
+
+    name: str
+    values: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for key, value in self.values.items():
+            if type(value) not in (bool, int, float, str):
+                raise ValueError(f"{self.name}.{key} is no plain number or text")
+
+
+class Items:
+    """What `zip`, `enumerate`, `reversed` and a generator expression give: items, once."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+
+
+def count(value: Any, depth: int = 0) -> int:
+    """How many values a value is made of.
+
+    Raises:
+        Stop: if they are too many, or lie in each other too deeply.
+    """
+    if type(value) not in (tuple, list):
+        return 1
+    if depth == MAX_SEQUENCE_DEPTH:
+        raise Stop("not-allowed", "Tuples are nested too deeply here.")
+    total = 1
+    for each in value:
+        total += count(each, depth + 1)
+        if total > MAX_ITEMS + 1:
+            raise Stop(
+                "not-allowed",
+                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
+            )
+    return total
+
+
+def size(value: Any) -> int:
+    """How much work it is to look at a value: characters, or values that it is made of.
+
+    Raises:
+        Stop: as `count`.
+    """
+    if type(value) is str:
+        return len(value)
+    if type(value) is set:
+        return len(value)
+    return count(value) if type(value) in (tuple, list) else 0
+
+
+def checked(value: Any) -> Any:
+    """The value, if it is one that a plain function may hold."""
+    kind = type(value)
+    if kind is int and value.bit_length() > MAX_INTEGER_BITS:
+        raise Stop(
+            "not-allowed",
+            say(
+                "A whole number of more than {most} bits is too big.",
+                most=MAX_INTEGER_BITS,
+            ),
+        )
+    if kind is str and len(value) > MAX_CHARACTERS:
+        raise Stop(
+            "not-allowed",
+            say(
+                "A text of more than {most} characters is too long.",
+                most=MAX_CHARACTERS,
+            ),
+        )
+    if kind is complex:
+        raise Stop("unsupported", "This gives a complex number.")
+    if kind in (tuple, list):
+        count(value)
+        for each in value:
+            if type(each) in (list, set):
+                raise Stop(
+                    "unsupported", say("{kind} is not followed here.", kind=_INSIDE[type(each)])
+                )
+    return value
+
+
+_INSIDE: dict[type, str] = {list: "A list inside another sequence", set: "A set inside a sequence"}
+
+
+# --- operators ------------------------------------------------------------------------------
+
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+
+
+def binary(op: ast.operator, left: Any, right: Any) -> Any:
+    """`left op right`, as Python has it."""
+    if type(op) not in BINARY:
+        raise Stop("unsupported", "This operator is not known here.")
+    if isinstance(left, set) or isinstance(right, set):
+        raise Stop("unsupported", "Operators of sets are not known here.")
+    if isinstance(left, Number) and isinstance(right, Number):
+        _refuse_explosion(op, left, right)
+    elif isinstance(left, Sequence) or isinstance(right, Sequence):
+        _refuse_long(op, left, right)
+    else:
+        _refuse_strangers(left, right)
+    return checked(BINARY[type(op)](left, right))
+
+
+def _refuse_explosion(op: ast.operator, left: Any, right: Any) -> None:
+    """Before a power or a shift makes a number that fills the memory."""
+    if isinstance(left, float) or isinstance(right, float):
+        return
+    if isinstance(op, ast.LShift):
+        too_big = left != 0 and right > MAX_INTEGER_BITS
+    elif isinstance(op, ast.Pow):
+        too_big = abs(left) > 1 and left.bit_length() * right > 2 * MAX_INTEGER_BITS
+    else:
+        too_big = False
+    if too_big:
+        raise Stop(
+            "not-allowed",
+            say(
+                "A whole number of more than {most} bits is too big.",
+                most=MAX_INTEGER_BITS,
+            ),
+        )
+
+
+def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
+    """Before a repetition makes a sequence that fills the memory, or a `%` formats one."""
+    if isinstance(op, ast.Mod) and isinstance(left, str):
+        raise Stop("unsupported", "Formatting with % is not known here; an f-string is.")
+    if isinstance(op, ast.Mult):
+        items, times = (left, right) if isinstance(left, Sequence) else (right, left)
+        if isinstance(times, int) and isinstance(items, (tuple, list, str)):
+            size = len(items) if isinstance(items, str) else count(items)
+            if size * max(times, 0) > MAX_ITEMS:
+                raise Stop(
+                    "not-allowed",
+                    say(
+                        "A sequence of more than {most} items is too long.",
+                        most=MAX_ITEMS,
+                    ),
+                )
+
+
+def _refuse_strangers(*values: Any) -> None:
+    """Only plain values have operators here; None and what is no value get Python's answer."""
+    for each in values:
+        if each is not None and not isinstance(each, (*Number, *Sequence)):
+            raise Stop("wrong-formula", "This is no number to compute with.")
+
+
+def unary(op: ast.unaryop, operand: Any) -> Any:
+    """`op operand`, as Python has it."""
+    if isinstance(op, ast.Not):
+        return not truth(operand)
+    _refuse_strangers(operand)
+    return checked(_UNARY[type(op)](operand))
+
+
+def truth(value: Any) -> bool:
+    """What `if value:` decides by."""
+    if value is None or isinstance(value, (*Number, *Sequence, set)):
+        return bool(value)
+    return True
+
+
+def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
+    """`left op right` for one comparison of a chain."""
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        if left is not None and right is not None:
+            raise Stop("unsupported", "`is` is for None here; numbers are compared with ==.")
+        return (left is right) == isinstance(op, ast.Is)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        return _contains(right, left) == isinstance(op, ast.In)
+    if not isinstance(op, (ast.Eq, ast.NotEq)):
+        if isinstance(left, set) or isinstance(right, set):
+            raise Stop("unsupported", "Which set holds the other is not looked at here.")
+        _refuse_strangers(left, right)
+    return bool(COMPARE[type(op)](left, right))
+
+
+def _contains(items: Any, item: Any) -> bool:
+    if isinstance(items, set):
+        return _in_a_set(item) in items
+    if not isinstance(items, Sequence):
+        raise Stop("unsupported", "`in` looks into tuples, lists, ranges and texts here.")
+    if isinstance(items, range) and not isinstance(item, int):
+        raise Stop("unsupported", "Only a whole number is looked for in a range here.")
+    return item in items
+
+
+def element(items: Any, index: Any) -> Any:
+    """`items[index]`."""
+    if not isinstance(items, Sequence):
+        raise Stop("wrong-formula", "Only a tuple, a list, a range or a text has elements.")
+    return items[index]
+
+
+def formatted(value: Any, specification: str) -> str:
+    """A value in an f-string."""
+    if not _has_text(value):
+        raise Stop("unsupported", "This cannot be put into a text here.")
+    if not _FORMAT.fullmatch(specification):
+        raise Stop(
+            "unsupported",
+            say("The format {specification} is not known here.", specification=repr(specification)),
+        )
+    result: str = checked(format(value, specification))
+    return result
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(_has_text, value))
+    return value is None or isinstance(value, (*Number, str))
+
+
+# --- functions ------------------------------------------------------------------------------
+
+
+def _sum(items: Iterator[Any], start: Any = 0) -> Any:
+    total = _number(start)
+    for each in items:
+        total = checked(total + _number(each))
+    return total
+
+
+def _round(number: Any, digits: Any = None) -> Any:
+    _number(number)
+    if digits is None:
+        return round(number)
+    if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
+        raise Stop(
+            "not-allowed",
+            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
+        )
+    return round(number, digits)
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, Number):
+        raise TypeError(f"a number is needed here, not {kind_of(value)}")
+    return value
+
+
+def _on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *values: function(*map(_number, values))
+
+
+def _cast(kind: type) -> Callable[..., Any]:
+    def cast(value: Any) -> Any:
+        return kind(value if isinstance(value, str) else _number(value))
+
+    return cast
+
+
+def _text(value: Any) -> str:
+    return formatted(value, "")
+
+
+def collect(items: Iterator[Any]) -> list[Any]:
+    """The items as a list, if they are not too many."""
+    found: list[Any] = []
+    for each in items:
+        found.append(each)
+        if len(found) > MAX_ITEMS:
+            raise Stop(
+                "not-allowed",
+                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
+            )
+    return found
+
+
+def gather(items: Iterator[Any]) -> set[Any]:
+    """The items as a set."""
+    found: set[Any] = set()
+    for each in items:
+        add_to_set(found, each)
+    return found
+
+
+def add_to_set(items: set[Any], item: Any) -> None:
+    """`items.add(item)`."""
+    items.add(_in_a_set(item))
+    if len(items) > MAX_IN_A_SET:
+        raise Stop(
+            "not-allowed", say("A set of more than {most} numbers is too large.", most=MAX_IN_A_SET)
+        )
+
+
+def _in_a_set(item: Any) -> Any:
+    """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
+    if not isinstance(item, Number):
+        raise Stop(
+            "unsupported",
+            say("A set of numbers is known here; this is {kind}.", kind=kind_of(item)),
+        )
+    return item
+
+
+def _longest(items: Any) -> int:
+    if not isinstance(items, (*Sequence, set)):
+        raise TypeError(f"{kind_of(items)} has no length")
+    return len(items)
+
+
+def _range(*bounds: Any) -> range:
+    return range(*bounds)
+
+
+def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
+    def extreme(*values: Any) -> Any:
+        if len(values) == 1 and not isinstance(values[0], Iterator):
+            raise TypeError(f"{kind_of(values[0])} is no sequence")
+        for each in values if len(values) > 1 else ():
+            _refuse_strangers(each)
+        return function(*values)
+
+    return extreme
+
+
+# Functions of values. What stands in FROM_ITEMS is handed iterators in place of sequences.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "builtins.abs": _on_numbers(abs),
+    "builtins.bool": lambda value=False: truth(value),
+    "builtins.divmod": _on_numbers(divmod),
+    "builtins.float": _cast(float),
+    "builtins.int": _cast(int),
+    "builtins.len": _longest,
+    "builtins.pow": lambda left, right: binary(ast.Pow(), _number(left), _number(right)),
+    "builtins.print": lambda *values: None,
+    "builtins.range": _range,
+    "builtins.round": _round,
+    "builtins.str": _text,
+}
+_MATH = (
+    "ceil floor trunc sqrt isqrt gcd lcm exp log log2 log10 pow fabs fmod hypot copysign "
+    "sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians isfinite isinf isnan"
+)
+FUNCTIONS |= {f"math.{name}": _on_numbers(getattr(math, name)) for name in _MATH.split()}
+# A lesson imports NumPy, so its names are at hand; there, whole numbers come as floats.
+FUNCTIONS["numpy.ceil"] = _on_numbers(lambda number: float(math.ceil(number)))
+FUNCTIONS["numpy.floor"] = _on_numbers(lambda number: float(math.floor(number)))
+FUNCTIONS["numpy.gcd"] = FUNCTIONS["math.gcd"]
+FROM_ITEMS: dict[str, Callable[..., Any]] = {
+    "builtins.all": lambda items: all(map(truth, items)),
+    "builtins.any": lambda items: any(map(truth, items)),
+    "builtins.enumerate": lambda items, start=0: Items(enumerate(items, start)),
+    "builtins.list": lambda items=(): collect(items),
+    "builtins.max": _extreme(max),
+    "builtins.min": _extreme(min),
+    "builtins.reversed": lambda items: Items(reversed(collect(items))),
+    "builtins.set": lambda items=(): gather(iter(items)),
+    "builtins.sorted": lambda items: sorted(collect(items)),
+    "builtins.sum": _sum,
+    "builtins.tuple": lambda items=(): tuple(collect(items)),
+    "builtins.zip": lambda *items: Items(zip(*items, strict=False)),
+}
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words."""
+    if value is None:
+        return "None"
+    names = {bool: "a truth value", int: "a whole number", float: "a fraction", str: "a text"}
+    names |= {set: "a set", tuple: "a tuple", list: "a list", range: "a range", Record: "a record"}
+    return names.get(type(value), "a function")

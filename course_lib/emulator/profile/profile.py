@@ -1,0 +1,271 @@
+"""What a run of the emulator found out: counters in total and per line, findings, traffic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from course_lib.emulator.budget import OpenLoop
+from course_lib.emulator.profile import annotate
+from course_lib.emulator.profile.line_stream import LineStream
+from course_lib.emulator.state.lanes import Mask
+from course_lib.findings import Finding, by_importance
+
+
+@dataclass
+class Counters:
+    """Counts with the meaning that Nsight Compute gives them, summed over the whole launch.
+
+    Memory is counted per warp instruction: a request is one warp's access, a sector 32 bytes of
+    global memory, a wavefront one pass through shared memory. Bytes are those that the threads
+    asked for. A FLOP is counted for every active lane; a fused multiply-add is two.
+    `barriers` counts the blocks that passed one; branches are counted per warp.
+    """
+
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_load_bytes: int = 0
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    global_store_bytes: int = 0
+    shared_load_requests: int = 0
+    shared_load_wavefronts: int = 0
+    shared_load_bank_conflicts: int = 0
+    shared_load_bytes: int = 0
+    shared_store_requests: int = 0
+    shared_store_wavefronts: int = 0
+    shared_store_bank_conflicts: int = 0
+    shared_store_bytes: int = 0
+    local_load_requests: int = 0
+    local_store_requests: int = 0
+    atomics: int = 0
+    flops: int = 0
+    float64_flops: int = 0
+    barriers: int = 0
+    branches: int = 0
+    divergent_branches: int = 0
+    executed: int = 0
+    active_lanes: int = 0
+
+    @property
+    def branch_efficiency(self) -> float:
+        """Branches on which a warp's lanes agreed, as a share of all branches; 1.0 without any."""
+        return 1.0 - self.divergent_branches / self.branches if self.branches else 1.0
+
+    @property
+    def global_load_sectors_per_request(self) -> float:
+        """Sectors per request of global loads: 4 is ideal for a warp's float32; 0 without any."""
+        return _ratio(self.global_load_sectors, self.global_load_requests)
+
+    @property
+    def global_store_sectors_per_request(self) -> float:
+        """Sectors per request of global stores."""
+        return _ratio(self.global_store_sectors, self.global_store_requests)
+
+    def add(self, other: Counters) -> None:
+        """Add the counts of `other`."""
+        for each in fields(Counters):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+@dataclass
+class LineCounters(Counters):
+    """The counters of one source line."""
+
+
+@dataclass
+class ArrayTraffic:
+    """What the launch read from, and wrote to, one array that was passed in.
+
+    Requests, sectors and bytes as in `Counters`; elements are counted per lane, distinct
+    elements once each. `loaded_at` and `stored_at` are the elements of each source line.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    load_requests: int = 0
+    load_sectors: int = 0
+    load_bytes: int = 0
+    loaded_elements: int = 0
+    distinct_elements_loaded: int = 0
+    store_requests: int = 0
+    store_sectors: int = 0
+    store_bytes: int = 0
+    stored_elements: int = 0
+    distinct_elements_stored: int = 0
+    loaded_at: Counter[int] = field(default_factory=Counter)
+    stored_at: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class SharedArrayUse:
+    """A shared array that the kernel made."""
+
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    bytes: int
+
+
+@dataclass(frozen=True)
+class StaleRead:
+    """A read of a shared cell that was last written in an earlier round than its neighbours.
+
+    A hint for a diagnosis, not a finding: some kernels do so on purpose.
+    """
+
+    line: int
+    array: str
+    cell: str
+    thread: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class TracedAccess:
+    """One memory operation with every lane written out; kept by `emulate(..., trace=True)`.
+
+    Attributes:
+        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
+        space: "global", "shared" or "local".
+        array: the array's name in the kernel.
+        line: source line.
+        step: 0, 1, 2, … in the order of execution.
+        interval: how many barriers had been passed.
+        indices: element indices, shape (lanes, axes of the array).
+        threads: block z, y, x and thread z, y, x of each lane, shape (lanes, 6).
+        addresses: byte addresses, shape (lanes,).
+        elements: how many neighbouring elements each lane accesses; the index is the first one's.
+    """
+
+    kind: str
+    space: str
+    array: str
+    line: int
+    step: int
+    interval: int
+    indices: np.ndarray
+    threads: np.ndarray
+    addresses: np.ndarray
+    elements: int = 1
+
+    def all_indices(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The index of every element of an array of that shape, and the thread that accesses it."""
+        if self.elements == 1:
+            return self.indices, self.threads
+        first = np.ravel_multi_index(tuple(self.indices.T), shape)
+        flat = (first[:, None] + np.arange(self.elements)).reshape(-1)
+        indices = np.stack(np.unravel_index(flat, shape), axis=1)
+        return indices, np.repeat(self.threads, self.elements, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class TracedStatement:
+    """A statement that was executed, and by which lanes; kept by `emulate(..., trace=True)`.
+
+    Attributes:
+        line: source line.
+        step: 0, 1, 2, … in the order of execution.
+        accesses: how many memory operations the launch had traced before it.
+        active: the lanes that executed it.
+    """
+
+    line: int
+    step: int
+    accesses: int
+    active: Mask
+
+    def lanes_of(self, block: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray | None:
+        """The lanes of a block (x, y, z) that took part, shape (warps, 32).
+
+        None if the block did not run along with this statement.
+        """
+        space = self.active.space
+        place = tuple(at - first for at, first in zip(block[::-1], space.first_block, strict=True))
+        if any(not 0 <= at < size for at, size in zip(place, space.blocks, strict=True)):
+            return None
+        number = int(np.ravel_multi_index(place, space.blocks))
+        result: np.ndarray | None = space.warps_of(self.active.full_array, False)[number]
+        return result
+
+
+@dataclass
+class Profile(Counters):
+    """Everything about one emulated launch; the counters are totals.
+
+    Attributes:
+        kernel_name: the kernel.
+        source: the cell, file or text that holds the kernel (or as much of it as was found).
+        first_line: the line number of the source's first line.
+        grid, block: the launch, as (x, y, z).
+        schedule: in which order warps took turns.
+        lines: the counters of each line.
+        findings: races, faults, warnings; the most important first.
+        arrays: the traffic of each array that was passed in, by parameter name.
+        shared_arrays: the shared arrays that the kernel made.
+        stale_reads: see StaleRead.
+        output: the lines that the kernel printed, the first thousand of them.
+        unkept_lines: how many more it printed.
+        trace: every access, if asked for.
+        activity: every executed statement with its lanes, if a trace was asked for.
+        stream: the cache lines asked for, if asked for; see `course_lib.emulator.profile.cache`.
+        counted: whether counters were kept.
+        finished: False if the budget ended the run.
+        stopped_in: the loop that the budget ended, if it was in one.
+        steps: how much of the budget was used up.
+    """
+
+    kernel_name: str = ""
+    source: str = ""
+    first_line: int = 1
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    schedule: str = "lockstep"
+    lines: dict[int, LineCounters] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    arrays: dict[str, ArrayTraffic] = field(default_factory=dict)
+    shared_arrays: list[SharedArrayUse] = field(default_factory=list)
+    stale_reads: list[StaleRead] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
+    unkept_lines: int = 0
+    trace: list[TracedAccess] = field(default_factory=list)
+    activity: list[TracedStatement] = field(default_factory=list)
+    stream: LineStream | None = None
+    counted: bool = True
+    finished: bool = True
+    stopped_in: OpenLoop | None = None
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.findings = by_importance(self.findings)
+
+    @property
+    def threads(self) -> int:
+        """Threads of the whole launch."""
+        return int(np.prod(self.grid)) * int(np.prod(self.block))
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that make the kernel wrong."""
+        return [each for each in self.findings if each.severity == "error"]
+
+    def show(self) -> None:
+        """Show the kernel's source with the counters of each line beside it.
+
+        In a notebook that is a table, elsewhere text.
+        """
+        annotate.show(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Profile of {self.kernel_name}: {self.threads} threads, "
+            f"{self.global_load_sectors} sectors loaded, {self.flops} FLOP, "
+            f"{len(self.findings)} findings>"
+        )

@@ -1,0 +1,522 @@
+"""The memories of the machine: global, shared and local arrays, with bounds and poison.
+
+An `Allocation` is a flat piece of storage; an `ArrayView` is an array laid over it. Shared
+memory exists once for every block, local memory once for every lane, both poisoned until
+written. Every index is checked against its own axis before anything is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
+
+NEVER_WRITTEN = -1
+GLOBAL_ALIGNMENT = 256
+GLOBAL_BASE = 1 << 32
+POISON_INTEGER = 0x5A
+_NO_FAULTS: Sequence[Fault] = ()
+# The offset of an array that begins where its allocation begins; "is" spares adding zero.
+_START = np.int64(0)
+
+
+def poison(dtype: np.dtype) -> np.generic:
+    """What stands in memory that nobody has written: NaN, or an odd integer."""
+    if dtype.kind == "f":
+        result: np.generic = dtype.type(np.nan)
+        return result
+    result = dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
+    return result
+
+
+@dataclass(frozen=True)
+class Ages:
+    """When the cells of an array were last written: whether all in the latest interval (shared
+    memory) or at all (elsewhere), and of a shared array each block's latest interval.
+    """
+
+    all_fresh: bool
+    newest_of_block: Value
+
+
+class CopiesUnderWay(Protocol):
+    """What an allocation knows of asynchronous copies into it; see async_copies.py."""
+
+    count: int
+
+    def lines_at(self, cell: Value, elements: int) -> Value: ...
+
+
+@dataclass(eq=False)
+class Allocation:
+    """One piece of storage.
+
+    Attributes:
+        name: the array's name in the kernel.
+        space: "global", "shared" or "local".
+        shape: the shape it was made with; names its cells.
+        dtype: the type of one element.
+        storage: the elements, flat; for shared memory block after block, for local memory
+            cell after cell, each with one element per lane.
+        address: virtual address of its first byte (per block or lane for shared and local).
+        line: where the kernel makes it, if it does.
+        written_in: for each element of storage the interval (number of barriers passed) in which
+            it was last written, or NEVER_WRITTEN; None for arrays that came in with their contents.
+        writable: False for arrays that the kernel must not change.
+        alignment: the number of bytes of which `address` is promised to be a multiple.
+        ages: what `written_in` says as a whole, if it has not changed since that was worked out.
+        copies: which cells of a shared array asynchronous copies are on their way to, if any.
+    """
+
+    name: str
+    space: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    storage: np.ndarray
+    address: int
+    line: int | None = None
+    written_in: np.ndarray | None = None
+    writable: bool = True
+    alignment: int = 256
+    copies: CopiesUnderWay | None = None
+    ages: Ages | None = None
+
+    @property
+    def cells(self) -> int:
+        """Elements of one copy of the array."""
+        return int(math.prod(self.shape))
+
+    def element_name(self, cell: int) -> str:
+        """The element as a student would write it: sA[3, 4]."""
+        if not self.shape or not 0 <= cell < self.cells:
+            return f"{self.name}[{cell}]"
+        place = ", ".join(str(int(i)) for i in np.unravel_index(cell, self.shape))
+        return f"{self.name}[{place}]"
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayView:
+    """An array laid over an allocation, under the name that the kernel has for it.
+
+    Element (i, j) lies at offset + i·strides[0] + j·strides[1] + …
+
+    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes.
+    """
+
+    name: str
+    allocation: Allocation
+    shape: tuple[Value, ...]
+    strides: tuple[int, ...]
+    offset: Value = field(default_factory=lambda: _START)
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The shape as plain numbers; () where it differs between lanes."""
+        if any(length.ndim for length in self.shape):
+            return ()
+        return tuple(int(length) for length in self.shape)
+
+    @property
+    def transposed(self) -> ArrayView:
+        """The view with its axes reversed."""
+        return replace(self, shape=self.shape[::-1], strides=self.strides[::-1])
+
+    @property
+    def flattened(self) -> ArrayView:
+        """The same elements under one index, if they lie one after the other."""
+        size: Value = np.int64(1)
+        for length in self.shape:
+            size = size * length
+        return replace(self, shape=(size,), strides=(1,))
+
+
+@dataclass(eq=False, slots=True)
+class Access:
+    """One executed memory operation of all active lanes; the observers read these.
+
+    Attributes:
+        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
+        array: the kernel's name for the array.
+        allocation: where.
+        cell: element of the allocation for each lane (int64, broadcastable over the lanes).
+        mask: the lanes that took part.
+        line: source line.
+        order: where it stands in the program's order: lines of the calls and loops around it, each
+            loop's turn, its own line. Unlike a count, it is the same for every schedule.
+        interval: barriers passed so far.
+        elements: how many neighbouring elements each lane accesses at once; `cell` is the first.
+    """
+
+    kind: str
+    array: str
+    allocation: Allocation
+    cell: Value
+    mask: Mask
+    line: int
+    order: tuple[int, ...]
+    interval: int
+    elements: int = 1
+
+    @property
+    def width(self) -> int:
+        """Bytes per lane."""
+        return self.elements * self.allocation.dtype.itemsize
+
+    def each_cell(self, cells: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All cells that are touched, given the first of some lanes, with the lane's `who`."""
+        if self.elements == 1:
+            return cells, who
+        every = (cells[:, None] + np.arange(self.elements)).reshape(-1)
+        return every, np.repeat(who, self.elements)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An index that is not inside its array, or below zero, with the first lane that had it.
+
+    Of a wide access, the index counts from the array's first element; it may also be misaligned.
+    """
+
+    # "outside", "negative", or "from-end" for one that is negative on purpose; of a wide access
+    # "outside", "misaligned" or "unaligned".
+    kind: str
+    axis: int
+    index: int
+    length: int
+    lane: int
+    elements: int = 0  # of a wide access, how many
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides, in elements, of a row-major array."""
+    strides = [1]
+    for length in reversed(shape[1:]):
+        strides.insert(0, strides[0] * int(length))
+    return tuple(strides[: len(shape)])
+
+
+def _of_numbers(indices: Sequence[Value], view: ArrayView) -> np.int64 | None:
+    """The cell of one element that all lanes name, if it is inside."""
+    cell = 0
+    for index, length, stride in zip(indices, view.lengths, view.strides, strict=False):
+        if index.ndim:
+            return None
+        number = int(index)
+        if not 0 <= number < length:
+            return None
+        cell += number * stride
+    return np.int64(cell)
+
+
+class IndexChecker:
+    """Turns the indices of an access into cells, and finds those that are not inside."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        self.space = space
+        # Thread indices are used over and over: remember what was worked out for arrays seen
+        # lately. The array is kept with it, so that its id cannot go to another one meanwhile.
+        self._known: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}
+        # Likewise what such an array becomes where only inactive lanes are outside.
+        self._harmless: dict[int, tuple[Value, Mask, Value, Value]] = {}
+
+    def cells(
+        self, view: ArrayView, indices: Sequence[Value], mask: Mask
+    ) -> tuple[Value, Mask, Sequence[Fault]]:
+        """The cell of each lane, the lanes whose indices are inside, and the faults."""
+        if view.offset is _START and view.lengths:
+            number = _of_numbers(indices, view)
+            if number is not None:
+                return number, mask, _NO_FAULTS
+        cell: Value = view.offset
+        faults: list[Fault] = []
+        for axis, (index, stride) in enumerate(zip(indices, view.strides, strict=False)):
+            length = view.shape[axis]
+            known = self._known.get(id(index))
+            if known is not None and known[2] >= 0 and length.ndim == 0 and known[3] < length:
+                index = known[1]
+            else:
+                index, mask = self.inside(index, length, axis, mask, faults)
+            step = index if stride == 1 else index * np.int64(stride)
+            cell = step if cell is _START else cell + step
+        return cell, mask, faults
+
+    def inside(
+        self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
+    ) -> tuple[Value, Mask]:
+        """One axis's index as int64, made harmless where it is outside, and the lanes inside."""
+        unsigned = index.dtype.kind == "u"
+        index, low, high = self.whole(index)
+        shortest = int(length) if length.ndim == 0 else int(length.min())
+        if low >= 0 and high < shortest:
+            return index, mask
+        # From here on some index may be outside; only active lanes count.
+        known = self._harmless.get(id(index))
+        if known is not None and known[1] is mask and known[2] is length:
+            return known[3], mask
+        number = index
+        if low < 0 and not unsigned:
+            index = self._wrapped(index, length, axis, mask, faults)
+        outside = index >= length if low >= 0 else (index < 0) | (index >= length)
+        bad = mask.where(outside)
+        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
+        harmless = np.where(outside, np.int64(0), index)
+        if not bad.empty:
+            faults.append(self._fault("outside", axis, index, length, bad))
+            mask = mask.without(bad)
+        elif low >= 0:
+            if len(self._harmless) >= 32:
+                self._harmless.clear()
+            self._harmless[id(number)] = (number, mask, length, harmless)
+        return harmless, mask
+
+    def _wrapped(
+        self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
+    ) -> Value:
+        """Numba lets a negative index count from the end, on the GPU too."""
+        negative = (index < 0) & (index >= -np.asarray(length))
+        counted = mask.where(negative)
+        if not counted.empty:
+            faults.append(self._fault("negative", axis, index, length, counted))
+        return np.where(negative, index + length, index)
+
+    def _fault(self, kind: str, axis: int, index: Value, length: Value, bad: Mask) -> Fault:
+        lane = int(np.argmax(bad.full_array))
+        return Fault(kind, axis, int(self.at(index, lane)), int(self.at(length, lane)), lane)
+
+    def at(self, value: Value, lane: int) -> np.generic:
+        """The value of one lane."""
+        if np.ndim(value) == 0:
+            return value  # type: ignore[return-value]
+        place = np.unravel_index(lane, self.space.shape)
+        result: np.generic = np.broadcast_to(value, self.space.shape)[place]
+        return result
+
+    def whole(self, index: Value) -> tuple[Value, int, int]:
+        """An index as int64, with its lowest value, or 0 if none is negative, and its highest."""
+        if index.ndim == 0:
+            number = int(index)
+            if number >= 2**63:
+                return np.int64(-1), -1, number
+            return np.int64(number), number, number
+        known = self._known.get(id(index))
+        if known is not None:
+            return known[1:]
+        whole = index.astype(np.int64, copy=False)
+        # As unsigned numbers, negative ones are the highest: one look instead of two.
+        low, high = 0, int(whole.view(np.uint64).max())
+        if high >= 2**63:
+            low, high = int(whole.min()), int(whole.max())
+        if len(self._known) >= 32:
+            self._known.clear()
+        self._known[id(index)] = (index, whole, low, high)
+        return whole, low, high
+
+
+class Memory:
+    """All allocations that the blocks of one space can see."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        self.space = space
+        self.shared: dict[object, ArrayView] = {}
+        self.local: dict[object, ArrayView] = {}
+        self.shared_bytes = 0
+        self.bytes = 0
+        self._ballots: dict[tuple[object, int], tuple[np.ndarray, np.ndarray]] = {}
+        self._starts: dict[int, np.ndarray] = {}
+        self._dynamic: dict[np.dtype, ArrayView] = {}
+        self._dynamic_bytes: np.ndarray | None = None
+
+    def make_shared(
+        self,
+        key: object,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        alignment: int = 1,
+    ) -> ArrayView:
+        """The shared array that the call `key` makes, one copy for each block."""
+        if key not in self.shared:
+            alignment = max(alignment, dtype.itemsize)
+            start = -(-self.shared_bytes // alignment) * alignment
+            cells = int(np.prod(shape, dtype=np.int64))
+            self.shared_bytes = start + cells * dtype.itemsize
+            copies = self.space.block_count
+            view = self._make("shared", name, shape, dtype, line, copies, start)
+            view.allocation.alignment = alignment
+            self.shared[key] = view
+        return self.shared[key]
+
+    def dynamic_shared(
+        self, key: object, name: str, dtype: np.dtype, size: int, line: int, alignment: int = 1
+    ) -> ArrayView:
+        """A dynamic shared array of `size` bytes; all of one launch lie over the same bytes."""
+        if key not in self.shared:
+            if dtype not in self._dynamic:
+                self._dynamic[dtype] = self._make_dynamic(name, dtype, size, line)
+                self._dynamic[dtype].allocation.alignment = dtype.itemsize
+            self.shared[key] = self._dynamic[dtype]
+            allocation = self.shared[key].allocation
+            allocation.alignment = max(allocation.alignment, alignment)
+        return self.shared[key]
+
+    def _make_dynamic(self, name: str, dtype: np.dtype, size: int, line: int) -> ArrayView:
+        padded = -(-size // 16) * 16
+        if self._dynamic_bytes is None:
+            self._dynamic_bytes = np.full(self.space.block_count * padded, 0xFF, np.uint8)
+        view = self._make(
+            "shared", name, (padded // dtype.itemsize,), dtype, line, self.space.block_count, 0
+        )
+        view.allocation.storage = self._dynamic_bytes.view(dtype)
+        return replace(view, shape=(np.int64(size // dtype.itemsize),))
+
+    def make_local(
+        self,
+        key: object,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        alignment: int = 1,
+    ) -> ArrayView:
+        """The local array that the call `key` makes, one copy for each lane."""
+        if key not in self.local:
+            view = self._make("local", name, shape, dtype, line, self.space.size, 0)
+            view.allocation.alignment = max(alignment, dtype.itemsize)
+            self.local[key] = view
+        return self.local[key]
+
+    def _make(
+        self,
+        space: str,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        line: int,
+        copies: int,
+        address: int,
+    ) -> ArrayView:
+        size = copies * int(np.prod(shape, dtype=np.int64))
+        self.bytes += size * (dtype.itemsize + 4)
+        allocation = Allocation(
+            name=name,
+            space=space,
+            shape=shape,
+            dtype=dtype,
+            storage=np.full(size, poison(dtype), dtype),
+            address=address,
+            line=line,
+            written_in=np.full(size, NEVER_WRITTEN, np.int32),
+        )
+        lengths = tuple(np.int64(length) for length in shape)
+        return ArrayView(name, allocation, lengths, contiguous_strides(shape))
+
+    def ballot(self, key: object, interval: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where the lanes of all warps leave their votes before they pass a voting barrier."""
+        if (key, interval) not in self._ballots:
+            # Whoever arrives here has passed all earlier barriers, so older votes were read.
+            self._ballots = {k: v for k, v in self._ballots.items() if k[1] >= interval - 1}
+            empty = np.zeros((2, *self.space.shape), bool)
+            self._ballots[key, interval] = (empty[0], empty[1])
+        return self._ballots[key, interval]
+
+    def place(self, allocation: Allocation, cell: Value) -> Value:
+        """Where in `storage` each lane's cell lies."""
+        if allocation.space == "shared":
+            if self.space.block_count == 1:
+                return cell
+            return cell + self.block_starts(allocation.cells)
+        if allocation.space == "local":
+            result: Value = cell * np.int64(self.space.size) + self.space.lane_number
+            return result
+        return cell
+
+    def block_starts(self, cells: int) -> np.ndarray:
+        """Where each block's copy of a shared array of so many cells begins."""
+        if cells not in self._starts:
+            self._starts[cells] = self.space.block_here * np.int64(cells)
+        return self._starts[cells]
+
+
+class GlobalMemory:
+    """The arrays passed to a kernel, each at a virtual address aligned to 256 bytes.
+
+    Views of one array share an allocation, so that A and A.T are the same memory. An array that
+    does not lie in one contiguous piece is copied in, and back when the launch is over.
+    """
+
+    def __init__(self) -> None:
+        self._next_address = GLOBAL_BASE
+        self._allocations: dict[tuple[int, np.dtype], Allocation] = {}
+        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self.arguments: dict[str, Allocation] = {}
+
+    def view(self, name: str, array: np.ndarray, uninitialised: bool) -> ArrayView:
+        """The kernel's view of `array`."""
+        root = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        flat = _flat_storage(root, array.dtype)
+        itemsize = array.dtype.itemsize
+        start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+        regular = start % itemsize == 0 and all(step % itemsize == 0 for step in array.strides)
+        if flat is None or not regular:
+            root = np.ascontiguousarray(array).copy()
+            self._copies.append((array, root))
+            return self._over(name, root, root, root.reshape(-1), 0, uninitialised)
+        return self._over(name, array, root, flat, start // itemsize, uninitialised)
+
+    def _over(
+        self,
+        name: str,
+        array: np.ndarray,
+        root: np.ndarray,
+        flat: np.ndarray,
+        offset: int,
+        uninitialised: bool,
+    ) -> ArrayView:
+        key = (id(root), array.dtype)
+        if key not in self._allocations:
+            whole = array.size == root.size and array.flags.c_contiguous
+            written = np.full(flat.size, NEVER_WRITTEN, np.int32) if uninitialised else None
+            self._allocations[key] = Allocation(
+                name=name,
+                space="global",
+                shape=array.shape if whole else root.shape,
+                dtype=array.dtype,
+                storage=flat,
+                address=self._next_address,
+                written_in=written,
+                writable=array.flags.writeable,
+            )
+            size = -(-max(flat.nbytes, 1) // GLOBAL_ALIGNMENT) * GLOBAL_ALIGNMENT
+            self._next_address += size
+        allocation = self.arguments[name] = self._allocations[key]
+        strides = tuple(step // array.dtype.itemsize for step in array.strides)
+        lengths = tuple(np.int64(length) for length in array.shape)
+        first = np.int64(offset) if offset else _START
+        return ArrayView(name, allocation, lengths, strides, first)
+
+    def copy_back(self) -> None:
+        """Write what the kernel changed into the arrays that had to be copied in."""
+        for original, copy in self._copies:
+            if original.flags.writeable:
+                original[...] = copy
+
+
+def _flat_storage(root: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """The memory of `root` as one flat array of `dtype`, without copying; None if it is not."""
+    if not (root.flags.c_contiguous or root.flags.f_contiguous):
+        return None
+    flat = root.ravel(order="K")
+    if root.size and not np.shares_memory(flat, root):
+        return None
+    if flat.dtype == dtype:
+        return flat
+    return flat.view(dtype) if flat.nbytes % dtype.itemsize == 0 else None

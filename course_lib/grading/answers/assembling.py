@@ -1,0 +1,221 @@
+"""Puts an answer together: its own cell, and before it what it needs from other cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from course_lib.emulator.language.names import names_of_module
+from course_lib.grading.answers.cell_code import read_code
+from course_lib.grading.answers.segments import Segment
+from course_lib.grading.answers.statements import Statement, may_be_taken
+
+MAX_PIECES = 60
+MAX_PIECES_CHARACTERS = 20_000
+MAX_NAMES = 500  # that are looked for
+# What every exercise notebook imports; used where the instructor's own is not at hand.
+USUAL_IMPORTS = frozenset(
+    (
+        "import numpy as np",
+        "import math",
+        "from numba import cuda",
+        "from numba import float32",
+    )
+)
+
+_Index = Mapping[str, Sequence[tuple[Segment, Statement]]]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the instructor's notebook defines around an answer.
+
+    Attributes:
+        names: all that it defines.
+        shapes: how; see Statement.
+    """
+
+    names: frozenset[str]
+    shapes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """An answer's text.
+
+    Attributes:
+        text: the pieces, and then the cell.
+        first_line: the line on which the cell begins.
+        notes: what came from elsewhere, and what was left out.
+    """
+
+    text: str
+    first_line: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    segment: Segment
+    statement: Statement
+    text: str
+    names: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=64)  # a whole class has the same ones
+def surroundings(context: str) -> Surroundings:
+    """What a text defines, if Python can read it."""
+    statements = read_code(context).statements
+    names = frozenset().union(*(each.binds for each in statements))
+    return Surroundings(names, frozenset(each.shape for each in statements if each.shape))
+
+
+def assemble(
+    own: Segment,
+    names: Iterable[str],
+    segments: Sequence[Segment],
+    given: Surroundings | None,
+) -> Assembled:
+    """The text of the answer in a segment that defines these names.
+
+    Args:
+        own: where the answer stands.
+        names: the function, or the constants that are asked for.
+        segments: all segments of the submission; only those of the same file are looked at.
+        given: what the instructor's notebook defines; None if that is not known.
+    """
+    joined = (own.cell, *own.continued_in)
+    here = [each for each in segments if each.file == own.file and each.runs]
+    others = [each for each in here if each.order != own.order and each.cell not in joined[1:]]
+    pieces = _collect(own, names, others, given)
+    after = _rebound_below(own, frozenset(names), here)
+    lines = [piece.text for piece in pieces]
+    first_line = sum(text.count("\n") + 1 for text in lines) + 1
+    texts = [*lines, own.code.text, *(piece.text for piece in after)]
+    return Assembled("\n".join(texts), first_line, tuple(_notes([*pieces, *after])))
+
+
+def _collect(
+    own: Segment, names: Iterable[str], others: Sequence[Segment], given: Surroundings | None
+) -> list[_Piece]:
+    """The pieces in their order."""
+    found: dict[tuple[int, int, str], _Piece] = {}
+    waiting = [(own, name) for name in names]
+    seen: set[str] = set()
+    index: _Index | None = None
+    while waiting and len(seen) < MAX_NAMES:
+        user, name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        local = own.binding(name)
+        if local:
+            waiting += [(own, use) for each in local for use in sorted(each.uses)]
+            continue
+        if index is None:
+            index = _index_of(others)
+        piece = _elsewhere(name, user, index, given)
+        if piece is None or len(found) >= MAX_PIECES:
+            continue
+        key = (piece.segment.order, piece.statement.first, piece.text)
+        names_so_far = found[key].names if key in found else ()
+        found[key] = replace(piece, names=(*names_so_far, name))
+        waiting += [(piece.segment, use) for use in sorted(piece.statement.uses)]
+    ordered = [found[key] for key in sorted(found)]
+    if sum(len(piece.text) for piece in ordered) > MAX_PIECES_CHARACTERS:
+        ordered = []
+    return ordered
+
+
+def _index_of(segments: Iterable[Segment]) -> _Index:
+    index: dict[str, list[tuple[Segment, Statement]]] = {}
+    for segment in segments:
+        for statement in segment.code.statements:
+            for name in statement.binds:
+                index.setdefault(name, []).append((segment, statement))
+    return index
+
+
+def _elsewhere(
+    name: str, user: Segment, index: _Index, given: Surroundings | None
+) -> _Piece | None:
+    """Where a name is defined, as Python would find it that ran the notebook from above."""
+    places = index.get(name) or _star_imports(name, index)
+    before = [each for each in places if each[0].order <= user.order]
+    after = [each for each in places if each[0].order > user.order]
+    for segment, statement in reversed(before):
+        if piece := _piece(name, segment, statement, given):
+            return piece
+    for segment, statement in after:
+        # A trial run further down may use the same name for something else.
+        if statement.kind == "function" or _only_defines(segment):
+            if piece := _piece(name, segment, statement, given):
+                return piece
+    return None
+
+
+def _star_imports(name: str, index: _Index) -> list[tuple[Segment, Statement]]:
+    """The imports of everything that bring this name."""
+    return [
+        (segment, statement)
+        for segment, statement in index.get("*", ())
+        if may_be_taken(statement.imports["*"])
+        and name in names_of_module(statement.imports["*"].split()[1])
+    ]
+
+
+def _piece(
+    name: str, segment: Segment, statement: Statement, given: Surroundings | None
+) -> _Piece | None:
+    if statement.is_stub or statement.kind == "other":
+        return None
+    if statement.kind == "import":
+        text = statement.imports.get(name) or statement.imports["*"]
+        is_given = text in USUAL_IMPORTS if given is None else name in given.names
+        return None if is_given or not may_be_taken(text) else _Piece(segment, statement, text)
+    if given and name in given.names and statement.shape in given.shapes:
+        return None
+    if not statement.is_alone and _shares_lines(segment, statement):
+        return None
+    lines = segment.code.text.split("\n")[statement.first - 1 : statement.last]
+    return _Piece(segment, statement, "\n".join(lines))
+
+
+def _shares_lines(segment: Segment, statement: Statement) -> bool:
+    """Whether something else than constants stands on the lines of a statement."""
+    return any(
+        each.kind != "constant" and each.first <= statement.last and each.last >= statement.first
+        for each in segment.code.statements
+    )
+
+
+def _only_defines(segment: Segment) -> bool:
+    return all(each.kind != "other" for each in segment.code.statements)
+
+
+def _rebound_below(
+    own: Segment, names: frozenset[str], segments: Sequence[Segment]
+) -> list[_Piece]:
+    """What stands below an answer and makes something else of it: `k = cuda.jit(k)`, `del k`."""
+    made = (each for name in names for each in own.binding(name))
+    if not any(each.kind == "function" or each.makes for each in made):
+        return []
+    found = []
+    for segment in segments:
+        if segment.order <= own.order or segment.is_experiment != own.is_experiment:
+            continue
+        lines = segment.code.text.split("\n")
+        for each in segment.code.statements:
+            if each.binds & names and each.kind != "function" and each.is_alone:
+                text = "\n".join(lines[each.first - 1 : each.last])
+                found.append(_Piece(segment, each, text, tuple(sorted(each.binds & names))))
+    return found
+
+
+def _notes(pieces: Sequence[_Piece]) -> Iterator[str]:
+    by_cell: dict[int, set[str]] = {}
+    for piece in pieces:
+        by_cell.setdefault(piece.segment.cell, set()).update(piece.names)
+    for cell, names in by_cell.items():
+        yield f"Taken from cell {cell}, because the answer uses it: {', '.join(sorted(names))}."

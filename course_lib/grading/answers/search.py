@@ -1,0 +1,337 @@
+"""Finds the answers in a submission by marker and name, whatever a front end did to the cells.
+
+Where an exercise is answered several times, the last complete answer counts: one that Python can
+read, and that defines what is asked for with more in it than the exercise gave. Only copies below
+"Break it", which the exercise itself asks for, stand back behind an answer elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from course_lib.curriculum import Exercise
+from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
+from course_lib.grading.answers.absence import why_none
+from course_lib.grading.answers.assembling import assemble, surroundings
+from course_lib.grading.answers.cell_code import read_code
+from course_lib.grading.answers.forms import form_of, shapes_of
+from course_lib.grading.answers.segments import Segment, segments_of
+from course_lib.grading.graded import FORMER, GRADED
+from course_lib.grading.records import FoundAnswer, Submission
+
+_MOST_CONTINUATIONS = 8
+_FARTHEST_CONTINUATION = 24  # cells below, with those that are empty or text
+# A search tries to read no more than this as one, so that its cost stays linear.
+_MOST_JOINED_CHARACTERS = 200_000
+_MOST_NOTES = 6
+
+
+class Given(Protocol):
+    """What the instructor's notebook says about an exercise."""
+
+    @property
+    def context(self) -> str:
+        """The code around the answer: imports, constants, helpers."""
+
+    @property
+    def stub(self) -> str:
+        """The answer cell as students get it."""
+
+
+def find_answers(
+    submission: Submission, exercise_ids: Sequence[str], given: Mapping[str, Given] | None = None
+) -> tuple[FoundAnswer, ...]:
+    """One answer for each id, in their order; with a problem where there is none.
+
+    Args:
+        submission: what was handed in.
+        exercise_ids: of the exercises that are asked for.
+        given: the instructor's notebooks. With them, an answer that is still as it was given is
+            recognised, and what they import is not looked for in the student's cells.
+    """
+    segments = segments_of(submission)
+    return tuple(
+        _Search(GRADED[name], submission, segments, (given or {}).get(name)).answer()
+        for name in exercise_ids
+    )
+
+
+def recognised_exercises(submission: Submission) -> tuple[str, ...]:
+    """The exercises whose marker, function or constants stand in a submission.
+
+    One of an earlier edition is known by its marker alone: lessons have a task of this name.
+    """
+    segments = segments_of(submission)
+    return tuple(
+        name
+        for name, exercise in GRADED.items()
+        if any(_is_about(segment, exercise) for segment in segments)
+    )
+
+
+def _is_about(segment: Segment, exercise: Exercise) -> bool:
+    if segment.marker:
+        return segment.marker == exercise.id
+    return exercise.id not in FORMER and not segment.in_lesson and _defines(segment, exercise)
+
+
+def _defines(segment: Segment, exercise: Exercise) -> bool:
+    """Whether a segment defines what an exercise asks for, complete or not."""
+    return form_of(exercise).is_defined_in(segment)
+
+
+def _is_indented(segment: Segment) -> bool:
+    """Jupyter would have run it for itself, without its indent."""
+    first = next((line for line in segment.text.split("\n") if line.strip()), "")
+    return first[:1] in (" ", "\t")
+
+
+def _says_nothing(segment: Segment) -> bool:
+    """It is empty, or a comment from the left margin."""
+    if segment.text.lstrip()[:1] not in ("", "#"):  # much faster
+        return False
+    return all(not line.strip() or line.startswith("#") for line in segment.text.split("\n"))
+
+
+class _Search:
+    """The search for one answer."""
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        submission: Submission,
+        segments: Sequence[Segment],
+        given: Given | None,
+    ) -> None:
+        self.exercise = exercise
+        self.form = form_of(exercise)
+        self.submission = submission
+        self.segments = segments
+        self.stub = self._shapes(given.stub) if given else frozenset()
+        self.given = surroundings(given.context) if given else None
+        around = (given.context, given.stub) if given else ()
+        self.as_given = frozenset[str]().union(*(surroundings(each).shapes for each in around))
+        self.marked_files = {each.file for each in segments if each.marker == exercise.id}
+        self.left_to_join = _MOST_JOINED_CHARACTERS
+        self.mine = [each for each in segments if self._may_answer(each)]
+
+    def answer(self) -> FoundAnswer:
+        if self.complete:
+            return self._found(max(self.complete, key=self._rank), self.complete)
+        broken = [each for each in self.mine if self._is_broken(each)]
+        if broken:
+            return self._broken(max(broken, key=self._rank))
+        texts = [each for each in self.mine if self._is_complete(each) and not each.runs]
+        if texts:
+            chosen = max(texts, key=self._rank)
+            note = f"Cell {chosen.cell} is no code that runs; the code in its text is judged."
+            return self._found(chosen, texts, note)
+        stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
+        absence = why_none(
+            self.exercise, self.submission, self.segments, stubs, self._place, self.as_given
+        )
+        problem, needs_review = absence.reason, absence.needs_review
+        if stubs and (unused := self._unused_rest(stubs[-1])):
+            problem, needs_review = f"{problem} {unused}", True
+        return FoundAnswer(self.exercise.id, problem=problem, needs_review=needs_review)
+
+    # --- what a segment is --------------------------------------------------------------------
+
+    def _may_answer(self, segment: Segment) -> bool:
+        if segment.marker == self.exercise.id:
+            return True
+        if segment.in_lesson:  # its kernels are ours
+            return False
+        return segment.marker is None or self.form.is_one_function
+
+    def _rank(self, segment: Segment) -> tuple[bool, bool, int]:
+        return (not segment.is_experiment, segment.file in self.marked_files, segment.order)
+
+    def _is_complete(self, segment: Segment) -> bool:
+        if not _defines(segment, self.exercise):
+            return False
+        return self.form.is_changed_in(segment, self.stub)
+
+    def _is_broken(self, segment: Segment) -> bool:
+        """It answers, but cannot be read or is no `def`: the examination says more about that."""
+        marked = segment.marker == self.exercise.id
+        if not (marked or segment.mentions(self.exercise.id)) or not segment.runs:
+            return False
+        if segment.code.error:
+            return marked or self.form.is_begun_in(segment)
+        if _defines(segment, self.exercise):
+            return False
+        return self.form.is_attempted_in(segment, marked)
+
+    def _shapes(self, text: str) -> frozenset[str]:
+        """What tells whether an answer is still the one that was given."""
+        return shapes_of(self.form.names, read_code(text))
+
+    # --- answers that were split --------------------------------------------------------------
+
+    @cached_property
+    def complete(self) -> list[Segment]:
+        """The complete answers in code, each with the cells over which it was split."""
+        found = list(self._complete())
+        # What carries on an answer is no answer of its own.
+        taken = {(each.file, cell) for each in found for cell in each.continued_in}
+        return [each for each in found if (each.file, each.cell) not in taken]
+
+    def _complete(self) -> Iterator[Segment]:
+        for segment in self.mine:
+            if not segment.is_code:
+                continue
+            if self._is_complete(segment):
+                if segment.runs:
+                    yield self._continued(segment)
+            elif segment.marker == self.exercise.id or self.form.is_begun_in(segment):
+                joined = self._continued(segment)
+                if joined is not segment and self._is_complete(joined):
+                    yield joined
+
+    def _continued(self, segment: Segment) -> Segment:
+        """A segment with the cells below it that carry it on."""
+        if not self.form.is_one_function:
+            return self._with_more_constants(segment)
+        joins = [segment]
+        for following in self._rest_of(segment) if self.left_to_join > 0 else ():
+            joins.append(joins[-1].joined(following))
+        # The longest comes first: cut in the middle of a loop, the first parts say nothing alone.
+        for join in reversed(joins[1:]):
+            self.left_to_join -= len(join.text)
+            if self.left_to_join < 0:
+                break
+            if join.code.error is None and self._is_complete(join):
+                return join
+        return segment
+
+    def _with_more_constants(self, segment: Segment) -> Segment:
+        names = frozenset(self.form.names)
+        for following in self._below(segment):
+            statements = following.code.statements
+            if not statements or not all(
+                each.kind == "constant" and each.binds & names for each in statements
+            ):
+                break
+            segment = segment.joined(following)
+        return segment
+
+    def _rest_of(self, segment: Segment) -> Iterator[Segment]:
+        """The cells that may be the rest of a function: none of them can stand for itself."""
+        size = len(segment.text)
+        for number, following in enumerate(self._below(segment)):
+            size += len(following.text) + 1
+            # A head that is no Python may end just above its `def`.
+            is_first_of_broken = number == 0 and segment.code.error is not None
+            if not (is_first_of_broken or _is_indented(following)):
+                return
+            # A cell that calls or launches the answer tries it out.
+            if _is_indented(following) and self._calls_it(following):
+                return
+            if size > MAX_SOURCE_CHARACTERS:
+                return
+            yield following
+
+    def _calls_it(self, segment: Segment) -> bool:
+        pattern = rf"(?<!def )\b{self.exercise.id}[ \t]*[\[(]"
+        return re.search(pattern, segment.text) is not None
+
+    def _below(self, segment: Segment) -> Iterator[Segment]:
+        """The next cells of code below a segment, up to the next answer."""
+        count = 0
+        begin = segment.order + 1
+        for following in self.segments[begin : begin + _FARTHEST_CONTINUATION]:
+            # Below "Break it", experiments begin.
+            same_part = following.is_experiment == segment.is_experiment
+            if following.file != segment.file or following.marker or not same_part:
+                return
+            if not following.is_code or _says_nothing(following):
+                continue
+            count += 1
+            if not following.runs or count > _MOST_CONTINUATIONS:
+                return
+            yield following
+
+    def _unused_rest(self, chosen: Segment) -> str | None:
+        """Says that a cell below looks like the rest of the answer, but was not used."""
+        if not self.form.is_one_function:
+            return None
+        for following in self._below(chosen):
+            if following.cell in chosen.continued_in:
+                continue
+            if not _is_indented(following) or self._calls_it(following):
+                return None
+            return (
+                f"{self._place(following).capitalize()} begins indented, like the rest of a "
+                "function, but could not be read as a part of the answer."
+            )
+        return None
+
+    # --- answers ------------------------------------------------------------------------------
+
+    def _found(self, chosen: Segment, others: Sequence[Segment], *notes: str) -> FoundAnswer:
+        assembled = assemble(chosen, self.form.names, self.segments, self.given)
+        notes = (*notes, *self._notes(chosen, others), *chosen.code.repairs, *assembled.notes)
+        return FoundAnswer(
+            self.exercise.id,
+            assembled.text,
+            notes[:_MOST_NOTES],
+            file=chosen.label,
+            cell=chosen.cell,
+            first_line=assembled.first_line,
+        )
+
+    def _broken(self, chosen: Segment) -> FoundAnswer:
+        code = chosen.code
+        if code.is_too_long:
+            problem = f"{self._place(chosen).capitalize()} cannot be judged: {code.error}."
+            return FoundAnswer(
+                self.exercise.id,
+                problem=problem,
+                file=chosen.label,
+                cell=chosen.cell,
+                needs_review=True,
+            )
+        notes = (*self._notes(chosen, [chosen]), *code.repairs)
+        return FoundAnswer(
+            self.exercise.id, code.text, notes[:_MOST_NOTES], file=chosen.label, cell=chosen.cell
+        )
+
+    def _notes(self, chosen: Segment, complete: Sequence[Segment]) -> Iterator[str]:
+        if chosen.continued_in:
+            cells = ", ".join(map(str, (chosen.cell, *chosen.continued_in)))
+            yield f"The answer was split over several cells ({cells}), which are read as one."
+        if unused := self._unused_rest(chosen):
+            yield unused
+        if len(complete) > 1:
+            yield self._which_counts(chosen, complete)
+        for each in self.mine:
+            if each.order > chosen.order and self._is_broken(each):
+                if each.cell not in chosen.continued_in:
+                    why = each.code.error or "it is no function definition"
+                    yield f"A later answer in {self._place(each)} cannot be read: {why}."
+        later = [file for file in self.marked_files if file > chosen.file]
+        if later and chosen.file in self.marked_files:
+            label = self.submission.files[max(later)].label
+            yield f"The answer in {label}, which comes later, is not complete."
+        if chosen.marker != self.exercise.id:
+            line = f"`# EXERCISE {self.exercise.id}`"
+            yield f"The line {line} does not stand above the answer; it was found by its name."
+
+    def _which_counts(self, chosen: Segment, complete: Sequence[Segment]) -> str:
+        places = ", ".join(self._place(each) for each in complete[:6])
+        rule = "the last one counts"
+        if any(each.is_experiment and each.order > chosen.order for each in complete):
+            rule = (
+                "what stands below “Break it” is an experiment, and of the others the last counts"
+            )
+        elif any(each.order > chosen.order for each in complete):
+            rule = "in the notebook with the exercise's marker, the last one counts"
+        return f"There are {len(complete)} answers ({places}): {rule}, {self._place(chosen)}."
+
+    def _place(self, segment: Segment) -> str:
+        several = len(self.submission.files) > 1
+        return f"cell {segment.cell} of {segment.label}" if several else f"cell {segment.cell}"

@@ -1,0 +1,201 @@
+"""The statements of a cell: what they bind, and what they need. Nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from course_lib.emulator.language.names import FORBIDDEN_BUILTINS
+
+StatementKind = Literal["function", "constant", "import", "other"]
+
+_PIECES_FROM = ("numba", "numpy", "math", "course_lib.intrinsics", "operator")
+_BUILTINS = frozenset(dir(builtins))
+_PLAIN = (
+    ast.Constant | ast.Name | ast.Attribute | ast.Tuple | ast.List | ast.UnaryOp | ast.BinOp
+    | ast.Call | ast.keyword | ast.operator | ast.unaryop | ast.expr_context | ast.Subscript
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement at the top level of a cell.
+
+    Attributes:
+        kind: what it is.
+        first, last: its lines, decorators included.
+        binds: the names that it defines.
+        uses: the names from elsewhere that it needs.
+        is_stub: it is a function without anything to do.
+        makes: it gives a name what a call returns, or what another name stands for: perhaps a
+            function, as in `k = cuda.jit(f)`.
+        is_alone: no other statement stands on its lines.
+        shape: a hash of its syntax tree, whatever its comments and blank lines.
+        imports: for an import, the statement that imports one name alone.
+        parameters: how many a function takes.
+    """
+
+    kind: StatementKind
+    first: int
+    last: int
+    binds: frozenset[str]
+    uses: frozenset[str] = frozenset()
+    is_stub: bool = False
+    is_alone: bool = True
+    shape: str = ""
+    imports: dict[str, str] = field(default_factory=dict)
+    parameters: int = 0
+    makes: bool = False
+
+
+def statements_of(tree: ast.Module) -> Iterator[Statement]:
+    """The statements at the top level, in their order."""
+    last = 0
+    nodes = tree.body
+    begins = [*map(_first_line, nodes), float("inf")]
+    for node, begin, following in zip(nodes, begins, begins[1:], strict=False):
+        end = node.end_lineno or node.lineno
+        alone = last < begin and end < following
+        last = end
+        yield _statement(node, end, alone)
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    result: int = min([node.lineno, *(each.lineno for each in decorators)])
+    return result
+
+
+def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
+    first = _first_line(node)
+    match node:
+        case ast.FunctionDef(name=name):
+            shape = _shape(node)
+            binds, uses = frozenset([name]), _used_by_function(node)
+            count = len(node.args.posonlyargs) + len(node.args.args)
+            stub = _is_stub(node)
+            return Statement(
+                "function", first, last, binds, uses, stub, alone, shape, parameters=count
+            )
+        case ast.Import() | ast.ImportFrom():
+            imports = _imports(node)
+            binds = frozenset(imports)
+            return Statement("import", first, last, binds, is_alone=alone, imports=imports)
+        case ast.Assign() | ast.AnnAssign():
+            kind: StatementKind = "constant" if _is_plain_assignment(node) else "other"
+            shape = _shape(node)
+            binds, uses = _bound(node), _loaded(node)
+            makes = isinstance(node.value, ast.Call | ast.Name) and not binds & uses
+            return Statement(kind, first, last, binds, uses, False, alone, shape, makes=makes)
+        case _:
+            return Statement("other", first, last, _bound(node), _loaded(node), False, alone)
+
+
+def _shape(node: ast.stmt) -> str:
+    return hashlib.sha256(ast.dump(node).encode("utf-8", "replace")).hexdigest()
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    return all(_does_nothing(each) for each in function.body)
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(ast.Constant()) | ast.Return(None | ast.Constant(None)):
+            return True
+        case ast.Raise(ast.Name(id="NotImplementedError")):
+            return True
+        case ast.Raise(ast.Call(ast.Name(id="NotImplementedError"))):
+            return True
+    return False
+
+
+def _used_by_function(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that it needs from outside; annotations are never looked at."""
+    arguments = function.args
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    parameters += [each for each in (arguments.vararg, arguments.kwarg) if each]
+    inside: set[str] = {each.arg for each in parameters}
+    loaded: set[str] = set()
+    for node in _walk_without_annotations(function.body):
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else inside).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.Lambda):
+            inside |= {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            inside |= {node.name} if isinstance(node, ast.FunctionDef) else set()
+    outside = [*function.decorator_list, *arguments.defaults]
+    outside += [each for each in arguments.kw_defaults if each]
+    needed = loaded - inside
+    for node in outside:
+        needed |= _loaded(node)
+    return frozenset(needed - _BUILTINS)
+
+
+def _walk_without_annotations(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
+    waiting: list[ast.AST] = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        skipped = getattr(node, "annotation", None), getattr(node, "returns", None)
+        waiting += [each for each in ast.iter_child_nodes(node) if each not in skipped]
+
+
+def _loaded(tree: ast.AST) -> frozenset[str]:
+    names = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    return frozenset(names - _BUILTINS)
+
+
+def _bound(tree: ast.stmt) -> frozenset[str]:
+    if isinstance(tree, ast.ClassDef | ast.AsyncFunctionDef):
+        return frozenset([tree.name])
+    return frozenset(
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+
+
+def _is_plain_assignment(node: ast.Assign | ast.AnnAssign) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    plain_targets = all(isinstance(each, ast.Name | ast.Tuple | ast.List) for each in targets)
+    value = node.value
+    return (
+        value is not None
+        and plain_targets
+        and all(isinstance(each, _PLAIN) for each in ast.walk(value))
+        and not _is_forbidden(value)
+    )
+
+
+def _is_forbidden(tree: ast.AST) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id in FORBIDDEN_BUILTINS for node in ast.walk(tree)
+    )
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """What imports each name alone."""
+    single: dict[str, str] = {}
+    for alias in node.names:
+        module = alias.name if isinstance(node, ast.Import) else node.module or ""
+        name = alias.asname or alias.name.split(".")[0]
+        renamed = f" as {alias.asname}" if alias.asname else ""
+        if isinstance(node, ast.Import):
+            single[name] = f"import {alias.name}{renamed}"
+        else:
+            single[name] = f"from {module} import {alias.name}{renamed}"
+    return single
+
+
+def may_be_taken(import_text: str) -> bool:
+    """Whether an import that stands in another cell may be put before an answer."""
+    module = import_text.split()[1]
+    return any(module == each or module.startswith(f"{each}.") for each in _PIECES_FROM)

@@ -1,0 +1,123 @@
+"""Says in plain text how one verdict came to be: for `grade --explain STUDENT EXERCISE`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from course_lib.curriculum import PROPERTIES
+from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook.safe_text import lines_to_show, number, one_line, visible
+from course_lib.grading.gradebook.scoring import lost_by
+from course_lib.grading.graded import GRADED
+from course_lib.grading.records import FoundAnswer, Judgement, Row
+from course_lib.grading.settings import Settings
+from course_lib.sentences import whole
+
+WIDTH = 96
+TRIED = {
+    "kernel": "the smallest size, one that the blocks divide, uneven ones and a wide one; warps in "
+    "step, one after the other and shuffled; shapes and inputs as the seed drew them",
+    "function": "launches on every GPU of the course, most of them as the seed drew them",
+    "constants": "worked out, nothing had to run",
+}
+
+
+def explain(row: Row, settings: Settings | None = None) -> str:
+    """All that led to a row, from the file to the points. Nothing in it can act on a terminal.
+
+    Args:
+        row: as `score` made it.
+        settings: the course's weights; the usual ones if left out.
+    """
+    return "\n".join(_lines(row, settings or Settings()))
+
+
+def _lines(row: Row, settings: Settings) -> Iterator[str]:
+    points = "open" if row.points is None else number(row.points)
+    name, exercise = one_line(row.submission.student), one_line(row.exercise)
+    yield f"{name} · {exercise}: {row.verdict}, {points} of {number(row.max_points)} points"
+    yield from _wrapped("Reason: ", row.reason)
+    yield ""
+    yield from _found(row)
+    if row.judgement:
+        yield ""
+        yield from _judged(row, row.judgement, settings)
+
+
+def _found(row: Row) -> Iterator[str]:
+    """Where the answer was found, and what it says."""
+    answer = row.answer
+    files = ", ".join(one_line(each.label) for each in row.submission.files)
+    yield from _wrapped("Files: ", files or "none that could be read")
+    for each in row.submission.files:
+        if each.problem:
+            yield from _wrapped("  ", f"{each.label}: {each.problem}")
+    if answer is None:
+        yield "Answer: none"
+        return
+    yield from _wrapped("Answer: ", _place(answer))
+    for note in answer.notes:
+        yield from _wrapped("  Note: ", note)
+    lines, left = lines_to_show(answer.text)
+    width = len(str(len(lines)))
+    for place, line in enumerate(lines, start=1):
+        yield f"  {place:{width}} | {visible(line, keep='')}".rstrip()
+    if left:
+        yield f"  and {left} more lines"
+
+
+def _place(answer: FoundAnswer) -> str:
+    if answer.file is None:
+        return "nowhere"
+    cell = f", cell {answer.cell}" if answer.cell is not None else ""
+    before = ""
+    if answer.first_line > 1:
+        before = f"; its lines 1 to {answer.first_line - 1} come from other cells"
+    return f"{answer.file}{cell}{before}"
+
+
+def _judged(row: Row, judgement: Judgement, settings: Settings) -> Iterator[str]:
+    """What was found, and what each property earned."""
+    if judgement.outcome != "judged":
+        yield f"Judging: {judgement.outcome}"
+    elif row.exercise in GRADED:
+        yield from _wrapped("Tried: ", TRIED[GRADED[row.exercise].kind.name])
+        if judgement.launched:
+            yield from _wrapped("", judgement.launched)
+        yield f"Right numbers: {_where_right(judgement)}"
+    for sentence in judgement.held:
+        yield from _wrapped("Holds: ", sentence)
+    for rank, each in enumerate(judgement.findings, start=1):
+        yield from _finding(each, rank)
+    if row.points is None:
+        yield "Points: open; a person has to look at this answer."
+        return
+    yield "Points:"
+    lost = lost_by(judgement, settings)
+    for name, most in settings.points_of(row.exercise).items():
+        got = f"{number(row.earned.get(name, 0.0))} of {number(most)}"
+        why = f"lost; {lost[name]}" if name in lost else PROPERTIES[name]
+        yield from _wrapped(f"  {name} {got}: ", why)
+
+
+def _where_right(judgement: Judgement) -> str:
+    if judgement.numbers_right:
+        return "everywhere"
+    if judgement.right_where_even:
+        return "where the blocks divide the sizes, and not on uneven ones"
+    return "no"
+
+
+def _finding(each: Finding, rank: int) -> Iterator[str]:
+    where = f"line {each.line}" if each.line is not None else "the answer"
+    kind = "" if each.severity == "error" else " (a warning)"
+    yield f"{rank}. {where}: {CODES[each.code].title}{kind} [{each.code}]"
+    yield from _wrapped("   ", whole(each.message, "instructor"))
+
+
+def _wrapped(start: str, text: str) -> list[str]:
+    indent = " " * max(2, len(start) - len(start.lstrip()))
+    return textwrap.wrap(one_line(text), WIDTH, initial_indent=start, subsequent_indent=indent) or [
+        start.rstrip()
+    ]

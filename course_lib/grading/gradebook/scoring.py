@@ -1,0 +1,130 @@
+"""Turns what was found about an answer into a row of the gradebook: points, verdict, reason.
+
+Which properties an answer has shown is decided in one place for students and graders alike,
+diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
+
+    passed         every property that has points was shown
+    partly         some were
+    failed         none was
+    missing        there is nothing to judge: 0 points, and the reason says what is missing
+    needs review   a person has to decide: no points at all, never 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from course_lib.diagnosis.points import lost_properties
+from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook.safe_text import one_line, shortened
+from course_lib.grading.graded import GRADED
+from course_lib.grading.records import FoundAnswer, Judgement, Row, Submission, Verdict
+from course_lib.grading.settings import Settings, total
+from course_lib.sentences import whole
+
+MOST_CHARACTERS = 300  # of a reason
+NOT_JUDGED = {
+    "died": "The process that judged this answer came to its end, twice. Please look at it.",
+    "stopped-by-clock": "Judging was stopped by the clock, not by a budget. Please look at it.",
+}
+
+_Decision = tuple[float | None, Verdict, str, dict[str, float]]
+
+
+def score(
+    submission: Submission, answer: FoundAnswer, judgement: Judgement | None, settings: Settings
+) -> Row:
+    """The row of one submission and exercise.
+
+    Args:
+        submission: whose it is.
+        answer: what was found; its `problem` says why there is nothing to judge, and its
+            `needs_review` that something may be there all the same.
+        judgement: what the examination found; None if there was nothing to examine.
+        settings: the course's weights.
+    """
+    nothing = dict.fromkeys(settings.points_of(answer.exercise), 0.0)
+    decision: _Decision
+    problem = answer.problem or submission.problem
+    if problem and answer.needs_review:
+        decision = None, "needs review", problem, {}
+    elif problem:
+        decision = 0.0, "missing", problem, nothing
+    elif judgement is None:
+        decision = None, "needs review", "This answer was not judged. Please look at it.", {}
+    elif judgement.outcome != "judged":
+        decision = None, "needs review", NOT_JUDGED[judgement.outcome], {}
+    elif judgement.needs_review:
+        decision = None, "needs review", _why_review(judgement.findings), {}
+    elif _is_missing(judgement):
+        decision = 0.0, "missing", _cause(judgement.findings), nothing
+    else:
+        decision = _weighed(judgement, settings)
+    points, verdict, reason, earned = decision
+    return Row(
+        submission=submission,
+        exercise=answer.exercise,
+        points=points,
+        max_points=settings.max_points(answer.exercise),
+        verdict=verdict,
+        reason=shortened(one_line(reason), MOST_CHARACTERS),
+        earned=earned,
+        answer=answer if answer.text or answer.notes else None,
+        judgement=judgement,
+    )
+
+
+def _weighed(judgement: Judgement, settings: Settings) -> _Decision:
+    """What an answer earns that could be judged."""
+    lost = lost_by(judgement, settings)
+    worth = settings.points_of(judgement.exercise)
+    earned = {name: 0.0 if name in lost else points for name, points in worth.items()}
+    points = total(earned.values())
+    if points == total(worth.values()) and "right" not in lost:
+        return points, "passed", "All that was asked for holds.", earned
+    reason = _cause(judgement.findings) or _costs(lost)
+    return points, "partly" if points else "failed", reason, earned
+
+
+def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:
+    """The properties that the answer has not shown, each with the reason."""
+    exercise = GRADED.get(judgement.exercise)
+    if exercise is None:
+        return {"right": "there is no such exercise"}
+    added = [each for each in settings.points_of(exercise.id) if each not in exercise.points]
+    right, even = judgement.numbers_right, judgement.right_where_even
+    return lost_properties(exercise, judgement.findings, right, even, judgement.shares, added)
+
+
+def _errors(findings: Sequence[Finding]) -> list[Finding]:
+    return [each for each in findings if each.severity == "error"]
+
+
+def _is_missing(judgement: Judgement) -> bool:
+    errors = _errors(judgement.findings)
+    return bool(errors) and errors[0].code == "missing-answer"
+
+
+def _cause(findings: Sequence[Finding]) -> str:
+    """The first error in words, and how many more there are."""
+    errors = _errors(findings)
+    if not errors:
+        return ""
+    where = f"Line {errors[0].line}: " if errors[0].line is not None else ""
+    title = CODES[errors[0].code].title
+    said = f"{where}{title}" if where else whole(title, "graded student")
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{said} [{errors[0].code}]{more}."
+
+
+def _costs(lost: Mapping[str, str]) -> str:
+    """What was lost where there is no error: a course may give points to a warning."""
+    return f"Lost: {'; '.join(f'{name} ({why})' for name, why in lost.items())}."
+
+
+def _why_review(findings: Sequence[Finding]) -> str:
+    for each in findings:
+        if each.code == "unsupported":
+            where = f"Line {each.line}: " if each.line is not None else ""
+            return f"{where}{each.message}"
+    return "The checker could not judge this answer. Please look at it."

@@ -1,0 +1,193 @@
+"""Writes the tables that a gradebook takes in: grades.csv, canvas.csv, moodle.csv.
+
+grades.csv has a line for each submission and exercise. It is UTF-8 without a byte order mark, as
+programs expect it; Excel reads it by Data > From Text/CSV. All text stands in quotes, so that a
+name cannot end a cell where a semicolon separates them, and text that a spreadsheet could take for
+a formula begins with an apostrophe.
+
+canvas.csv and moodle.csv have a line for each student whose number on that platform is known from
+the names of the files. Their grade is the sum over all exercises. While one of them needs review
+the student is left out: an empty cell could wipe out a grade that is there already. Whoever is left
+out is named by `left_out`, in what the command says and in the report.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from course_lib.grading.gradebook.safe_text import for_spreadsheet, number
+from course_lib.grading.records import Row, Submission
+from course_lib.grading.settings import Settings, total
+
+PLATFORMS = ("canvas", "moodle")  # that get a file of their own
+COLUMNS = ("submission", "exercise", "points", "max", "verdict", "reason")
+
+# As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
+# downloaded files, and takes every further column for an assignment.
+CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+# What the import of Moodle's offline grading worksheet insists on, in English.
+MOODLE_COLUMNS = (
+    "Identifier",
+    "Full name",
+    "Grade",
+    "Maximum grade",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+
+
+class _Number(float):
+    """A number that `csv` writes as people do, without quotes."""
+
+    def __str__(self) -> str:
+        return number(self)
+
+    __repr__ = __str__
+
+
+Cell = str | _Number
+
+
+def names(rows: Iterable[Row]) -> dict[str, str]:
+    """The name of each submission by its key: the student's, or the key where two share it.
+
+    Keys are unique, so no line can be taken for another's.
+    """
+    submissions = {row.submission.key: row.submission for row in rows}
+    shown = {key: for_spreadsheet(each.student) or key for key, each in submissions.items()}
+    count = Counter(name.casefold() for name in shown.values())
+    keys = {key.casefold() for key in submissions}
+
+    def is_theirs_alone(name: str, key: str) -> bool:
+        folded = name.casefold()
+        return count[folded] == 1 and (folded not in keys or folded == key.casefold())
+
+    return {
+        key: name if is_theirs_alone(name, key) else for_spreadsheet(key)
+        for key, name in shown.items()
+    }
+
+
+def grades_csv(rows: Sequence[Row]) -> str:
+    """The gradebook, a line for each row."""
+    called = names(rows)
+    lines = [
+        [
+            called[row.submission.key],
+            row.exercise,
+            "" if row.points is None else _Number(row.points),
+            _Number(row.max_points),
+            row.verdict,
+            for_spreadsheet(row.reason),
+        ]
+        for row in rows
+    ]
+    return _table([COLUMNS, *lines])
+
+
+def canvas_csv(rows: Sequence[Row], settings: Settings) -> str | None:
+    """What Canvas's gradebook imports; None if no submission has a number there."""
+    students = known_to("canvas", rows)
+    if not students:
+        return None
+    title = settings.canvas_assignment or settings.title
+    most = max(total(row.max_points for row in theirs) for _, theirs in students)
+    lines: list[list[Cell]] = [["    Points Possible", "", "", "", "", _Number(most)]]
+    for submission, theirs in students:
+        points = grade(theirs)
+        if points is None:
+            continue
+        # Canvas takes a line for that of the points if the name says so.
+        name = for_spreadsheet(submission.student).replace("Points Possible", "points possible")
+        lines.append([name, submission.platform_id or "", "", "", "", _Number(points)])
+    return _table([[*CANVAS_COLUMNS, for_spreadsheet(title)], *lines])
+
+
+def moodle_csv(rows: Sequence[Row]) -> str | None:
+    """What Moodle's "Upload grading worksheet" imports; None if it knows no submission."""
+    students = known_to("moodle", rows)
+    if not students:
+        return None
+    lines: list[list[Cell]] = []
+    for submission, theirs in students:
+        points = grade(theirs)
+        if points is None:
+            continue
+        most = total(row.max_points for row in theirs)
+        lines.append(
+            [
+                f"Participant {submission.platform_id}",
+                for_spreadsheet(submission.student),
+                _Number(points),
+                _Number(most),
+                "",
+                for_spreadsheet("; ".join(map(_in_short, theirs))),
+            ]
+        )
+    return _table([MOODLE_COLUMNS, *lines])
+
+
+def by_submission(rows: Iterable[Row]) -> list[list[Row]]:
+    """The rows of each submission."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.submission.key, []).append(row)
+    return list(found.values())
+
+
+def grade(rows: Iterable[Row]) -> float | None:
+    """The sum over a student's rows; None while one of them is undecided."""
+    points = [row.points for row in rows]
+    return None if None in points else total(each for each in points if each is not None)
+
+
+def known_to(platform: str, rows: Sequence[Row]) -> list[tuple[Submission, list[Row]]]:
+    """The submissions that the platform has a number for, each with its rows.
+
+    Where two share a number nobody can say which one counts, so both are left out.
+    """
+    known = [row for row in rows if row.submission.platform == platform]
+    known = [row for row in known if re.fullmatch("[0-9]{1,18}", row.submission.platform_id or "")]
+    found = [(theirs[0].submission, theirs) for theirs in by_submission(known)]
+    uses = Counter(int(submission.platform_id or 0) for submission, _ in found)
+    return [each for each in found if uses[int(each[0].platform_id or 0)] == 1]
+
+
+def left_out(platform: str, rows: Sequence[Row]) -> dict[str, str]:
+    """The submissions, by key, that the platform's file does not hold, each with the reason.
+
+    Nothing if there is no such file.
+    """
+    known = {submission.key for submission, _ in known_to(platform, rows)}
+    return {
+        theirs[0].submission.key: why
+        for theirs in (by_submission(rows) if known else ())
+        if (why := _why_left_out(platform, theirs, known))
+    }
+
+
+def _why_left_out(platform: str, theirs: Sequence[Row], known: Collection[str]) -> str:
+    submission = theirs[0].submission
+    if submission.key not in known:
+        shared = submission.platform == platform and submission.platform_id
+        return "shares a number with another submission" if shared else "no number of this platform"
+    if grade(theirs) is not None:
+        return ""
+    still = ", ".join(row.exercise or "the submission" for row in theirs if row.points is None)
+    return f"points are still open: {still}"
+
+
+def _in_short(row: Row) -> str:
+    points = "open" if row.points is None else number(row.points)
+    return f"{row.exercise}: {points} of {number(row.max_points)} ({row.verdict})"
+
+
+def _table(lines: Iterable[Sequence[Cell]]) -> str:
+    """CSV as RFC 4180 has it, with quotes around all text."""
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n").writerows(lines)
+    return text.getvalue()

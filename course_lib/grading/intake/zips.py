@@ -1,0 +1,265 @@
+"""A ZIP archive as a list of entries, each read only when asked for, and never onto the disk.
+
+Archives are hostile until proven otherwise: whatever they declare is bounded before it is used,
+and their names are only ever text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import struct
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import BinaryIO
+
+from course_lib.grading.intake.reading import MAX_FILE_BYTES, Unreadable
+
+MAX_ARCHIVE_BYTES = 50_000_000  # of an archive that a student hands in
+MAX_STUDENT_ENTRIES = 5_000
+MAX_ENTRIES = 100_000  # of the archive that the learning platform makes
+_BYTES_PER_ENTRY = 320  # of the list of entries, names included
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_CHUNK = 1 << 16
+_LISTED = b"PK\x01\x02"
+_LIST_ENTRY = 46  # bytes, before the name
+_PAIR, _SIZES, _OFFSET = struct.Struct("<HH"), struct.Struct("<IIHHH"), struct.Struct("<I")
+_NEWEST = 63  # version 6.3 of the format
+_IS_UTF8 = 0x800
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something in a folder or an archive that may be a notebook.
+
+    Attributes:
+        parts: its path, folder by folder; text that is never used as a path.
+        size: in bytes, as declared.
+        read: gives its bytes, or raises Unreadable.
+        problem: one sentence if it cannot be read at all.
+        is_trick: its path is none that an honest program writes.
+
+    An empty folder is an entry, too, as whoever it belongs to gets a row: see `empty_folder`.
+    """
+
+    parts: tuple[str, ...]
+    size: int
+    read: Callable[[], bytes]
+    problem: str | None = None
+    is_trick: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def is_empty_folder(self) -> bool:
+        return self.name == ""
+
+
+def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") -> Entry:
+    """What stands for a folder that holds nothing: an entry without a name in it."""
+    return Entry((*parts, ""), 0, lambda: b"", problem)
+
+
+def entries_of(file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES) -> list[Entry]:
+    """The files in an archive in the order of its list, and then its empty folders.
+
+    Raises:
+        Unreadable: if it is no archive that can be read, or its list is too long.
+    """
+    bounded = _Bounded(file, max_entries * _BYTES_PER_ENTRY)
+    try:
+        archive = zipfile.ZipFile(bounded)
+        bounded.is_open = True
+        infos = archive.infolist()
+    except Unreadable:
+        raise
+    except Exception:  # zipfile raises a dozen kinds for what is not in order
+        raise Unreadable("The ZIP archive is damaged or incomplete: pack it again.") from None
+    if len(infos) > max_entries:
+        raise Unreadable(_too_many(max_entries))
+    shared = _overlapping(infos)
+    files = [_entry(archive, info, shared, max_bytes) for info in infos if not _is_folder(info)]
+    return files + _empty_folders(files, [_name(info) for info in infos if _is_folder(info)])
+
+
+def _empty_folders(files: list[Entry], folders: list[str]) -> list[Entry]:
+    """The folders that an archive lists and that nothing lies in; tricks are left out."""
+    named = {parts for parts, problem in map(parts_of, folders) if problem is None}
+    named -= {entry.parts for entry in files}
+    # What lies in a folder comes right after it; so hostile depths cost nothing.
+    ordered = sorted({*named, *(entry.parts for entry in files)})
+    return [
+        empty_folder(path)
+        for path, following in pairwise([*ordered, ()])
+        if path in named and following[: len(path)] != path
+    ]
+
+
+def parts_of(name: str) -> tuple[tuple[str, ...], str | None]:
+    """The folders and the name in an entry's path, and one sentence if the path is a trick.
+
+    Some programs write backslashes; a leading "./" is harmless. A trick is one part, whatever it
+    says: it cannot choose in whose folder it lies.
+    """
+    pieces = [each for each in re.split(r"[/\\]", name) if each not in ("", ".")]
+    problem = None
+    if "\0" in name:
+        problem = "Its name holds a null character."
+    elif ".." in pieces:
+        problem = "Its path leads out of the archive (`..`)."
+    elif name.startswith(("/", "\\")) or _DRIVE.match(name):
+        problem = "Its path is absolute, as if it could choose its place on the disk."
+    elif len(name) > 1000:
+        problem = f"Its path has {len(name):,} characters."
+    elif not pieces:
+        problem = "It has no name."
+    return (tuple(pieces), None) if problem is None else ((name,), problem)
+
+
+class _Bounded(io.RawIOBase):
+    """A file that refuses to hand out much at a time, so that no declared size can fill memory.
+
+    Until it `is_open`, it also mends the list of entries, so that one of them cannot make the
+    others unreadable.
+    """
+
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self._file, self._most = file, max(most, 1 << 17)
+        self.is_open = False
+        self._size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = max(self._size - self._file.tell(), 0)
+        wanted = left if size is None or size < 0 else min(size, left)
+        if wanted > self._most:
+            raise Unreadable(_too_many(self._most // _BYTES_PER_ENTRY))
+        data = self._file.read(wanted)
+        is_list = not self.is_open and data.startswith(_LISTED)
+        return _mended(data) if is_list else data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+def _mended(listing: bytes) -> bytes:
+    """The list of entries, without what makes `zipfile` refuse all of them because of one.
+
+    That is a name that says it is UTF-8 and is not, a version of the future, and an extra field
+    that is wrong; one is needed only where a size does not fit into its own field.
+    """
+    data, place = bytearray(listing), 0
+    while data[place : place + 4] == _LISTED and place + _LIST_ENTRY <= len(data):
+        version, flags = _PAIR.unpack_from(data, place + 6)
+        packed, size, name, extra, comment = _SIZES.unpack_from(data, place + 20)
+        (offset,) = _OFFSET.unpack_from(data, place + 42)
+        begin = place + _LIST_ENTRY
+        if flags & _IS_UTF8 and not _is_utf8(data[begin : begin + name]):
+            flags &= ~_IS_UTF8
+        _PAIR.pack_into(data, place + 6, min(version & 0xFF, _NEWEST), flags)
+        if 0xFFFFFFFF not in (packed, size, offset) and extra + comment <= 0xFFFF:
+            _PAIR.pack_into(data, place + 30, 0, extra + comment)  # now it is a comment
+        place = begin + name + extra + comment
+    return bytes(data)
+
+
+def _is_utf8(name: bytes | bytearray) -> bool:
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _too_many(entries: int) -> str:
+    return f"The ZIP archive lists more than {entries:,} files; the notebooks alone are needed."
+
+
+def _is_folder(info: zipfile.ZipInfo) -> bool:
+    return info.orig_filename.endswith(("/", "\\")) and not info.file_size
+
+
+def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
+    """The entries (by id) that share bytes with another one, as only a bomb's do."""
+    found: set[int] = set()
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    reach, owner = -1, None
+    for info in ordered:
+        if owner is not None and info.header_offset < reach:
+            found |= {id(info), id(owner)}
+        # 30 bytes are the least that a local header takes.
+        end = info.header_offset + 30 + info.compress_size
+        if end > reach:
+            reach, owner = end, info
+    return found
+
+
+def _entry(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, shared: set[int], max_bytes: int
+) -> Entry:
+    parts, problem = parts_of(_name(info))
+    is_trick = problem is not None
+    mode = info.external_attr >> 16
+    if problem is None and id(info) in shared:
+        problem = "It shares its bytes with another entry of the archive, as in a ZIP bomb."
+    elif problem is None and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        problem = "It is a link or a device in the archive, not a file."
+    elif problem is None and info.flag_bits & 1:
+        problem = "It is encrypted: pack it again without a password."
+    elif problem is None and info.compress_type not in _METHODS:
+        problem = "It is compressed in a way that is not read here: pack it as an ordinary ZIP."
+    read = partial(_read, archive, info, max_bytes)
+    return Entry(parts, info.file_size, read, problem, is_trick)
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The name as it was meant: macOS writes UTF-8 without saying so."""
+    if not info.flag_bits & _IS_UTF8 and not info.orig_filename.isascii():
+        try:
+            return info.orig_filename.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return info.orig_filename
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> bytes:
+    if info.file_size > max_bytes:
+        raise Unreadable(too_large(info.file_size, max_bytes))
+    chunks, size = [], 0
+    try:
+        with archive.open(info) as file:
+            while chunk := file.read(_CHUNK):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > max_bytes:
+                    raise Unreadable(too_large(size, max_bytes))
+    except Unreadable:
+        raise
+    except Exception:  # see entries_of
+        raise Unreadable("It is damaged in the ZIP archive: pack it again.") from None
+    if size != info.file_size:
+        raise Unreadable("It is cut off in the ZIP archive: pack it again.")
+    return b"".join(chunks)
+
+
+def too_large(size: int, most: int) -> str:
+    return (
+        f"The file has {size:,} bytes, and {most:,} are read: clear the outputs of all cells, "
+        "and save again."
+    )
