@@ -9,9 +9,11 @@ from functools import cached_property
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.answer import Answer, missing, source_of
+from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.faults import kept, outside
 from course_lib.diagnosis.faults.traced import faults_of
+from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import (
@@ -22,9 +24,7 @@ from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
-from course_lib.diagnosis.sizes.tried import limit_of
 from course_lib.diagnosis.trial import (
-    APART,
     Trial,
     all_meet,
     are_empty_cells,

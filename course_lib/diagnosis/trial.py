@@ -8,17 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.diagnosis.faults import kept, outside
+from course_lib.diagnosis.codes import DISORDER, OUTSIDE, RACES, array_of
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.emulator import Profile
 from course_lib.findings import Finding
-
-APART = "barrier-divergence"
-
-
-RACES = ("race-", APART)
-
 
 COUNTED = (
     *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),
@@ -55,7 +49,7 @@ def are_empty_cells(trials: Sequence[Trial]) -> bool:
         each.code == "uninitialised-read" and trial.case.along is not None
         for trial in trials
         for each in trial.errors
-        if each.code in kept.DISORDER
+        if each.code in DISORDER
     )
 
 
@@ -98,16 +92,13 @@ def _alone(trial: Trial) -> bool:
 
 
 def leaves_arrays(trial: Trial) -> bool:
-    return any(each.code in outside.OUTSIDE for each in trial.errors)
+    return any(each.code in OUTSIDE for each in trial.errors)
 
 
 def _leaves_tiles(trial: Trial) -> bool:
     """Does a thread leave an array that the kernel itself has made?"""
     made = {array.name for array in trial.profile.shared_arrays}
-    return any(
-        each.code in outside.OUTSIDE and outside.array_of(each.cell) in made
-        for each in trial.errors
-    )
+    return any(each.code in OUTSIDE and array_of(each.cell) in made for each in trial.errors)
 
 
 def first_place(mask: np.ndarray) -> str:

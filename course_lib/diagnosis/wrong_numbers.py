@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.diagnosis import at_a_glance
+from course_lib.diagnosis.codes import APART, DISORDER
 from course_lib.diagnosis.families.locate import locate
 from course_lib.diagnosis.families.product.steps import tiles_slip
 from course_lib.diagnosis.faults import kept, types
@@ -26,7 +27,7 @@ from course_lib.diagnosis.seen_in_launches import (
     stale,
 )
 from course_lib.diagnosis.slip import TRANSPOSED, Place, Slip
-from course_lib.diagnosis.trial import APART, Trial, exact_of, mostly_right, telling
+from course_lib.diagnosis.trial import Trial, exact_of, mostly_right, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
 
@@ -139,7 +140,7 @@ def short_loop(
     """
     if any(each.code in (APART, "timeout") for each in faults):
         return None
-    clean = [trial for trial in trials if all(e.code not in kept.DISORDER for e in trial.errors)]
+    clean = [trial for trial in trials if all(e.code not in DISORDER for e in trial.errors)]
     cause = cause_of(launcher, clean, faults)
     return cause if cause and cause.code == "wrong-loop-bound" else None
 

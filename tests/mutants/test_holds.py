@@ -10,8 +10,8 @@ from expectations import Mutant, all_mutants
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.examination import Examination
-from course_lib.diagnosis.faults.outside import OUTSIDE
 from course_lib.diagnosis.report import Report
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator.profile.profile import Profile

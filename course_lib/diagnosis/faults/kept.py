@@ -6,19 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.faults.outside import OUTSIDE, array_of
+from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of
 from course_lib.findings import Finding, by_importance
 from course_lib.sentences import say
 
-# What makes every number doubtful: as long as one of these is there, numbers explain nothing.
-DISORDER = (
-    "barrier-divergence",
-    "race-read-after-write",
-    "race-write-after-read",
-    "race-write-after-write",
-    "uninitialised-read",
-    "timeout",
-)
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
 # makes threads meet at one element; a wrong formula reads where nothing is.
 FOLLOWS = {

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from course_lib.diagnosis.codes import OUTSIDE, array_of
 from course_lib.diagnosis.source import (
     THREAD,
     Source,
@@ -18,7 +19,6 @@ from course_lib.diagnosis.source import (
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, Line, facts_of, say
 
-OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -102,11 +102,6 @@ def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Findin
     )
     hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
     return replace(each, code="wrong-index", message=message, hint=hint)
-
-
-def array_of(cell: str) -> str:
-    """The array of a cell: "A" for "A[3, 40]"."""
-    return cell.split("[", 1)[0]
 
 
 def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | None:

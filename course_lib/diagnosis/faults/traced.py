@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
 from course_lib.diagnosis.faults import kept, outside, timeout, types
 from course_lib.diagnosis.faults.divergence import explain_divergence
 from course_lib.diagnosis.faults.flat_rows import explain_row_length
 from course_lib.diagnosis.faults.numbering import explain_meeting
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.journeys import about_buffers
-from course_lib.diagnosis.trial import APART, Trial, all_have_work
+from course_lib.diagnosis.trial import Trial, all_have_work
 from course_lib.findings import Finding
 
-SHOWN_WITH_SIZES = (*outside.OUTSIDE, "wrong-bounds-check", "uninitialised-read")
+SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 
 
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
@@ -50,7 +51,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     for each in _few_of_each_code(kept.without_wraps(trial.profile.findings)):
         if each.code in launcher.exercise.forgiven:
             continue
-        if each.code in outside.OUTSIDE:
+        if each.code in OUTSIDE:
             each = outside.explain_outside(each, shapes, reach, launcher.source, launcher.letters)
             each = _where_nobody_is_surplus(launcher, each, trial, shapes)
         if each.code == "float64-arithmetic":
@@ -75,9 +76,9 @@ def _where_nobody_is_surplus(
     launcher: Launcher, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
 ) -> Finding:
     """What to look at where a thread leaves an array in a launch of which all are needed."""
-    if launcher.problem.sizes_vary or each.code not in outside.OUTSIDE:
+    if launcher.problem.sizes_vary or each.code not in OUTSIDE:
         return each
-    array = outside.array_of(each.cell)
+    array = array_of(each.cell)
     if array not in shapes:  # the kernel's own, of a size that fits its threads
         return each
     elements = trial.outcome.expected.size

@@ -1,10 +1,10 @@
-"""Launches on more sizes, which settle what a number in an answer means."""
+"""Launches beyond the usual ones, which settle what a number in an answer means."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from course_lib.diagnosis.faults import outside
+from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
@@ -45,7 +45,7 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
     beyond = [
         each
         for each in faults_of(launcher, wrong[0])
-        if each.code in outside.OUTSIDE and each.line == site.line
+        if each.code in OUTSIDE and each.line == site.line
     ]
     if site.kind == "axis" and beyond:
         return room_finding(site, launcher.source, beyond[0]), warnings
