@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel, kernel_from
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say

@@ -26,7 +26,7 @@ from course_lib.diagnosis.problems.launch_choice import (
 )
 from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
 from course_lib.emulator.launch import Typings

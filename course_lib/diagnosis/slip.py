@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
 

@@ -19,7 +19,7 @@ from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import make_cases
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 ATTENTION = problem_of(EXERCISES["attention"])
 SHAPE = (20, 96, 1)

@@ -20,7 +20,7 @@ from course_lib.diagnosis.families.product.register_tile import (
 )
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import TrailMaker
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 SIDE, TILE, STEP, PART, POISON = 32, 16, 4, 4, -7.25e3
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from course_lib.diagnosis.families.scan.sums import diagnose_scan
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 POISON = -7.25e3
 X = np.random.default_rng(0).uniform(-2, 2, 4 * RUN).astype(np.float32)

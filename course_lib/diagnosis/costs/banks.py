@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.costs.measured import Measured
-from course_lib.diagnosis.source import Source, root_name
+from course_lib.diagnosis.source.nodes import root_name
+from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, Severity, finding
 from course_lib.sentences import say
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.diagnosis.launches.journeys import Journeys
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from course_lib.diagnosis.costs.banks import bank_conflicts
 from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, Severity, finding
 from course_lib.sentences import say
 

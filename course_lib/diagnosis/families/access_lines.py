@@ -7,18 +7,16 @@ from collections.abc import Collection, Sequence
 
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
+from course_lib.diagnosis.source.nodes import (
     BLOCK,
     THREAD,
-    Source,
-    bound_line,
-    depends_on,
     indices_of,
     is_number,
     loop_names,
     names_in,
     part_of,
 )
+from course_lib.diagnosis.source.source import Source, bound_line, depends_on
 from course_lib.sentences import say
 
 

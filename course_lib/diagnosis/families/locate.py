@@ -41,7 +41,7 @@ from course_lib.diagnosis.families.sum_lines import (
 from course_lib.diagnosis.families.transpose import moved_place
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Place, Slip
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 
 # The kinds of places, as slips and entries name them; what else a place says goes to the finder.
 FINDERS: dict[str, Callable[[Evidence, list[str]], Place]] = {

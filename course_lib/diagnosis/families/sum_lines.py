@@ -13,12 +13,8 @@ from course_lib.diagnosis.families.product.step_lines import (
     never_reached,
 )
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
-    Source,
-    names_in,
-    outside,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import names_in, outside, root_name
+from course_lib.diagnosis.source.source import Source
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
 

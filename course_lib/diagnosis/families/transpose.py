@@ -26,9 +26,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
 from course_lib.diagnosis.slip import Evidence, Place, Slip
-from course_lib.diagnosis.source import (
-    indices_of,
-)
+from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.sentences import say
 
 Array = np.ndarray

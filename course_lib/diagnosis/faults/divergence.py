@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding
 from course_lib.sentences import Capital, Line, say
 

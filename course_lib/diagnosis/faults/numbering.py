@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from course_lib.diagnosis.source import Source, indices_of, part_of
+from course_lib.diagnosis.source.nodes import indices_of, part_of
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.language.python_operators import BINARY
 from course_lib.findings import Finding
 from course_lib.sentences import Line, say

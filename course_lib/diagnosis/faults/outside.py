@@ -7,15 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import OUTSIDE, array_of
-from course_lib.diagnosis.source import (
-    THREAD,
-    Source,
-    bound_line,
-    indices_of,
-    loop_names,
-    names_in,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
+from course_lib.diagnosis.source.source import Source, bound_line
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, Line, facts_of, say
 

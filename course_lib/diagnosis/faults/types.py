@@ -6,12 +6,8 @@ import ast
 from dataclasses import replace
 
 from course_lib.diagnosis.faults.outside import line_of
-from course_lib.diagnosis.source import (
-    Source,
-    names_in,
-    outside,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import names_in, outside, root_name
+from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 

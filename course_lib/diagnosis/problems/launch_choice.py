@@ -15,7 +15,7 @@ from math import isqrt
 import numpy as np
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.language.constants import ConstantList
 
 MOST_THREADS = 1024  # of a block

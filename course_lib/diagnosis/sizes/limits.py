@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from course_lib.diagnosis.launches.outcome import Outcome, where
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import NAN, Case, Problem
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.observers.limits import LimitNotes, Site
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, say

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from course_lib.diagnosis.launches.outcome import Part
 from course_lib.diagnosis.problems.problem import OtherSize
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say

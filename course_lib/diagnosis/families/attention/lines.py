@@ -7,16 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
-    Source,
-    bound_line,
-    indices_of,
-    loop_names,
-    loop_start_line,
-    names_in,
-    outside,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import indices_of, loop_names, names_in, outside, root_name
+from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
 
 EXPONENTIALS = {"exp", "exp2", "pow"}
 MAXIMA = {"max", "fmax", "maximum"}

@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib.callers import our_kernel
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Budget, Kernel, emulate
 from course_lib.exercise import Launch, Task
 from course_lib.findings import Finding, finding

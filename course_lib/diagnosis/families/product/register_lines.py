@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from course_lib.diagnosis.families.access_lines import in_loops, load_place, staged_line, tile_reads
 from course_lib.diagnosis.families.product.step_lines import rest_place
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
+from course_lib.diagnosis.source.nodes import (
     BLOCK,
     THREAD,
-    Source,
-    depends_on,
     indices_of,
     is_number,
     loop_names,
@@ -21,6 +19,7 @@ from course_lib.diagnosis.source import (
     root_name,
     variables_in,
 )
+from course_lib.diagnosis.source.source import Source, depends_on
 
 
 def owner_line(source: Source, who: str, noun: str, names: Sequence[str]) -> int | None:

@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from course_lib.diagnosis.families.access_lines import common_step_line, guard_place
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
-    Source,
-    bound_line,
-    loop_names,
-    loop_start_line,
-    names_in,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import loop_names, names_in, root_name
+from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
 
 
 def first_product_line(source: Source) -> int | None:

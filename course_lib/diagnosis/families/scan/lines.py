@@ -9,14 +9,8 @@ from course_lib.diagnosis.families.scan.problem import RUN, STRIDES
 from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Place
-from course_lib.diagnosis.source import (
-    Source,
-    indices_of,
-    loop_names,
-    loop_start_line,
-    names_in,
-    root_name,
-)
+from course_lib.diagnosis.source.nodes import indices_of, loop_names, names_in, root_name
+from course_lib.diagnosis.source.source import Source, loop_start_line
 from course_lib.sentences import say
 
 
