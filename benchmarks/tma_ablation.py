@@ -72,7 +72,7 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
         hopper_launch.tensor_map(B, (rung_12.BK, 64)),
     )
     sizes = (np.int32(each) for each in (M, N, K, 0))  # no tile is split
-    arguments = (*maps, C, *split_tiles.workspace(1), *sizes)
+    arguments = (*maps, C, split_tiles.workspace(1), *sizes)
     hopper_launch.prepare(DIRECT, arguments, rung_12.SHARED)
     tiles = -(-M // rung_12.BM) * -(-N // rung_12.BN)
     blocks = min(tiles, hopper_launch.multiprocessors()) if persistent else tiles

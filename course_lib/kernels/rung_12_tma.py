@@ -33,6 +33,7 @@ import numpy as np
 from numba import cuda, float32
 
 from course_lib.intrinsics import (
+    bf16_bits,
     cluster_rank,
     cluster_sync,
     fence_async,
@@ -61,8 +62,10 @@ from course_lib.intrinsics import (
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.split_tiles import (
+    GROUP,
     GROUPS,
-    last_to_add,
+    keep,
+    make_adding,
     next_piece,
     share_of_work,
     tiles_to_split,
@@ -86,8 +89,7 @@ BOX = 8192
 A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
 STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
 FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
-LAST = 229440  # then a byte for each warpgroup
-SHARED = 229448
+SHARED = 229440
 
 
 @cuda.jit(device=True)
@@ -107,13 +109,14 @@ def make_barriers(base, tid, cluster):
 
 
 @cuda.jit(device=True)
-def place(number, down, across, band):
-    """Row and column of a tile of C, in tiles: band after band, in each down its columns.
+def place(number, down, across, cluster):
+    """Row and column of a cluster's tile of C: band after band, in each down its columns.
 
     Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
     """
+    band = np.uint32(BAND // cluster)
     above = np.uint32(number // (band * across) * band)
-    height = np.uint32(min(np.uint32(band), np.uint32(down - above)))
+    height = np.uint32(min(band, np.uint32(down - above)))
     inside = np.uint32(number - above * across)
     return np.uint32(above + inside % height), np.uint32(inside // height)
 
@@ -135,7 +138,7 @@ def fetch(base, map_a, map_b, tiles, work, rank, cluster):
     stage, lap = np.uint32(0), np.uint32(0)
     while begin < end or number < down * across:
         tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
-        row, column = place(tile, down, across, BAND // cluster)
+        row, column = place(tile, down, across, cluster)
         top, left = (row * cluster + rank) * BM, column * BN
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
@@ -213,7 +216,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
 
     @cuda.jit(device=True)
-    def multiply(base, shared, result, partial, tiles, work, rank, group, thread):
+    def multiply(base, result, workspace, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(128, float32)
@@ -233,19 +236,19 @@ def make_kernel(store: Any, cluster: int) -> Any:
                 done = np.uint32(done + 1)
             wgmma_wait(sums)
             release(base, before, thread, cluster)
-            mine, flag = (tile * cluster + rank) * GROUPS + group, LAST + group
-            if done == steps or last_to_add(
-                sums, done, steps, partial, mine, shared, flag, group, thread
-            ):
-                row, column = place(tile, down, across, BAND // cluster)
+            if count == steps:
+                row, column = place(tile, down, across, cluster)
                 top = (row * cluster + rank) * BM + group * 64
                 staging = base + STAGING + group * (2 * BOX)
                 store(sums, result, top, column * BN, staging, group, thread)
+            else:
+                worker = cuda.blockIdx.x // cluster
+                keep(sums, workspace, ((tile + worker) * cluster + rank) * GROUPS + group, thread)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, partial_sums, steps_done, M, N, K, split):
+    def tma(map_a, map_b, result, workspace, M, N, K, split):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
@@ -265,8 +268,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
                 fetch(base, map_a, map_b, tiles, work, rank, cluster)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            partial = partial_sums, steps_done
-            multiply(base, shared, result, partial, tiles, work, rank, group, thread)
+            multiply(base, result, workspace, tiles, work, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -279,15 +281,16 @@ class TmaRung(RungKernel):
 
     Attributes:
         pairs: the same kernel for clusters of two blocks.
+        add_up: the kernel that makes whole tiles out of split ones.
     """
 
     pairs: Any = None
+    add_up: Any = None
 
     @property
     def signature(self) -> str:
-        """Three tensor maps, of 16 words each; partial sums and steps done; sizes, and tiles."""
-        maps, workspace = ["uint64[::1]"] * 3, ["float32[::1]", "int32[::1]"]
-        return f"void({', '.join([*maps, *workspace, *['int32'] * 4])})"
+        """Three tensor maps, of 16 words each; the workspace; sizes, and how many tiles split."""
+        return f"void({', '.join([*['uint64[::1]'] * 3, 'float32[::1]', *['int32'] * 4])})"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -301,7 +304,7 @@ class TmaRung(RungKernel):
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
-        return A, B, C, np.zeros(1, np.float32), np.zeros(1, np.int32), *C.shape, 0, 0
+        return A, B, C, np.zeros(1, np.float32), *C.shape, A.shape[1], 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -328,22 +331,32 @@ class TmaRung(RungKernel):
             hopper_launch.tensor_map(C, (64, columns)),
         )
         clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
-        tiles = -(-M // (BM * cluster)) * -(-N // BN)  # for a cluster
+        down, across, steps = -(-M // (BM * cluster)), -(-N // BN), -(-K // BK)
         if split is None:
-            split = tiles_to_split(tiles, clusters, -(-K // BK))
-        parts = workspace(clusters * cluster * GROUPS, stream)
-        arguments = (*maps, *parts, *(np.int32(each) for each in (M, N, K, split)))
+            split = tiles_to_split(down * across, clusters, steps)
+        pieces = workspace((clusters + split) * cluster * GROUPS, stream)
+        arguments = (*maps, pieces, *(np.int32(each) for each in (M, N, K, split)))
         kernel = self.kernel if cluster == 1 else self.pairs
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        blocks = cluster * (clusters if split else min(tiles, clusters))
-        kernel[blocks, THREADS, stream, SHARED](*arguments)
+        workers = clusters if split else min(down * across, clusters)
+        kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
+        if split:
+            sizes = (np.int32(each) for each in (down, across, split, steps, workers, cluster))
+            self.add_up[(BN // 8, split * cluster * GROUPS), GROUP, stream](pieces, C, *sizes)
 
 
-def _rung(name: str, result: str, store: Any) -> TmaRung:
+@cuda.jit(device=True)
+def unchanged(value):
+    """A float32 result is the sum itself."""
+    return value
+
+
+def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
     return TmaRung(
         name,
         make_kernel(store, cluster=1),
         pairs=make_kernel(store, cluster=2),
+        add_up=make_adding(place, rounded),
         tile=(BM, BN, BK),
         block=(THREADS,),
         min_cc=(9, 0),
@@ -354,5 +367,5 @@ def _rung(name: str, result: str, store: Any) -> TmaRung:
     )
 
 
-RUNG = _rung("tma", "float32", store_float32)
-ROUNDED = _rung("tma_bf16", "uint16", store_bf16)
+RUNG = _rung("tma", "float32", store_float32, unchanged)
+ROUNDED = _rung("tma_bf16", "uint16", store_bf16, bf16_bits)
