@@ -8,8 +8,8 @@ handful of output elements. With random inputs only the true one fits every one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -300,31 +300,45 @@ def moved_slip(
         everywhere: was all of C written?
         of: the operand, if it is one alone that is read elsewhere.
     """
-    i, j = np.indices(got.shape)
-    flat = Geometry(sizes.rows, sizes.columns, 1, sizes.tile_rows, sizes.tile_columns)
-    point = Point(i, j, flat)
+    i, j = np.asarray(np.indices(got.shape))
+    point = without_steps(i, j, sizes)
     wrong = known & _differs(expected, got, tolerance)
     few = tuple(np.array(pick_samples(known, sizes, FEW), int).reshape(-1, 2).T)
-    sample = Point(few[0], few[1], flat)
+    sample = without_steps(few[0], few[1], sizes)
     names = [name for name, symbol in OUTER.items() if not symbol.tiled and name != "k"]
-    for rows, columns in _by_cost(names):
-        values = take(expected, OUTER[rows].value(sample), OUTER[columns].value(sample))[..., 0]
+    for rows, columns in by_cost(names, ("i", "j"), first=[("j", "i")]):
+        values = taken(expected, rows, columns, sample)
         if not _same(values, got[few], tolerance[few], known[few], 0.5):
             continue
-        values = take(expected, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
+        values = taken(expected, rows, columns, point)
         if _same(values, got, tolerance, known) and _same(values, got, tolerance, wrong):
             return _moved_message(rows, columns, everywhere, of)
     return None
 
 
-def _by_cost(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of indices for C, exchanged ones first, then those with one slip, then with two."""
-    pairs = [
-        (rows, columns) for rows in names for columns in names if (rows, columns) != ("i", "j")
-    ]
-    return iter(
-        sorted(pairs, key=lambda p: 0 if p == ("j", "i") else (p[0] != "i") + (p[1] != "j"))
+def by_cost(
+    names: Iterable[str], right: tuple[str, str], first: Collection[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Pairs of indices for row and column: some `first`, then by how many of the two are wrong."""
+    names = tuple(names)
+    pairs = [(rows, columns) for rows in names for columns in names if (rows, columns) != right]
+    return sorted(
+        pairs,
+        key=lambda pair: (
+            pair not in first,
+            sum(name != good for name, good in zip(pair, right, strict=True)),
+        ),
     )
+
+
+def without_steps(i: Array, j: Array, sizes: Geometry) -> Point:
+    """The same for elements that are moved, and no sums."""
+    return Point(i, j, replace(sizes, steps=1, tile_steps=None))
+
+
+def taken(matrix: Array, rows: str, columns: str, point: Point) -> Array:
+    """The elements of a matrix that these indices of OUTER mean, for a result without steps."""
+    return take(matrix, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
 
 
 def _differs(expected: Array, got: Array, tolerance: Array) -> Array:

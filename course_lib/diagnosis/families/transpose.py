@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from course_lib.diagnosis.families.common import (
     shifted_or_scaled,
     whole_numbers,
 )
-from course_lib.diagnosis.families.index_search import take
+from course_lib.diagnosis.families.index_search import by_cost, taken, without_steps
 from course_lib.diagnosis.families.mapping import block_steps
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome, where
 from course_lib.diagnosis.launches.trail import Trail
@@ -33,68 +31,50 @@ Array = np.ndarray
 MOST = 0.9  # of the elements; the rest may be where indices leave the array
 
 
-@dataclass(frozen=True)
-class Spot:
-    """The elements of B: row and column, and both within the tile (`down`, `along`)."""
-
-    row: Array
-    column: Array
-    down: Array
-    along: Array
-
-    @property
-    def top(self) -> Array:
-        result: Array = self.row - self.down
-        return result
-
-    @property
-    def left(self) -> Array:
-        result: Array = self.column - self.along
-        return result
-
-
-# What a kernel may take for a row or a column of A: the text, and the value for each element of B.
-INDICES: dict[str, tuple[str, Callable[[Spot], Array]]] = {
-    "column": ("the column of B", lambda s: s.column),
-    "row": ("the row of B", lambda s: s.row),
-    "along": ("the column within the tile, without the offset of the tile", lambda s: s.along),
-    "down": ("the row within the tile, without the offset of the tile", lambda s: s.down),
-    "left": ("the same for the whole tile, without the offset of the thread", lambda s: s.left),
-    "top": ("the same for the whole tile, without the offset of the thread", lambda s: s.top),
-    "left+down": ("right for the tile, but not within it", lambda s: s.left + s.down),
-    "top+along": ("right for the tile, but not within it", lambda s: s.top + s.along),
-    "column+1": ("one too large", lambda s: s.column + 1),
-    "column-1": ("one too small", lambda s: s.column - 1),
-    "row+1": ("one too large", lambda s: s.row + 1),
-    "row-1": ("one too small", lambda s: s.row - 1),
-    "0": ("always 0", lambda s: 0 * s.row),
+# What a kernel may take for a row or a column of A: the index as index_search calls it, and the
+# text; i and j are row and column of B.
+INDICES = {
+    "j": "the column of B",
+    "i": "the row of B",
+    "tx": "the column within the tile, without the offset of the tile",
+    "ty": "the row within the tile, without the offset of the tile",
+    "left": "the same for the whole tile, without the offset of the thread",
+    "top": "the same for the whole tile, without the offset of the thread",
+    "left+ty": "right for the tile, but not within it",
+    "top+tx": "right for the tile, but not within it",
+    "j+1": "one too large",
+    "j-1": "one too small",
+    "i+1": "one too large",
+    "i-1": "one too small",
+    "0": "always 0",
 }
-NEXT = {"column+1", "column-1", "row+1", "row-1"}
-RIGHT = ("column", "row")  # what belongs into the row and the column of A
+NEXT = {"j+1", "j-1", "i+1", "i-1"}
+RIGHT = ("j", "i")  # what belongs into the row and the column of A
+
 # Slips with both indices at once: (row of A, column of A) -> message, hint, place.
 NAMED: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
-    ("row", "column"): (
+    ("i", "j"): (
         "B equals A: nothing is transposed.",
         "Take thread (1, 0) of block (0, 0): which element does it read, and where should it go?",
         ("store", "index", "row"),
     ),
-    ("top+along", "left+down"): (
+    ("top+tx", "left+ty"): (
         "Every tile is transposed, but it stays in its place: the tiles have to change places too.",
         "Block (1, 0) brings the second tile in a row of A. Where in B does it belong?",
         ("store", "index", "row"),
     ),
-    ("left+down", "top+along"): (
+    ("left+ty", "top+tx"): (
         "The tiles change places, but within each tile nothing is transposed.",
         "Which cell of the tile does thread (1, 0) fill, and which one should it take out?",
         ("shared", "A"),
     ),
-    ("along", "down"): (
+    ("tx", "ty"): (
         "Every tile of B holds the numbers of tile (0, 0) of A: the offset of the block is missing "
         "where A is read.",
         "Which element of A does thread (0, 0) of block (1, 0) need?",
         ("load", "A"),
     ),
-    ("down", "along"): (
+    ("ty", "tx"): (
         "Every tile of B equals the first tile of A: nothing is transposed, and the offset of the "
         "block is missing where A is read.",
         "Which element of A does thread (1, 0) of block (1, 0) need?",
@@ -139,36 +119,22 @@ def scaled(outcome: Outcome) -> Slip | None:
     return Slip("wrong-formula", slip.message, hint, ("store",), values=slip.values)
 
 
-def spots(outcome: Outcome) -> Spot:
-    row, column = np.asarray(np.indices(outcome.got.shape))
-    sizes = outcome.sizes
-    return Spot(row, column, row % sizes.tile_rows, column % sizes.tile_columns)
-
-
 def moved(outcome: Outcome) -> Slip | None:
     """Elements of A in the wrong places of B."""
-    spot = spots(outcome)
-    pairs = [(row, column) for row in INDICES for column in INDICES]
-    pairs.sort(key=partial(_slips, RIGHT))
-    pairs.sort(key=lambda pair: pair not in NAMED)
-    for pair in pairs:
-        row, column = (INDICES[name][1](spot) for name in pair)
-        if pair != RIGHT and outcome.matches(take(outcome.A, row, column), MOST):
-            return _moved_slip(*pair)
+    rows_of_b, columns_of_b = np.asarray(np.indices(outcome.got.shape))
+    point = without_steps(rows_of_b, columns_of_b, outcome.sizes)
+    for rows, columns in by_cost(INDICES, RIGHT, first=NAMED):
+        if outcome.matches(taken(outcome.A, rows, columns, point), MOST):
+            return _moved_slip(rows, columns)
     return None
-
-
-def _slips(right: tuple[str, str], pair: tuple[str, str]) -> int:
-    """How many of the two indices are wrong."""
-    return sum(name != good for name, good in zip(pair, right, strict=True))
 
 
 def _moved_slip(row: str, column: str) -> Slip:
     if (row, column) in NAMED:
         message, hint, place = NAMED[row, column]
         return Slip("wrong-index", message, hint, place)
-    parts = [f"the row of A is {INDICES[row][0]}"] if row != RIGHT[0] else []
-    parts += [f"the column of A is {INDICES[column][0]}"] if column != RIGHT[1] else []
+    parts = [f"the row of A is {INDICES[row]}"] if row != RIGHT[0] else []
+    parts += [f"the column of A is {INDICES[column]}"] if column != RIGHT[1] else []
     slots = [name for name, wrong in (("row", row != RIGHT[0]), ("column", True)) if wrong]
     hint = "Write down, for thread (1, 0) of block (1, 0), what it reads and where it writes."
     slots = slots if column != RIGHT[1] else ["row"]
@@ -181,12 +147,13 @@ def _moved_slip(row: str, column: str) -> Slip:
 
 def part_of_each_tile(outcome: Outcome) -> Slip | None:
     """The same rows (or columns) of every tile are never written, and all others are right."""
-    untouched, spot, sizes = outcome.untouched, spots(outcome), outcome.sizes
+    untouched, sizes = outcome.untouched, outcome.sizes
+    rows, columns = np.indices(untouched.shape)
     if np.isnan(outcome.poison) or not untouched.any() or not outcome.right[~untouched].all():
         return None
     for noun, within, tile in (
-        ("row", spot.down, sizes.tile_rows),
-        ("column", spot.along, sizes.tile_columns),
+        ("row", rows % sizes.tile_rows, sizes.tile_rows),
+        ("column", columns % sizes.tile_columns, sizes.tile_columns),
     ):
         gone = [each for each in range(tile) if untouched[within == each].all()]
         whole = len(gone) < tile and np.array_equal(untouched, np.isin(within, gone))
