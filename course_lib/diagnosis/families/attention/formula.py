@@ -43,7 +43,7 @@ def other_scales(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         (1 / np.log(2) / np.sqrt(32), "The exponent is too large by 1 / ln 2.", "exp"),
     ):
         yield Hypothesis(
-            lambda scale=scale: softmax(raw * scale) @ V,  # type: ignore[misc]
+            softmax(raw * scale) @ V,
             "wrong-formula",
             text,
             hint,
@@ -111,7 +111,7 @@ def other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     others = np.where(best, 0, softmax(scores)).sum(1)
     if others.max() > LEAST_SHARE:  # else they are lost in a right answer as well
         yield Hypothesis(
-            lambda: V[scores.argmax(1)],
+            V[scores.argmax(1)],
             "wrong-formula",
             "Only the key with the largest score counts: this is a maximum, and no softmax.",
             "What weight does the second best key have?",
@@ -127,9 +127,7 @@ def starts_again(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         again = np.arange(len(K)) % count
         for name in "KV":
             yield Hypothesis(
-                lambda name=name, again=again: (  # type: ignore[misc]
-                    softmax(scores[:, again]) @ V if name == "K" else weights @ V[again]
-                ),
+                (softmax(scores[:, again]) @ V if name == "K" else weights @ V[again]),
                 "wrong-index",
                 say(
                     "Row {count} of {name} is taken to be its first row again, and so on from "
@@ -151,7 +149,7 @@ def part_of_the_products(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     for count in (1, 8, 16, 31):
         for chosen, which in ((slice(count), "first"), (slice(-count, None), "last")):
             yield Hypothesis(
-                lambda chosen=chosen: softmax(scores_of(Q[:, chosen], K[:, chosen])) @ V,  # type: ignore[misc]
+                softmax(scores_of(Q[:, chosen], K[:, chosen])) @ V,
                 "wrong-loop-bound",
                 say(
                     "A score sums only the {which} {count} of 32 products.",
@@ -229,9 +227,7 @@ def _first_tile_again(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             continue
         for name in "KV":
             yield Hypothesis(
-                lambda name=name, again=again: (  # type: ignore[misc]
-                    softmax(scores[:, again]) @ V if name == "K" else softmax(scores) @ V[again]
-                ),
+                (softmax(scores[:, again]) @ V if name == "K" else softmax(scores) @ V[again]),
                 "wrong-index",
                 say(
                     "Every tile of {name} is the first {tile} rows again: the offset of the tile "
@@ -250,7 +246,7 @@ def _turned(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     hint = "Which index of the tile is the key, and which one the element of the key?"
     for name, text in (("K", "the tile of K"), ("V", "the tile of V")):
         yield Hypothesis(
-            lambda name=name: (  # type: ignore[misc]
+            (
                 softmax(scores_of(Q, _turn(K))[:, : _padded(K)])[:, : len(V)] @ V
                 if name == "K"
                 else softmax(scores) @ _turn(V)[: len(V)]

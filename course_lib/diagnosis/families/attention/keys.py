@@ -21,7 +21,7 @@ def other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Hypothesis]
     keys = len(K)
     if len(Q) < keys:
         yield Hypothesis(
-            lambda: softmax(scores_of(Q, K[: len(Q)])) @ V[: len(Q)],
+            softmax(scores_of(Q, K[: len(Q)])) @ V[: len(Q)],
             "wrong-bounds-check",
             say("Only as many keys take part as there are queries, {queries}.", queries=len(Q)),
             "Which array has a row for each key, and whose size does this line go by?",
@@ -31,7 +31,7 @@ def other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Hypothesis]
     for text, chosen, code, kind in _some_keys(keys, _first_keys(Q, K, V, got)):
         if chosen.any() and not chosen.all():
             yield Hypothesis(
-                lambda chosen=chosen: softmax(scores_of(Q, K[chosen])) @ V[chosen],  # type: ignore[misc]
+                softmax(scores_of(Q, K[chosen])) @ V[chosen],
                 code,
                 text,
                 hint,
@@ -78,7 +78,7 @@ def ties(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     equals = np.zeros(scores.shape, bool)
     equals[:, 1:] = scores[:, 1:] == before[:, :-1]
     yield Hypothesis(
-        lambda: softmax(np.where(equals, -np.inf, scores)) @ V,
+        softmax(np.where(equals, -np.inf, scores)) @ V,
         "wrong-formula",
         "A key whose score equals the largest one before it takes no part.",
         "Which of the branches does a key take whose score equals the maximum?",
@@ -117,8 +117,8 @@ def without_mask(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             verb_ending="" if plural else "s",
         )
         yield Hypothesis(
-            lambda ghosts=ghosts: (
-                softmax(np.pad(scores_of(Q, K), ((0, 0), (0, ghosts))))  # type: ignore[misc]
+            (
+                softmax(np.pad(scores_of(Q, K), ((0, 0), (0, ghosts))))
                 @ np.pad(V, ((0, ghosts), (0, 0)))
             ),
             code,

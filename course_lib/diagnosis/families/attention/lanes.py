@@ -22,7 +22,7 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     own = np.exp(lanes - scores.max(1)[:, None, None]).sum(1)
     shifted = np.exp(scores - scores.max(1, keepdims=True))
     yield Hypothesis(
-        lambda: shifted @ V / own,
+        shifted @ V / own,
         "accumulator-error",
         "Each thread sums the weights of its own keys alone: those of the other lanes are missing.",
         hint,
@@ -31,7 +31,7 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     for distances, kind in _some_distances():
         some = _exchanged(own, distances, np.add)
         yield Hypothesis(
-            lambda some=some: shifted @ V / some,  # type: ignore[misc]
+            shifted @ V / some,
             "accumulator-error",
             say(
                 "The sum of the weights is found among {lanes} lanes each, and not among all 32.",
@@ -42,7 +42,7 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         )
     for at_the_end in (False, True):
         yield Hypothesis(
-            lambda at_the_end=at_the_end: _own_maximum(lanes, lanes, V, at_the_end),  # type: ignore[misc]
+            _own_maximum(lanes, lanes, V, at_the_end),
             "wrong-formula",
             "Each thread subtracts the maximum of its own keys: the weights of a query have "
             "different maxima.",
@@ -52,7 +52,7 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     for (distances, kind), at_the_end in itertools.product(_some_distances(), (False, True)):
         some = _exchanged(lanes, distances, np.maximum)
         yield Hypothesis(
-            lambda some=some, at_the_end=at_the_end: _own_maximum(lanes, some, V, at_the_end),  # type: ignore[misc]
+            _own_maximum(lanes, some, V, at_the_end),
             "wrong-formula",
             say(
                 "The maximum is found among {lanes} lanes each, and not among all 32: the weights "
@@ -97,7 +97,7 @@ def _shuffled_one_way(lanes: Array, own: Array, shifted: Array, V: Array) -> Ite
             other = np.where((other >= 0) & (other < WIDTH), other, lane)
             sums, maxima = sums + sums[:, other], np.maximum(maxima, maxima[..., other])
         yield Hypothesis(
-            lambda sums=sums: shifted @ V / sums,  # type: ignore[misc]
+            shifted @ V / sums,
             "accumulator-error",
             say(
                 "Only lane {whole} gets the sum of all weights: a shuffle {way} brings the others "
@@ -111,7 +111,7 @@ def _shuffled_one_way(lanes: Array, own: Array, shifted: Array, V: Array) -> Ite
         )
         for at_the_end in (False, True):
             yield Hypothesis(
-                lambda maxima=maxima, end=at_the_end: _own_maximum(lanes, maxima, V, end),  # type: ignore[misc]
+                _own_maximum(lanes, maxima, V, at_the_end),
                 "wrong-formula",
                 say(
                     "Only lane {whole} gets the maximum of all lanes by shuffles {way}: the "
@@ -130,7 +130,7 @@ def _weights_of_the_lane(lanes: Array, shifted: Array, V: Array) -> Iterator[Hyp
     out = (weights * V.reshape(-1, WIDTH, V.shape[1]).sum(1)).sum(1)
     for total in (shifted.sum(1, keepdims=True), WIDTH * weights.sum(1)):
         yield Hypothesis(
-            lambda total=total: out / total,  # type: ignore[misc]
+            out / total,
             "wrong-formula",
             "Each thread multiplies all values of a tile by one and the same weight: that of the "
             "key for which it has worked out the score itself.",
@@ -146,7 +146,7 @@ def _scores_go_on(lanes: Array, V: Array) -> Iterator[Hypothesis]:
         for tile in range(1, lanes.shape[1]):
             going_on[:, tile] += factor * going_on[:, tile - 1]
         yield Hypothesis(
-            lambda going_on=going_on: softmax(going_on.reshape(len(lanes), -1)) @ V,  # type: ignore[misc]
+            softmax(going_on.reshape(len(lanes), -1)) @ V,
             "accumulator-error",
             "The score of a key begins with the score that the thread had in the tile before, and "
             "not with zero.",
@@ -178,7 +178,7 @@ def among_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         for chosen in (distances[:count], distances[-count:]):
             apart = ", ".join(map(str, chosen))
             yield Hypothesis(
-                lambda chosen=chosen: _partly_reduced(Q, K, V, chosen),  # type: ignore[misc]
+                _partly_reduced(Q, K, V, chosen),
                 "wrong-loop-bound",
                 say(
                     "In each lane, a score sums only {lanes} of the 32 products: those that the "
@@ -191,7 +191,7 @@ def among_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             )
     lane = np.arange(len(K)) % WIDTH
     yield Hypothesis(
-        lambda: softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V,
+        softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V,
         "wrong-index",
         "All elements of a key are multiplied by one and the same element of the query: the one "
         "that the lane holds.",

@@ -29,7 +29,7 @@ def of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     text = "of the query that has the number of the column (modulo 16), and not of its own"
     for tile in TILES[:4]:
         yield Hypothesis(
-            lambda tile=tile: Online(tile, others=other).of(scores, V),  # type: ignore[misc]
+            Online(tile, others=other).of(scores, V),
             "wrong-index",
             say(
                 "When a tile of {tile} keys raises the maximum, the output gets the factor {text}.",
@@ -41,7 +41,7 @@ def of_another_query(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         )
     weights = np.exp(scores - scores.max(1, keepdims=True))
     yield Hypothesis(
-        lambda: weights @ V / weights.sum(1)[other],
+        weights @ V / weights.sum(1)[other],
         "wrong-index",
         say("The output is divided by the sum {text}.", text=text),
         hint,
@@ -114,29 +114,30 @@ def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     """What was collected so far keeps weights that belong to an older maximum."""
     scores = scores_of(Q, K)
     hint = "By how much do all weights shrink that were found with the old maximum?"
-    slips = (
-        ({"out": 0}, "the output collected so far is not rescaled", "rescale"),
-        ({"total": 0}, "the sum of the weights is not rescaled", "total"),
+    slips = (  # how the sum and the output are rescaled
+        (1, 0, "the output collected so far is not rescaled", "rescale"),
+        (0, 1, "the sum of the weights is not rescaled", "total"),
         (
-            {"out": 0, "total": 0},
+            0,
+            0,
             "neither the output nor the sum of the weights shrinks",
             "rescale",
         ),
-        ({"out": -1, "total": -1}, "both are rescaled by the inverse factor", "factor"),
-        ({"out": -1}, "the output is rescaled by the inverse factor", "factor"),
-        ({"total": -1}, "the sum of the weights is rescaled by the inverse factor", "factor"),
+        (-1, -1, "both are rescaled by the inverse factor", "factor"),
+        (1, -1, "the output is rescaled by the inverse factor", "factor"),
+        (-1, 1, "the sum of the weights is rescaled by the inverse factor", "factor"),
     )
     for tile in TILES:
-        for keywords, text, kind in slips:
+        for total, out, text, kind in slips:
             yield Hypothesis(
-                lambda tile=tile, keywords=keywords: Online(tile, **keywords).of(scores, V),  # type: ignore[misc]
+                Online(tile, total, out).of(scores, V),
                 "missing-rescale",
                 say("When {tile} raises the maximum, {text}.", tile=_a_tile_of(tile), text=text),
                 hint,
                 ("attention", kind),
             )
         yield Hypothesis(
-            lambda tile=tile: Online(tile, 0, 0, resets=True).of(scores, V),  # type: ignore[misc]
+            Online(tile, 0, 0, resets=True).of(scores, V),
             "missing-rescale",
             say(
                 "Every tile of {tile} keys is weighed with a maximum of its own, and nothing "
@@ -151,7 +152,7 @@ def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             ("out", "The output"),
         ):
             yield Hypothesis(
-                lambda tile=tile, forgets=forgets: Online(tile, forgets=forgets).of(scores, V),  # type: ignore[misc]
+                Online(tile, forgets=forgets).of(scores, V),
                 "accumulator-error",
                 say("{text} starts anew with every tile of {tile} keys.", text=text, tile=tile),
                 "Where does it get its first value, and how often does a thread pass that line?",
@@ -164,7 +165,7 @@ def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             strict=True,
         ):
             yield Hypothesis(
-                lambda tile=tile, late=late: Online(tile, late=late).of(scores, V),  # type: ignore[misc]
+                Online(tile, late=late).of(scores, V),
                 "wrong-formula",
                 say(
                     "What {tile} adds{where} is rescaled as well, although its {weights_belong} "
@@ -177,14 +178,14 @@ def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
                 ("attention", kind),
             )
         yield Hypothesis(
-            lambda tile=tile: Online(tile, divides_each=True).of(scores, V),  # type: ignore[misc]
+            Online(tile, divides_each=True).of(scores, V),
             "wrong-formula",
             say("The output is divided by the sum after every tile of {tile} keys.", tile=tile),
             "How often may the output be divided by the sum?",
             ("attention", "divide"),
         )
         yield Hypothesis(
-            lambda tile=tile: Online(tile, divides_each=True, again=True).of(scores, V),  # type: ignore[misc]
+            Online(tile, divides_each=True, again=True).of(scores, V),
             "wrong-formula",
             say(
                 "The output is divided by the sum after every tile of {tile} keys, and again at "
@@ -195,10 +196,10 @@ def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             ("attention", "divide"),
         )
         yield Hypothesis(
-            lambda tile=tile: sum(
+            sum(
                 softmax(scores[:, start : start + tile]) @ V[start : start + tile]
                 for start in range(0, len(V), tile)
-            ),  # type: ignore[misc]
+            ),
             "missing-rescale",
             say(
                 "Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
