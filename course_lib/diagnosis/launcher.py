@@ -18,12 +18,7 @@ from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.launches.trail import Trail, TrailMaker
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-from course_lib.diagnosis.problems.launch_choice import (
-    Choice,
-    Launched,
-    block_passed_over,
-    tile_of,
-)
+from course_lib.diagnosis.problems.launch_choice import Choice, Launched, block_passed_over, tile_of
 from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.source import Source

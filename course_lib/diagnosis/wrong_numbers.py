@@ -13,7 +13,7 @@ from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.codes import APART, DISORDER
 from course_lib.diagnosis.families.locate import locate
 from course_lib.diagnosis.families.product.steps import tiles_slip
-from course_lib.diagnosis.faults import kept, types
+from course_lib.diagnosis.faults import kept, number_types
 from course_lib.diagnosis.faults.traced import FROM_WHERE_TO_WHERE
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.trail import Trail
@@ -79,7 +79,9 @@ def cause_of(
         same = independent_of_input(launcher, trials)
         if same:
             return same
-    narrow = types.narrow_index(launcher.source, min(max(trial.case.shape) for trial in wrong))
+    narrow = number_types.narrow_index(
+        launcher.source, min(max(trial.case.shape) for trial in wrong)
+    )
     if narrow:
         return narrow
     for trial in sorted(wrong, key=telling)[:MOST_DIAGNOSED]:
@@ -150,7 +152,7 @@ def wrapped(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
     if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
         return None
-    return types.narrow_index(launcher.source, max(endless[0].case.shape))
+    return number_types.narrow_index(launcher.source, max(endless[0].case.shape))
 
 
 def _comes_first(mapping: Slip, slip: Slip | None, exact: Trial, in_one_line: bool) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from course_lib.diagnosis.faults.kept import keep_causes, once
+from course_lib.diagnosis.faults.number_types import explain_float64
 from course_lib.diagnosis.faults.outside import explain_outside
-from course_lib.diagnosis.faults.types import explain_float64
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say

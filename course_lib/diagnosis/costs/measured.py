@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.curriculum import Exercise
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.source.source import Source
+from course_lib.findings import Severity
+
+WARP = 32
+ROOM = 1.1
+ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
+REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 
 
 @dataclass(frozen=True)
@@ -40,3 +47,12 @@ class Measured:
     at_most: tuple[float, ...] = ()
     hands_over: bool = True
     journeys: Journeys | None = None
+
+
+def severity_of(exercise: Exercise, requirement: str) -> Severity:
+    return "error" if requirement in exercise.points else "warning"
+
+
+def first_line(source: Source, array: str, store: bool = False) -> int | None:
+    accesses = source.accesses(array, store)
+    return accesses[-1].lineno if accesses else None

@@ -12,21 +12,16 @@ from collections.abc import Iterator, Mapping
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.costs.banks import bank_conflicts
-from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.costs.coalescing import coalescing, coalescing_at_edges
+from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
 from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
-from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding, Severity, finding
+from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
-SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
-WARP = 32
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
-ROOM = 1.1
-ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
 FEW_VISITS = 3  # of a thread to one element of the output; more of them are a running result
-REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
 
 
@@ -38,8 +33,8 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
         found += register_reuse(exercise, measured)
         found += loads_of_a_task(exercise, measured)
         found += costs_of_a_task(exercise, measured)
-    found += _coalescing(exercise, measured)
-    found += bank_conflicts(measured, _severity(exercise, "conflict-free"))
+    found += coalescing(exercise, measured)
+    found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)
     found += _one_thread_works(exercise, measured)
     found += _atomics(measured)
@@ -58,7 +53,7 @@ def _keeps_to_itself(exercise: Exercise, measured: Measured) -> Iterator[Finding
     message = say(
         "Each thread reads from {array} only what it has written there itself.", array=name
     )
-    line = _first_line(measured.source, name) or arrays[0].line
+    line = first_line(measured.source, name) or arrays[0].line
     hint = "Which number does a thread need that another one has loaded?"
     yield finding("not-used", message, line, hint, "error")
 
@@ -68,7 +63,7 @@ def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
 
     A kernel that stages tiles on even sizes alone has left out what is hard about them.
     """
-    return [*_reuse_at_edges(exercise, measured), *_coalescing_at_edges(exercise, measured)]
+    return [*_reuse_at_edges(exercise, measured), *coalescing_at_edges(exercise, measured)]
 
 
 def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -99,47 +94,6 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         )
         line = _busiest(traffic.loaded_at)
         yield finding("excess-global-traffic", message, line, hint, "error")
-
-
-def _coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Are lanes neighbours on an uneven problem, too?
-
-    Rows begin anywhere in a sector there, and some warps are nearly empty; so only what is far
-    from neighbours counts.
-    """
-    if "coalesced" not in exercise.points:
-        return
-    for name, letter in zip(measured.names, exercise.parameters, strict=False):
-        traffic = measured.profile.arrays.get(name)
-        if traffic is None:
-            continue
-        for code, verb, elements, sectors in (
-            ("uncoalesced-load", "loads from", traffic.loaded_elements, traffic.load_sectors),
-            ("uncoalesced-store", "stores to", traffic.stored_elements, traffic.store_sectors),
-        ):
-            needed = _sectors_needed(exercise, measured, elements)
-            if sectors <= ROOM_AT_EDGES * needed:
-                continue
-            sizes = " x ".join(str(size) for size in traffic.shape)
-            message = say(
-                "Where the blocks do not divide the sizes, {verb} {letter} ({sizes}) touch "
-                "{sectors} sectors of 32 bytes; lanes that are neighbours need about {needed}.",
-                verb=verb,
-                letter=letter,
-                sizes=sizes,
-                sectors=f"{sectors:,}",
-                needed=f"{needed:,.0f}",
-            )
-            hint = say(
-                "Which index of {letter} changes from one lane to the next at the edges?",
-                letter=letter,
-            )
-            line = _first_line(measured.source, name, code == "uncoalesced-store")
-            yield finding(code, message, line, hint, "error")
-
-
-def _severity(exercise: Exercise, requirement: str) -> Severity:
-    return "error" if requirement in exercise.points else "warning"
 
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -273,71 +227,6 @@ def _in_problem(measured: Measured) -> str:
     return f" in a problem of {M} x {K} x {N} with tiles of {measured.step_tile}"
 
 
-def _first_line(source: Source, array: str, store: bool = False) -> int | None:
-    accesses = source.accesses(array, store)
-    return accesses[-1].lineno if accesses else None
-
-
-def _coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Do the lanes of a warp ask for neighbours?
-
-    A request that touches few sectors is a broadcast and fine; one that touches more than a full
-    warp of neighbours would need is spread out.
-    """
-    severity = _severity(exercise, "coalesced")
-    for name, letter in zip(measured.names, exercise.parameters, strict=False):
-        if name not in measured.profile.arrays:
-            continue  # a number
-        traffic = measured.profile.arrays[name]
-        for code, verb, requests, sectors, store in (
-            ("uncoalesced-load", "load from", traffic.load_requests, traffic.load_sectors, False),
-            ("uncoalesced-store", "store to", traffic.store_requests, traffic.store_sectors, True),
-        ):
-            elements = traffic.stored_elements if store else traffic.loaded_elements
-            needed = _sectors_needed(exercise, measured, elements)
-            if requests and sectors / requests > SECTORS_FOR_A_WARP:
-                message = say(
-                    "A warp's {verb} {letter} touches {per_request} sectors of 32 bytes; 32 "
-                    "neighbouring elements need {needed}.",
-                    verb=verb,
-                    letter=letter,
-                    per_request=f"{sectors / requests:.3g}",
-                    needed=SECTORS_FOR_A_WARP,
-                )
-            elif sectors > ROOM * needed:
-                message = say(
-                    "The lanes of a warp {verb} {letter} apart from each other: {requests} "
-                    "requests touch {sectors} sectors of 32 bytes; together, lanes that are "
-                    "neighbours need {needed}.",
-                    verb=verb,
-                    letter=letter,
-                    requests=f"{requests:,}",
-                    sectors=f"{sectors:,}",
-                    needed=f"{needed:,.0f}",
-                )
-            else:
-                continue
-            hint = say(
-                "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
-                letter=letter,
-            )
-            line = _first_line(measured.source, name, store)
-            yield finding(code, message, line, hint, severity)
-
-
-def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> float:
-    """The sectors that whole warps of neighbours touch; infinite where nobody asks for that.
-
-    An average over the requests of an array is not enough: it is small, too, where one lane works
-    at a time, or where accesses to one and the same element fill it up.
-    """
-    if "coalesced" not in exercise.points:
-        return math.inf
-    once = math.prod(max(size, 1) for size in measured.shape)
-    most = REPEATED * once if exercise.reference is None else elements
-    return SECTORS_FOR_A_WARP / WARP * max(once, min(elements, most))
-
-
 def _barriers(measured: Measured) -> Iterator[Finding]:
     """More barriers than the work needs."""
     profile, needed = measured.profile, measured.barriers
@@ -371,7 +260,7 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
         executed=f"{lines[busiest].executed:,}",
     )
     hint = "Which sums could two threads work out at the same time?"
-    yield finding("serial-work", message, busiest, hint, _severity(exercise, "parallel"))
+    yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -19,9 +19,7 @@ from course_lib.diagnosis.families.common import (
 from course_lib.diagnosis.families.hypotheses import Hypothesis, trying
 from course_lib.diagnosis.families.index_search import moved_slip
 from course_lib.diagnosis.families.product.formula import moved
-from course_lib.diagnosis.launches.outcome import (
-    Outcome,
-)
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Array, Problem
 from course_lib.diagnosis.slip import Slip

@@ -12,10 +12,7 @@ from course_lib import entries
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.families.addition import Sum, diagnose_add
 from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
-from course_lib.diagnosis.families.attention.problem import (
-    ROWS,
-    Attention,
-)
+from course_lib.diagnosis.families.attention.problem import ROWS, Attention
 from course_lib.diagnosis.families.described.problem import (
     DescribedProblem,
     TaskProblem,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
-from course_lib.diagnosis.faults import kept, outside, timeout, types
+from course_lib.diagnosis.faults import kept, number_types, outside, timeout
 from course_lib.diagnosis.faults.divergence import explain_divergence
 from course_lib.diagnosis.faults.flat_rows import explain_row_length
 from course_lib.diagnosis.faults.numbering import explain_meeting
@@ -55,7 +55,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
             each = outside.explain_outside(each, shapes, reach, launcher.source, launcher.letters)
             each = _where_nobody_is_surplus(launcher, each, trial, shapes)
         if each.code == "float64-arithmetic":
-            each = types.explain_float64(each, launcher.source)
+            each = number_types.explain_float64(each, launcher.source)
         if each.code == "timeout":
             each = timeout.explain_timeout(
                 each, trial.profile.stopped_in, launcher.budget_of(trial)

@@ -10,96 +10,27 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from course_lib.curriculum import Exercise
-from course_lib.devices import DEVICES, device, occupancy
+from course_lib.devices import device
 from course_lib.diagnosis.functions import resident_slips
+from course_lib.diagnosis.functions.resident_launches import examples, launches, record_of
 from course_lib.diagnosis.functions.resident_slips import ResidentSlip
+from course_lib.diagnosis.functions.resident_source import Source
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import Budget, Kernel, KernelRejected, Record
+from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Walk
 from course_lib.emulator.plain.values import kind_of
 from course_lib.findings import Finding, finding
-from course_lib.occupancy import Occupancy, SmLimits
+from course_lib.occupancy import Occupancy
 from course_lib.sentences import Capital, Sentence, say
 
 # Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
 STEPS_PER_CALL = 20_000
 STEPS = 1_000_000
-RANDOM_LAUNCHES = 240
-
-Call = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
-
-
-def _most_of_each(gpu: str) -> tuple[Call, ...]:
-    """As many threads, registers and shared bytes as one block may have, each beside little else:
-    an answer may be right up to some number of them."""
-    sm = device(gpu).sm
-    return (
-        (gpu, sm.threads_per_block, 16, 0),
-        (gpu, sm.warp_size, sm.registers_per_thread, 0),
-        (gpu, sm.warp_size, 16, sm.shared_per_block_bytes),
-    )
-
-
-# The launches of FACTS §2.3 and their like: each shows one rule in numbers for a pencil.
-EXAMPLES: tuple[Call, ...] = (
-    ("A6000", 1024, 37, 8192),
-    ("A6000", 1024, 64, 8192),
-    ("A6000", 1024, 65, 8192),
-    ("A6000", 768, 40, 8192),
-    ("A6000", 256, 40, 2048),
-    ("A6000", 256, 128, 8192),
-    ("A6000", 256, 64, 49_152),
-    ("A6000", 32, 32, 0),
-    ("L4", 32, 32, 0),
-    ("L4", 256, 38, 2048),
-    ("T4", 1024, 46, 8192),
-    ("T4", 256, 128, 32_768),
-    ("T4", 256, 42, 2100),
-    ("A100-40", 1024, 32, 8192),
-    ("A100-40", 256, 32, 2100),
-    ("A100-40", 96, 40, 0),
-    ("A100-40", 256, 128, 98_304),
-    ("H100", 1024, 37, 8192),
-    ("H100", 256, 128, 8192),
-    ("H100", 256, 130, 8192),
-    ("H100", 384, 168, 196_608),
-    ("5090", 1024, 38, 8192),
-    # one rule each, with a clear difference
-    ("A6000", 320, 16, 0),
-    ("A6000", 100, 16, 0),
-    ("H100", 512, 42, 8192),
-    ("A100-40", 128, 42, 0),
-    ("A6000", 48, 100, 0),
-    ("A6000", 32, 16, 8192),
-    ("A6000", 32, 16, 9216),
-    ("H100", 256, 32, 32_768),
-    ("T4", 256, 32, 0),
-    ("T4", 32, 16, 5000),
-    ("T4", 32, 16, 6500),
-    ("H100", 32, 16, 20_000),
-    ("T4", 64, 16, 8192),
-    ("H100", 32, 24, 1024),
-    ("A6000", 64, 16, 1024),
-    # launches that a GPU refuses, or nearly
-    ("T4", 1025, 32, 0),
-    ("A6000", 1056, 16, 0),
-    ("A100-40", 2048, 16, 0),
-    ("H100", 32, 256, 0),
-    ("L4", 128, 300, 1024),
-    ("A6000", 288, 200, 0),
-    ("A6000", 64, 32, 101_376),
-    ("A6000", 64, 32, 101_377),
-    *(call for gpu in sorted(DEVICES) for call in _most_of_each(gpu)),
-)
-# The numbers of a device that an answer may read.
-ATTRIBUTES = (*(each.name for each in dataclasses.fields(SmLimits)), "threads_per_sm")
 
 
 @dataclass(frozen=True)
@@ -123,52 +54,6 @@ class Tried:
         return type(self.value) is int and self.value == self.launch.blocks
 
 
-def record_of(sm: SmLimits) -> Record:
-    """What the answer is handed as `device`."""
-    return Record("device", {name: getattr(sm, name) for name in ATTRIBUTES})
-
-
-@cache
-def launches(seed: int) -> tuple[Occupancy, ...]:
-    """The examples, then launches drawn over all GPUs, half of them where rounding decides."""
-    drawn = random.Random(seed)
-    calls = list(EXAMPLES)
-    for _ in range(RANDOM_LAUNCHES):
-        calls.append(drawn.choice((_bound_by_registers, _bound_by_shared, _anything))(drawn))
-    return tuple(occupancy(*each) for each in calls)
-
-
-@cache
-def _examples() -> tuple[Occupancy, ...]:
-    return tuple(occupancy(*each) for each in EXAMPLES)
-
-
-def _bound_by_registers(drawn: random.Random) -> Call:
-    threads = 32 * drawn.randint(1, 16) + drawn.choice((0, 0, 0, -1, 1, -17))
-    return _any_gpu(drawn), threads, drawn.randint(33, 200), drawn.choice((0, 2048))
-
-
-def _bound_by_shared(drawn: random.Random) -> Call:
-    """Within one unit of what a whole number of blocks leaves for each."""
-    gpu = _any_gpu(drawn)
-    sm = device(gpu).sm
-    each = sm.shared_per_sm_bytes // drawn.randint(1, sm.blocks_per_sm)
-    each += drawn.choice((-1024, -1025, -900, 0, 1, -128, -127))
-    shared_bytes = max(0, min(each, sm.shared_per_block_bytes))
-    return gpu, drawn.choice((32, 33, 64)), drawn.choice((16, 24, 32)), shared_bytes
-
-
-def _anything(drawn: random.Random) -> Call:
-    gpu = _any_gpu(drawn)
-    most = device(gpu).sm.shared_per_block_bytes
-    shared_bytes = drawn.choice((0, 2048, 4096, 8192, drawn.randint(0, most)))
-    return gpu, drawn.randint(1, 1024), drawn.randint(16, 255), shared_bytes
-
-
-def _any_gpu(drawn: random.Random) -> str:
-    return drawn.choice(sorted(DEVICES))
-
-
 def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
     """The verdict on a function that should be `blocks_per_sm`."""
     missing = _missing(exercise, function)
@@ -183,7 +68,7 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
             return make_report(exercise, [_stopped(tried[-1])])
     plain = [each for each in tried if not _refused(each.launch)]
     wrong = [each for each in plain if not each.right]
-    source = _Source(function)
+    source = Source(function)
     found = list(_wrong(plain, wrong, source)) if wrong else []
     numbers = any(each.number is not None for each in plain)
     if numbers and all(each.code == "wrong-formula" for each in found):  # else it is too early
@@ -236,7 +121,7 @@ def _refused(launch: Occupancy) -> bool:
 # --- what is wrong --------------------------------------------------------------------------
 
 
-def _wrong(plain: Sequence[Tried], wrong: Sequence[Tried], source: _Source) -> Iterator[Finding]:
+def _wrong(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) -> Iterator[Finding]:
     """Why launches that are possible, or that arithmetic alone rules out, come out wrong."""
     nothing = [each for each in wrong if each.value is None and not each.stopped]
     if nothing:
@@ -252,7 +137,7 @@ def _wrong(plain: Sequence[Tried], wrong: Sequence[Tried], source: _Source) -> I
     yield from _by_slips(plain, wrong, source)
 
 
-def _by_slips(plain: Sequence[Tried], wrong: Sequence[Tried], source: _Source) -> Iterator[Finding]:
+def _by_slips(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) -> Iterator[Finding]:
     cases = [each.launch for each in plain]
     answers = [each.number for each in plain]
     fraction = next((each for each in wrong if isinstance(each.value, float)), None)
@@ -275,7 +160,7 @@ def _by_slips(plain: Sequence[Tried], wrong: Sequence[Tried], source: _Source) -
         yield _stopped(stopped) if stopped else _unexplained(wrong[0], source)
 
 
-def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: _Source) -> Finding:
+def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: Source) -> Finding:
     """A slip with the launch that shows it: one that it alone gets wrong, if there is one."""
     alone = slip.change(resident_slips.Rules())
     shown = next(
@@ -287,7 +172,7 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: _Source) -> Fin
     return finding(slip.code, message, source.line(slip.looks_at, slip.beside), slip.hint)
 
 
-def _numbers_of(gpu: str, wrong: Sequence[Tried], source: _Source) -> Finding:
+def _numbers_of(gpu: str, wrong: Sequence[Tried], source: Source) -> Finding:
     shown = wrong[0]
     slip = say("the numbers of the {gpu} are used for every GPU", gpu=gpu)
     message = _compared(shown, slip, _sentence(_binding(shown.launch)))
@@ -296,7 +181,7 @@ def _numbers_of(gpu: str, wrong: Sequence[Tried], source: _Source) -> Finding:
     return finding("hardcoded-answer", message, source.line((*numbers, "return")), hint)
 
 
-def _always_the_same(shown: Tried, source: _Source) -> Finding:
+def _always_the_same(shown: Tried, source: Source) -> Finding:
     message = say(
         "The same {value} comes out for every launch. {compared}",
         graded="The same number comes out for every launch. {compared}",
@@ -307,7 +192,7 @@ def _always_the_same(shown: Tried, source: _Source) -> Finding:
     return finding("hardcoded-answer", message, source.line(("return",)), hint)
 
 
-def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _Source) -> Finding:
+def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: Source) -> Finding:
     if len(nothing) < len(plain):
         shown = nothing[0]
         message: str = _about(
@@ -333,7 +218,7 @@ def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: _
     return finding("missing-answer", message, source.definition, "What does the last line say?")
 
 
-def _no_number(shown: Tried, source: _Source) -> Finding:
+def _no_number(shown: Tried, source: Source) -> Finding:
     if shown.stopped:
         return _stopped(shown)
     message = _about(
@@ -345,16 +230,14 @@ def _no_number(shown: Tried, source: _Source) -> Finding:
     return finding("wrong-formula", message, source.line(("return",)), "How many blocks fit?")
 
 
-def _fraction(shown: Tried, source: _Source) -> Finding:
+def _fraction(shown: Tried, source: Source) -> Finding:
     worked = _sentence(_binding(shown.launch))
     message = _compared(shown, "a whole number of blocks, as an int", worked)
     hint = "A division with / gives a fraction; one with // rounds down and stays whole."
     return finding("wrong-formula", message, source.line(("division", "return")), hint)
 
 
-def _accepted(
-    refused: Sequence[Tried], source: _Source, told: set[int | None]
-) -> Iterator[Finding]:
+def _accepted(refused: Sequence[Tried], source: Source, told: set[int | None]) -> Iterator[Finding]:
     """Launches that no GPU makes, and that got an answer other than 0.
 
     That the function stops there too is nothing new where a line was told already.
@@ -379,7 +262,7 @@ def _accepted(
         yield finding("invalid-launch", message, source.line((f"test {what}", "def")), hint)
 
 
-def _unexplained(shown: Tried, source: _Source) -> Finding:
+def _unexplained(shown: Tried, source: Source) -> Finding:
     launch = shown.launch
     number = shown.number
     if number is not None and number < launch.blocks:
@@ -429,7 +312,7 @@ def _about(shown: Tried, template: str, drawn: str, **facts: Any) -> Sentence:
     limits = say(" The limit that binds there: {limiters}.", limiters=" and ".join(launch.limiters))
     return say(
         template,
-        graded="" if launch in _examples() else _DRAWN,
+        graded="" if launch in examples() else _DRAWN,
         launch=_on(launch),
         drawn=drawn,
         limits=limits if launch.blocks else "",
@@ -439,7 +322,7 @@ def _about(shown: Tried, template: str, drawn: str, **facts: Any) -> Sentence:
 
 def _pencil(shown: Tried, hint: str) -> str:
     """A hint that speaks of the launch, where the student is told which one it is."""
-    return hint if shown.launch in _examples() else say(hint, graded=_OF_NO_LAUNCH)
+    return hint if shown.launch in examples() else say(hint, graded=_OF_NO_LAUNCH)
 
 
 _DRAWN = "For a launch that was drawn for grading, {drawn}.{limits}"
@@ -464,7 +347,7 @@ def _sentence(text: str) -> Sentence:
 def _stopped(shown: Tried) -> Finding:
     """Where the function stopped, and for which launch."""
     assert shown.stopped is not None
-    if shown.stopped.code == "unsupported" and shown.launch not in _examples():
+    if shown.stopped.code == "unsupported" and shown.launch not in examples():
         # This one becomes a reason in the gradebook, so it may not carry the launch even here.
         message = "The checker cannot run this line for one of the launches that were drawn."
         return dataclasses.replace(shown.stopped, message=message)
@@ -478,63 +361,3 @@ def _stopped(shown: Tried) -> Finding:
     if not hint and shown.launch.shared_per_block == 0:
         hint = "What does a block take that declares no shared memory, where nothing is reserved?"
     return dataclasses.replace(shown.stopped, message=message, hint=hint)
-
-
-# --- which line -----------------------------------------------------------------------------
-
-
-class _Source:
-    """Finds the line to blame in a function."""
-
-    def __init__(self, function: Kernel) -> None:
-        self.tree = function.tree
-        self.definition = function.tree.lineno
-        asked = ("device", "threads", "registers", "shared_bytes")
-        self.own_name = dict(zip(asked, function.parameters, strict=True))
-        tests = [each.test for each in ast.walk(self.tree) if isinstance(each, (ast.If, ast.IfExp))]
-        self.tested = {node for test in tests for node in ast.walk(test)}
-
-    def line(self, places: Sequence[str], beside: str = "") -> int:
-        """The first of these places that the function has; the last return where it has none.
-
-        Rather a line that does not name what is `beside` it elsewhere.
-        """
-        avoided = {node.lineno for node in self._nodes(beside)} if beside else set()
-        for place in places:
-            if place == "def":
-                return self.definition
-            lines = [node.lineno for node in self._nodes(place)]
-            if lines:
-                return next((line for line in lines if line not in avoided), lines[0])
-        return self._last_return()
-
-    def _nodes(self, place: str) -> Iterator[ast.expr]:
-        what, _, which = place.rpartition(" ")
-        for node in sorted(
-            (each for each in ast.walk(self.tree) if isinstance(each, ast.expr)),
-            key=lambda each: (each.lineno, each.col_offset),
-        ):
-            if self._is(node, what, which):
-                yield node
-
-    def _is(self, node: ast.expr, what: str, which: str) -> bool:
-        if what == "number":
-            return isinstance(node, ast.Constant) and repr(node.value) == which
-        if which == "division":
-            return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
-        named = (isinstance(node, ast.Attribute) and node.attr == which) or (
-            isinstance(node, ast.Name) and node.id == self.own_name.get(which)
-        )
-        return named and (node in self.tested) == (what == "test")
-
-    def _last_return(self) -> int:
-        returns = [each.lineno for each in ast.walk(self.tree) if isinstance(each, ast.Return)]
-        return max(returns, default=self.definition)
-
-    def prints(self) -> int | None:
-        """The line of a print, if there is one."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id == "print":
-                    return node.lineno
-        return None

@@ -8,11 +8,7 @@ from functools import partial
 import numpy as np
 
 from course_lib.curriculum import Task
-from course_lib.diagnosis.families.common import (
-    at_zeros,
-    not_finite,
-    shifted_or_scaled,
-)
+from course_lib.diagnosis.families.common import at_zeros, not_finite, shifted_or_scaled
 from course_lib.diagnosis.families.described.slips import (
     displaced,
     in_float64,
