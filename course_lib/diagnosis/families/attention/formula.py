@@ -42,13 +42,7 @@ def other_scales(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
         (np.log(2) / np.sqrt(32), "The weights are powers of 2, and not of e.", "exp"),
         (1 / np.log(2) / np.sqrt(32), "The exponent is too large by 1 / ln 2.", "exp"),
     ):
-        yield Hypothesis(
-            softmax(raw * scale) @ V,
-            "wrong-formula",
-            text,
-            hint,
-            ("attention", kind),
-        )
+        yield Hypothesis(softmax(raw * scale) @ V, "wrong-formula", text, hint, ("attention", kind))
 
 
 def other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
@@ -58,55 +52,50 @@ def other_softmax(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     sums = "For one query, over which keys do the weights have to sum to 1?"
     for values, text, hint, kind in (
         (
-            lambda: softmax(scores, 0) @ V,
+            softmax(scores, 0) @ V,
             "The softmax runs over the queries: for each key, the weights of all queries sum to 1.",
             sums,
             "total",
         ),
         (
-            lambda: np.concatenate([softmax(part, 0) @ V for part in _in_rows(scores, ROWS)]),
+            np.concatenate([softmax(part, 0) @ V for part in _in_rows(scores, ROWS)]),
             "The softmax runs over the 16 queries of a block, and not over the keys.",
             sums,
             "total",
         ),
+        (shifted @ V, "The weights are never divided by their sum.", sums, "store"),
+        (np.exp(scores) @ V, "The weights are never divided by their sum.", sums, "store"),
         (
-            lambda: shifted @ V,
-            "The weights are never divided by their sum.",
-            sums,
-            "store",
-        ),
-        (
-            lambda: np.exp(scores) @ V,
-            "The weights are never divided by their sum.",
-            sums,
-            "store",
-        ),
-        (
-            lambda: shifted @ V / len(K),
+            shifted @ V / len(K),
             "The weights are divided by the number of keys, and not by their sum.",
             sums,
             "store",
         ),
         (
-            lambda: scores @ V,
+            scores @ V,
             "The scores themselves serve as weights: there is no softmax.",
             "What happens between the two products?",
             "weigh",
         ),
         (
-            lambda: np.repeat(V.mean(0)[None], len(Q), 0),
+            np.repeat(V.mean(0)[None], len(Q), 0),
             "Every key has the same weight: O holds the mean of V.",
             "How does a score reach the weights?",
             "equal weights",
         ),
         (
-            lambda: (scores / scores.sum(1, keepdims=True)) @ V,
+            (scores / scores.sum(1, keepdims=True)) @ V,
             "The weights are the scores divided by their sum: the exponential is missing.",
             "What happens between the two products?",
             "weigh",
         ),
     ):
         yield Hypothesis(values, "wrong-formula", text, hint, ("attention", kind))
+    yield from _largest_alone(scores, V)
+
+
+def _largest_alone(scores: Array, V: Array) -> Iterator[Hypothesis]:
+    """The maximum in place of the softmax."""
     best = np.isclose(scores, scores.max(1, keepdims=True))
     others = np.where(best, 0, softmax(scores)).sum(1)
     if others.max() > LEAST_SHARE:  # else they are lost in a right answer as well
@@ -173,38 +162,30 @@ def other_operands(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     row, hint = np.arange(len(Q)), "Which row of which array does this line need?"
     scores = scores_of(Q, K)
     for values, text, place in (
+        (softmax(scores) @ K, "K is summed where V should be.", ("load", "K")),
         (
-            lambda: softmax(scores) @ K,
-            "K is summed where V should be.",
-            ("load", "K"),
-        ),
-        (
-            lambda: softmax(scores_of(Q, V)) @ V,
+            softmax(scores_of(Q, V)) @ V,
             "The scores are those of Q with V, and not with K.",
             ("load", "V"),
         ),
+        (softmax(scores_of(K, K)) @ V, "The scores are those of K with K.", ("load", "K")),
         (
-            lambda: softmax(scores_of(K, K)) @ V,
-            "The scores are those of K with K.",
-            ("load", "K"),
-        ),
-        (
-            lambda: softmax(scores_of(Q[row % ROWS], K)) @ V,
+            softmax(scores_of(Q[row % ROWS], K)) @ V,
             "Every block takes the queries of the first one: the offset of the block is missing.",
             ("load", "Q"),
         ),
         (
-            lambda: softmax(scores_of(Q[row // ROWS * ROWS], K)) @ V,
+            softmax(scores_of(Q[row // ROWS * ROWS], K)) @ V,
             "All queries of a block are taken for its first one.",
             ("load", "Q"),
         ),
         (
-            lambda: softmax(scores_of(np.repeat(Q[:1], len(Q), 0), K)) @ V,
+            softmax(scores_of(np.repeat(Q[:1], len(Q), 0), K)) @ V,
             "Every query is taken for the first one.",
             ("load", "Q"),
         ),
         (
-            lambda: (softmax(scores) @ V)[
+            (softmax(scores) @ V)[
                 np.minimum(row // ROWS * ROWS + ROWS - 1 - row % ROWS, len(Q) - 1)
             ],
             "The queries of each block come out in reverse order.",
@@ -274,11 +255,11 @@ def whole_numbers(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     hint = "Which variable, cast or array has an integer type?"
     for cut in (np.trunc, np.floor, np.rint):
         for values, what in (
-            (lambda cut=cut: softmax(cut(scores)) @ V, "the scores"),
-            (lambda cut=cut: softmax(scores_of(cut(Q), K)) @ V, "Q"),
-            (lambda cut=cut: softmax(scores_of(Q, cut(K))) @ V, "K"),
-            (lambda cut=cut: softmax(scores) @ cut(V), "V"),
-            (lambda cut=cut: cut(softmax(scores) @ V), "the result"),
+            (softmax(cut(scores)) @ V, "the scores"),
+            (softmax(scores_of(cut(Q), K)) @ V, "Q"),
+            (softmax(scores_of(Q, cut(K))) @ V, "K"),
+            (softmax(scores) @ cut(V), "V"),
+            (cut(softmax(scores) @ V), "the result"),
         ):
             text = say("The fractions of {what} are lost.", what=what)
             yield Hypothesis(values, "integer-arithmetic", text, hint, ("integer",))

@@ -113,98 +113,108 @@ def _a_tile_of(keys: int) -> str:
 def without_rescale(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     """What was collected so far keeps weights that belong to an older maximum."""
     scores = scores_of(Q, K)
+    for tile in TILES:
+        yield from _rescaled_otherwise(tile, scores, V)
+        yield from _anew_or_too_much(tile, scores, V)
+        yield from _each_tile_by_itself(tile, scores, V)
+
+
+def _rescaled_otherwise(tile: int, scores: Array, V: Array) -> Iterator[Hypothesis]:
+    """The sum, the output or both shrink by another factor, or by none."""
     hint = "By how much do all weights shrink that were found with the old maximum?"
     slips = (  # how the sum and the output are rescaled
         (1, 0, "the output collected so far is not rescaled", "rescale"),
         (0, 1, "the sum of the weights is not rescaled", "total"),
-        (
-            0,
-            0,
-            "neither the output nor the sum of the weights shrinks",
-            "rescale",
-        ),
+        (0, 0, "neither the output nor the sum of the weights shrinks", "rescale"),
         (-1, -1, "both are rescaled by the inverse factor", "factor"),
         (1, -1, "the output is rescaled by the inverse factor", "factor"),
         (-1, 1, "the sum of the weights is rescaled by the inverse factor", "factor"),
     )
-    for tile in TILES:
-        for total, out, text, kind in slips:
-            yield Hypothesis(
-                Online(tile, total, out).of(scores, V),
-                "missing-rescale",
-                say("When {tile} raises the maximum, {text}.", tile=_a_tile_of(tile), text=text),
-                hint,
-                ("attention", kind),
-            )
+    for total, out, text, kind in slips:
         yield Hypothesis(
-            Online(tile, 0, 0, resets=True).of(scores, V),
+            Online(tile, total, out).of(scores, V),
             "missing-rescale",
-            say(
-                "Every tile of {tile} keys is weighed with a maximum of its own, and nothing "
-                "brings the tiles to one scale.",
-                tile=tile,
-            ),
+            say("When {tile} raises the maximum, {text}.", tile=_a_tile_of(tile), text=text),
             hint,
-            ("attention", "out"),
+            ("attention", kind),
         )
-        for forgets, text in (
-            ("total", "The sum of the weights"),
-            ("out", "The output"),
-        ):
-            yield Hypothesis(
-                Online(tile, forgets=forgets).of(scores, V),
-                "accumulator-error",
-                say("{text} starts anew with every tile of {tile} keys.", text=text, tile=tile),
-                "Where does it get its first value, and how often does a thread pass that line?",
-                ("attention", f"first {forgets}"),
-            )
-        for late, where, kind in zip(
-            LATE,
-            ("", " to the sum of the weights", " to the output"),
-            ("factor", "total", "factor use"),
-            strict=True,
-        ):
-            yield Hypothesis(
-                Online(tile, late=late).of(scores, V),
-                "wrong-formula",
-                say(
-                    "What {tile} adds{where} is rescaled as well, although its {weights_belong} "
-                    "to the new maximum already.",
-                    tile=_a_tile_of(tile),
-                    where=where,
-                    weights_belong="weights belong" if tile > 1 else "weight belongs",
-                ),
-                "Which numbers were found with the old maximum, and which with the new one?",
-                ("attention", kind),
-            )
+    yield Hypothesis(
+        Online(tile, 0, 0, resets=True).of(scores, V),
+        "missing-rescale",
+        say(
+            "Every tile of {tile} keys is weighed with a maximum of its own, and nothing "
+            "brings the tiles to one scale.",
+            tile=tile,
+        ),
+        hint,
+        ("attention", "out"),
+    )
+
+
+def _anew_or_too_much(tile: int, scores: Array, V: Array) -> Iterator[Hypothesis]:
+    """What was collected is lost, or what the tile itself brings is rescaled as well."""
+    for forgets, text in (
+        ("total", "The sum of the weights"),
+        ("out", "The output"),
+    ):
         yield Hypothesis(
-            Online(tile, divides_each=True).of(scores, V),
-            "wrong-formula",
-            say("The output is divided by the sum after every tile of {tile} keys.", tile=tile),
-            "How often may the output be divided by the sum?",
-            ("attention", "divide"),
+            Online(tile, forgets=forgets).of(scores, V),
+            "accumulator-error",
+            say("{text} starts anew with every tile of {tile} keys.", text=text, tile=tile),
+            "Where does it get its first value, and how often does a thread pass that line?",
+            ("attention", f"first {forgets}"),
         )
+    for late, where, kind in zip(
+        LATE,
+        ("", " to the sum of the weights", " to the output"),
+        ("factor", "total", "factor use"),
+        strict=True,
+    ):
         yield Hypothesis(
-            Online(tile, divides_each=True, again=True).of(scores, V),
+            Online(tile, late=late).of(scores, V),
             "wrong-formula",
             say(
-                "The output is divided by the sum after every tile of {tile} keys, and again at "
-                "the end.",
-                tile=tile,
+                "What {tile} adds{where} is rescaled as well, although its {weights_belong} "
+                "to the new maximum already.",
+                tile=_a_tile_of(tile),
+                where=where,
+                weights_belong="weights belong" if tile > 1 else "weight belongs",
             ),
-            "How often may the output be divided by the sum?",
-            ("attention", "divide"),
+            "Which numbers were found with the old maximum, and which with the new one?",
+            ("attention", kind),
         )
-        yield Hypothesis(
-            sum(
-                softmax(scores[:, start : start + tile]) @ V[start : start + tile]
-                for start in range(0, len(V), tile)
-            ),
-            "missing-rescale",
-            say(
-                "Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
-                tile=tile,
-            ),
-            "Which tile has a larger share in the output, and how does the kernel know?",
-            ("attention", "out"),
-        )
+
+
+def _each_tile_by_itself(tile: int, scores: Array, V: Array) -> Iterator[Hypothesis]:
+    """Each tile is divided by a sum, not all of them at the end."""
+    yield Hypothesis(
+        Online(tile, divides_each=True).of(scores, V),
+        "wrong-formula",
+        say("The output is divided by the sum after every tile of {tile} keys.", tile=tile),
+        "How often may the output be divided by the sum?",
+        ("attention", "divide"),
+    )
+    yield Hypothesis(
+        Online(tile, divides_each=True, again=True).of(scores, V),
+        "wrong-formula",
+        say(
+            "The output is divided by the sum after every tile of {tile} keys, and again at "
+            "the end.",
+            tile=tile,
+        ),
+        "How often may the output be divided by the sum?",
+        ("attention", "divide"),
+    )
+    yield Hypothesis(
+        sum(
+            softmax(scores[:, start : start + tile]) @ V[start : start + tile]
+            for start in range(0, len(V), tile)
+        ),
+        "missing-rescale",
+        say(
+            "Each tile of {tile} keys has a softmax of its own, and their outputs are added.",
+            tile=tile,
+        ),
+        "Which tile has a larger share in the output, and how does the kernel know?",
+        ("attention", "out"),
+    )
