@@ -51,6 +51,20 @@ def cause_of(
     several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
         return None  # everybody writes one element; that two of them meet says it best
+    shortest = min(max(trial.case.shape) for trial in wrong)
+    return (
+        _in_exact_launch(launcher, exact, trail)
+        or multiplied_apart(launcher, trail)
+        or (None if exact.right else independent_of_input(launcher, trials))
+        or number_types.narrow_index(launcher.source, shortest)
+        or _in_other_launches(launcher, wrong)
+        or stale(launcher, wrong)
+        or made_of(launcher, exact, fewest=1)
+    )
+
+
+def _in_exact_launch(launcher: Launcher, exact: Trial, trail: Trail) -> Finding | None:
+    """What the launch without partial tiles shows: where blocks write, or what the numbers are."""
     mapping = launcher.problem.mapping(trail, exact.outcome.sizes)
     blocks = math.prod(exact.profile.grid)
     alone = blocks > 1 and list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any()
@@ -64,33 +78,25 @@ def cause_of(
         mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
     if mapping and _comes_first(mapping, slip, exact, reads_where_it_stores(launcher)):
         slip = mapping
-    if slip and slip.place == TRANSPOSED and not mapping and blocks > 1:
+    if slip is None:
+        return None
+    if slip.place == TRANSPOSED and not mapping and blocks > 1:
         slip = other_sums(launcher, slip)
-    if slip and slip.code == "incomplete-output" and not launcher.exercise.is_graded:
+    empty = None
+    if slip.code == "incomplete-output" and not launcher.exercise.is_graded:
         empty = nothing_added(launcher, exact, trail)
-        if empty:
-            return empty
-    if slip:
-        return fixed_loop(launcher, slip, exact) or placed(launcher, slip, exact, trail)
-    apart = multiplied_apart(launcher, trail)
-    if apart:
-        return apart
-    if not exact.right:
-        same = independent_of_input(launcher, trials)
-        if same:
-            return same
-    narrow = number_types.narrow_index(
-        launcher.source, min(max(trial.case.shape) for trial in wrong)
-    )
-    if narrow:
-        return narrow
+    return empty or fixed_loop(launcher, slip, exact) or placed(launcher, slip, exact, trail)
+
+
+def _in_other_launches(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+    """What the numbers of the most telling of the wrong launches are."""
     for trial in sorted(wrong, key=telling)[:MOST_DIAGNOSED]:
         slip = launcher.problem.diagnose(trial.outcome)
         if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
             slip = tiles_slip(slip, [trial.outcome for trial in wrong])
         if slip:
             return fixed_loop(launcher, slip, trial) or placed(launcher, slip, trial)
-    return stale(launcher, wrong) or made_of(launcher, exact, fewest=1)
+    return None
 
 
 def other_sums(launcher: Launcher, slip: Slip) -> Slip:
