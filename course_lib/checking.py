@@ -1,11 +1,9 @@
 """Examines an answer: tries it on the emulator, and tells what holds, what does not, and why.
 
-The steps are small and each has its module in `diagnosis`: cases (what to try), examination (the
-launches and the conclusions), numbers, slips and steps (what a wrong output equals instead),
-trail, source and locate (which line that is), causes (what follows from what), requirements (cost
-and tools), report (how it reads). Answers that are no kernels have one module each:
-resident_blocks (with resident_slips) and tile_choice, and for tasks called_function and
-asked_constants.
+The steps are small and each has its place in `diagnosis`: examination.py (the launches and the
+conclusions), problems (what to try), faults (what follows from what), families (what a wrong
+output equals instead, and which line that is), costs (cost and tools), report.py (how it reads).
+Answers that are no kernels are judged in `functions` and `constants`.
 """
 
 from __future__ import annotations

@@ -36,45 +36,68 @@ def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | Non
         )
         hint = "Which of the two numbers of cuda.grid(2), or of blockIdx, counts columns?"
         return Slip("wrong-index", message, hint, ("store", "mapping", "both"))
-    for axis, moved, tile, noun in (("x", column_x, wide, "column"), ("y", row_y, high, "row")):
-        if moved is None or moved == tile or _whole(trail) or _ends_fit(trail, axis, noun, tile):
-            continue
-        other = (column_y, wide) if axis == "x" else (row_x, high)
-        hint = say(
-            "What distinguishes thread (0, 0) of block {next} from thread (0, 0) of block (0, 0)?",
-            next=(1, 0) if axis == "x" else (0, 1),
-        )
-        if moved == 0 and other[0] == other[1]:
-            wrong = "y" if axis == "x" else "x"
-            text = say(
-                "The {noun} of {output} grows with the block's {wrong}, but the launch counts "
-                "{noun}s in {axis}.",
-                noun=noun,
-                output=output,
-                wrong=wrong,
-                axis=axis,
-            )
-        elif moved == 0 and not _stay(trail, axis, noun):
-            continue  # some line writes at a fixed place, another one moves with the block
-        elif moved == 0:
-            text = say(
-                "All blocks in {axis} write the same {noun}s: the offset of the block is missing.",
-                axis=axis,
-                noun=noun,
-            )
-            return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
-        else:
-            text = say(
-                "From one block to the next in {axis} the {noun} of {output} grows by {moved}, "
-                "but a block covers {tile} {noun}s.",
-                axis=axis,
-                noun=noun,
-                output=output,
-                moved=moved,
-                tile=tile,
-            )
-        return Slip("wrong-index", text, hint, ("store", "mapping", noun))
+    if not _whole(trail):
+        for axis, noun, moved, other in (
+            ("x", "column", (column_x, wide), (column_y, wide)),
+            ("y", "row", (row_y, high), (row_x, high)),
+        ):
+            slip = _slip_along(trail, axis, noun, moved, other, output)
+            if slip:
+                return slip
     return shape_slip(trail, sizes, output)
+
+
+def _slip_along(
+    trail: Trail,
+    axis: str,
+    noun: str,
+    moved_and_tile: tuple[int | None, int],
+    other: tuple[int | None, int],
+    output: str,
+) -> Slip | None:
+    """What is wrong with how far one block further along an axis of the grid moves, if anything.
+
+    Args:
+        moved_and_tile: how far the block's part moves, and how far it should.
+        other: how far it moves along the same axis of the output with a block of the other axis.
+    """
+    moved, tile = moved_and_tile
+    if moved is None or moved == tile or _ends_fit(trail, axis, noun, tile):
+        return None
+    hint = say(
+        "What distinguishes thread (0, 0) of block {next} from thread (0, 0) of block (0, 0)?",
+        next=(1, 0) if axis == "x" else (0, 1),
+    )
+    if moved == 0 and other[0] == other[1]:
+        wrong = "y" if axis == "x" else "x"
+        text = say(
+            "The {noun} of {output} grows with the block's {wrong}, but the launch counts "
+            "{noun}s in {axis}.",
+            noun=noun,
+            output=output,
+            wrong=wrong,
+            axis=axis,
+        )
+    elif moved == 0 and not _stay(trail, axis, noun):
+        return None  # some line writes at a fixed place, another one moves with the block
+    elif moved == 0:
+        text = say(
+            "All blocks in {axis} write the same {noun}s: the offset of the block is missing.",
+            axis=axis,
+            noun=noun,
+        )
+        return Slip("wrong-index", text, hint, ("store", "missing offset", noun))
+    else:
+        text = say(
+            "From one block to the next in {axis} the {noun} of {output} grows by {moved}, "
+            "but a block covers {tile} {noun}s.",
+            axis=axis,
+            noun=noun,
+            output=output,
+            moved=moved,
+            tile=tile,
+        )
+    return Slip("wrong-index", text, hint, ("store", "mapping", noun))
 
 
 def _ends_fit(trail: Trail, axis: str, noun: str, tile: int) -> bool:

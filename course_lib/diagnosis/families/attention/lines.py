@@ -44,43 +44,45 @@ from course_lib.diagnosis.slip import Evidence, Place
 from course_lib.diagnosis.source.nodes import indices_of, loop_names
 from course_lib.diagnosis.source.source import Source
 
+# The steps of attention, as slips and entries name them.
+STEPS: dict[str, Callable[[Source, Sequence[str]], int | None]] = {
+    "scale": scale_line,
+    "exp": exponential_line,
+    "weigh": weighing_line,
+    "mask": mask_line,
+    "mask value": mask_value_line,
+    "loop": tiles_line,
+    "out": weighing_line,
+    "total": total_line,
+    "factor": factor_line,
+    "rescale": rescaling_line,
+    "factor use": factor_use_line,
+    "equal weights": equal_weights_line,
+    "tie": tie_line,
+    "size": size_line,
+    "sum reduction": sum_reduction_line,
+    "total reduction": total_reduction_line,
+    "total reduction end": total_reduction_end_line,
+    "total shuffle": total_shuffle_line,
+    "max": maximum_line,
+    "old maximum": old_maximum_line,
+    "first maximum": first_maximum_line,
+    "first total": first_total_line,
+    "first out": first_out_line,
+    "reduction": reduction_line,
+    "reduction end": reduction_end_line,
+    "max shuffle": max_shuffle_line,
+    "products": products_line,
+    "store": store_line,
+    "divide": division_line,
+    "keys": score_line,
+    "values": weighing_line,
+}
+
 
 def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
     """The line of one step; `names` are the kernel's own for Q, K, V and O."""
-    finders: dict[str, Callable[[Source, Sequence[str]], int | None]] = {
-        "scale": scale_line,
-        "exp": exponential_line,
-        "weigh": weighing_line,
-        "mask": mask_line,
-        "mask value": mask_value_line,
-        "loop": tiles_line,
-        "out": weighing_line,
-        "total": total_line,
-        "factor": factor_line,
-        "rescale": rescaling_line,
-        "factor use": factor_use_line,
-        "equal weights": equal_weights_line,
-        "tie": tie_line,
-        "size": size_line,
-        "sum reduction": sum_reduction_line,
-        "total reduction": total_reduction_line,
-        "total reduction end": total_reduction_end_line,
-        "total shuffle": total_shuffle_line,
-        "max": maximum_line,
-        "old maximum": old_maximum_line,
-        "first maximum": first_maximum_line,
-        "first total": first_total_line,
-        "first out": first_out_line,
-        "reduction": reduction_line,
-        "reduction end": reduction_end_line,
-        "max shuffle": max_shuffle_line,
-        "products": products_line,
-        "store": store_line,
-        "divide": division_line,
-        "keys": score_line,
-        "values": weighing_line,
-    }
-    return finders[step](source, names)
+    return STEPS[step](source, names)
 
 
 def attention_place(at: Evidence, details: list[str]) -> Place:
