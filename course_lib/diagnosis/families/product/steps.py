@@ -131,24 +131,40 @@ def _overlapping(weights: Array, sizes: Geometry) -> Slip | None:
 
 def left_out(missing: Array, sizes: Geometry) -> Slip:
     """Some steps of k never enter the sum."""
+    return (
+        _last_alone(np.flatnonzero(~missing), sizes)
+        or _tile_left_out(np.flatnonzero(missing), sizes)
+        or _steps_left_out(missing, sizes)
+    )
+
+
+def _last_alone(kept: Array, sizes: Geometry) -> Slip | None:
+    """Each product, or each tile, replaces the sum of those before."""
     K, T = sizes.steps, sizes.step_tile
-    tiled = sizes.tile_steps is not None
-    gone = np.flatnonzero(missing)
-    last_tile = (sizes.tiles - 1) * T
-    kept = np.flatnonzero(~missing)
-    steps = tuple(map(int, gone))
-    start_hint = "How many times does the loop run, and what happens to the sum on the way?"
+    tiled = sizes.tile_steps is not None and sizes.tiles > 1
+    hint = "How many times does the loop run, and what happens to the sum on the way?"
     if len(kept) == 1 and kept[0] == K - 1:
         message = "Only the last product counts: each one replaces the sum instead of being added."
-        return Slip("accumulator-error", message, start_hint, ("sum", "replaced"))
-    if tiled and np.array_equal(kept, np.arange(last_tile, K)) and sizes.tiles > 1:
+        return Slip("accumulator-error", message, hint, ("sum", "replaced"))
+    if tiled and np.array_equal(kept, np.arange((sizes.tiles - 1) * T, K)):
         message = "Only the last tile counts: the sum starts again with every tile."
-        return Slip("accumulator-error", message, start_hint, ("start", "again"))
-    if tiled and sizes.tiles > 1 and np.array_equal(kept % T, np.full(len(kept), T - 1)):
+        return Slip("accumulator-error", message, hint, ("start", "again"))
+    if tiled and np.array_equal(kept % T, np.full(len(kept), T - 1)):
         message = "Of every tile only the last product counts: the others are replaced, not added."
-        return Slip("accumulator-error", message, start_hint, ("sum", "replaced"))
-    hint = "For which k does the loop run first, and for which last?"
-    if tiled and np.array_equal(gone, np.arange(K - K % T, K)) and K % T:
+        return Slip("accumulator-error", message, hint, ("sum", "replaced"))
+    return None
+
+
+FIRST_AND_LAST = "For which k does the loop run first, and for which last?"
+
+
+def _tile_left_out(gone: Array, sizes: Geometry) -> Slip | None:
+    """The first tile, or the last one, never enters the sum."""
+    if sizes.tile_steps is None:
+        return None
+    K, T = sizes.steps, sizes.step_tile
+    hint: str = FIRST_AND_LAST
+    if K % T and np.array_equal(gone, np.arange(K - K % T, K)):
         message = say(
             "Right except the last {steps} of k: the partial tile is left out (K = {K}, which is "
             "{tiles} whole tile{plural} of {T} and {rest_of_k} more).",
@@ -160,37 +176,43 @@ def left_out(missing: Array, sizes: Geometry) -> Slip:
             rest_of_k=K % T,
         )
         hint = say("How many tiles does the loop visit when K = {K}?", K=K)
-        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
-    if tiled and np.array_equal(gone, np.arange(last_tile, K)):
+    elif np.array_equal(gone, np.arange((sizes.tiles - 1) * T, K)):
         message = say(
             "Right except the last {steps} of k: the last tile is left out.",
             steps=_steps(len(gone)),
         )
-        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
-    if tiled and np.array_equal(gone, np.arange(min(T, K))):
+    elif np.array_equal(gone, np.arange(min(T, K))):
         message = say(
             "Right except the first {steps} of k: the first tile is left out.",
             steps=_steps(len(gone)),
         )
-        return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), steps)
-    inner = _same_in_every_tile(missing, sizes)
-    if tiled and inner:
+    else:
+        return None
+    return Slip("wrong-loop-bound", message, hint, ("steps", "tiles"), tuple(map(int, gone)))
+
+
+def _steps_left_out(missing: Array, sizes: Geometry) -> Slip:
+    """Other steps never enter the sum: the same of every tile, or any."""
+    K, place = sizes.steps, ("steps", "left out")
+    gone, kept = np.flatnonzero(missing), np.flatnonzero(~missing)
+    inner = _same_in_every_tile(missing, sizes) if sizes.tile_steps is not None else ""
+    if inner:
+        place = ("steps", "inner")
         message = say(
             "Right except {inner} of every tile, which is left out of the sum.", inner=inner
         )
-        return Slip("wrong-loop-bound", message, hint, ("steps", "inner"), steps)
-    if len(kept) <= len(gone):
+    elif len(kept) <= len(gone):
         message = say(
             "Only {kept} of k {take} part in the sum.",
             kept=_span(kept, K),
             take=_verb(kept, "take"),
         )
-        return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
-    verb = "is" if len(gone) == 1 or _every_second(gone) else "are"
-    message = say(
-        "Right except {gone} of k, which {verb} left out.", gone=_span(gone, K), verb=verb
-    )
-    return Slip("wrong-loop-bound", message, hint, ("steps", "left out"), steps)
+    else:
+        verb = "is" if len(gone) == 1 or _every_second(gone) else "are"
+        message = say(
+            "Right except {gone} of k, which {verb} left out.", gone=_span(gone, K), verb=verb
+        )
+    return Slip("wrong-loop-bound", message, FIRST_AND_LAST, place, tuple(map(int, gone)))
 
 
 def tiles_slip(slip: Slip, outcomes: Sequence[Outcome]) -> Slip:
@@ -268,17 +290,9 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         hint = "Which part of the index changes from one tile to the next?"
         return Slip("wrong-index", message, hint, ("load", "A", "column"))
     often = np.flatnonzero(weights > 1)
-    filled = sizes.steps % T  # of the last tile
-    stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
-    if tiled and filled and sizes.tiles > 1 and np.array_equal(often, stale):
-        message = say(
-            "{often} of k {count} twice: where the last tile has no element, the value of the "
-            "tile before it is still there.",
-            often=_span(often, len(weights)).capitalize(),
-            count="counts" if len(often) == 1 else "count",
-        )
-        hint = "What should a thread put into the tile when it stands outside of A or B?"
-        return Slip("stale-shared-read", message, hint, ("sum",))
+    stale = _still_there(often, sizes) if tiled else None
+    if stale:
+        return stale
     if not len(often):
         message = "Some terms are subtracted instead of added."
         return Slip("wrong-formula", message, "Read the line that adds up.", ("sum",))
@@ -290,15 +304,9 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
         message = "The tiles count differently: earlier tiles enter the sum more than once."
         hint = "What is added to what after each tile?"
         return Slip("accumulator-error", message, hint, ("sum", "between"))
-    padding = sizes.tiles * T - sizes.steps
-    if tiled and padding and list(often) == [sizes.steps - 1] and weights[-1] == padding + 1:
-        message = say(
-            "The last step of k counts {least} times: past the edge the last element is repeated, "
-            "instead of counting as zero.",
-            least=padding + 1,
-        )
-        hint = "What should a thread put into the tile when it stands outside of A or B?"
-        return Slip("missing-mask", message, hint, ("load", "A"))
+    repeated = _last_again(weights, often, sizes) if tiled else None
+    if repeated:
+        return repeated
     if not weights.all():
         shown = ", ".join(f"{weight:.0f}" for weight in weights[:6])
         message = say(
@@ -316,6 +324,38 @@ def _counted_often(weights: Array, sizes: Geometry) -> Slip:
     rest = any(np.array_equal(often, each) for each in at_ends)
     place = ("steps", "often", *(("rest",) if rest else ()))
     return Slip("wrong-loop-bound", message, hint, place, tuple(map(int, often)))
+
+
+FILLS_UP = "What should a thread put into the tile when it stands outside of A or B?"
+
+
+def _still_there(often: Array, sizes: Geometry) -> Slip | None:
+    """Where the last tile has no element, that of the tile before it counts again."""
+    T = sizes.step_tile
+    filled = sizes.steps % T  # of the last tile
+    stale = np.arange((sizes.tiles - 2) * T + filled, (sizes.tiles - 1) * T)
+    if not filled or sizes.tiles < 2 or not np.array_equal(often, stale):
+        return None
+    message = say(
+        "{often} of k {count} twice: where the last tile has no element, the value of the "
+        "tile before it is still there.",
+        often=_span(often, sizes.steps).capitalize(),
+        count="counts" if len(often) == 1 else "count",
+    )
+    return Slip("stale-shared-read", message, FILLS_UP, ("sum",))
+
+
+def _last_again(weights: Array, often: Array, sizes: Geometry) -> Slip | None:
+    """Where the last tile has no element, the last element counts again."""
+    padding = sizes.tiles * sizes.step_tile - sizes.steps
+    if not padding or list(often) != [sizes.steps - 1] or weights[-1] != padding + 1:
+        return None
+    message = say(
+        "The last step of k counts {least} times: past the edge the last element is repeated, "
+        "instead of counting as zero.",
+        least=padding + 1,
+    )
+    return Slip("missing-mask", message, FILLS_UP, ("load", "A"))
 
 
 def _other_tiles(counts: Sequence[int]) -> Slip:
