@@ -209,6 +209,9 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
         + '"0","1","k","a","","1,024"\n"0","1","k","b","","n/a"\n"1","1","other","a","","7"\n'
     )
     assert parse_ncu(table, "k") == {"a": 1024}
+    # What the program printed to stderr comes after the table.
+    warned = f"{table}\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    assert parse_ncu(warned, "k") == {"a": 1024}
 
 
 def test_the_emulator_has_every_counter_that_is_compared() -> None:

@@ -2,7 +2,7 @@
 
 Why: in rung 11 each thread starts twelve copies for every tile, and everyone stops at a barrier
 before the next product. And a block that has stored its results is gone: the next one begins with
-empty stages, and the tensor cores wait. Five changes, each with its gain in
+empty stages, and the tensor cores wait. Six changes, the first five with their gains in
 `course_lib.measurements.ablation`:
 
 1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
@@ -15,6 +15,8 @@ empty stages, and the tensor cores wait. Five changes, each with its gain in
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
+6. **Split tiles.** Where only few tiles are left for the last turn, all blocks share them
+   (`course_lib.kernels.split_tiles`), and nobody waits.
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
@@ -62,9 +64,7 @@ from course_lib.intrinsics import (
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.split_tiles import (
-    GROUP,
-    GROUPS,
-    keep,
+    ADDING,
     make_adding,
     next_piece,
     share_of_work,
@@ -73,7 +73,8 @@ from course_lib.kernels.split_tiles import (
 )
 
 BM, BN, BK = 128, 256, 64
-CONSUMERS = 256  # two warpgroups, one below the other
+GROUPS = 2  # warpgroups that multiply, one below the other
+CONSUMERS = 256  # their threads
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
@@ -81,7 +82,7 @@ BAND = 16  # tiles of C below one another that are computed before the next ones
 
 # From so many tiles on in clusters of two. On an H200 they cost a hundredth for 512 tiles (4096 on
 # a side), and gain as much for 2048 after seconds of load; where between the two they begin to
-# pay, nobody has measured. With ragged rows they gain a fifth at 4104 and at 5000.
+# pay, nobody has measured. With ragged rows of B they gain a fifth at 4104 and at 5000.
 TILES_FOR_PAIRS = 1024
 
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
@@ -109,12 +110,12 @@ def make_barriers(base, tid, cluster):
 
 
 @cuda.jit(device=True)
-def place(number, down, across, cluster):
-    """Row and column of a cluster's tile of C: band after band, in each down its columns.
+def place(number, down, across, parts):
+    """Row and column of a tile of C of so many parts: band after band, in each down its columns.
 
     Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
     """
-    band = np.uint32(BAND // cluster)
+    band = np.uint32(BAND * GROUPS // parts)
     above = np.uint32(number // (band * across) * band)
     height = np.uint32(min(band, np.uint32(down - above)))
     inside = np.uint32(number - above * across)
@@ -138,7 +139,7 @@ def fetch(base, map_a, map_b, tiles, work, rank, cluster):
     stage, lap = np.uint32(0), np.uint32(0)
     while begin < end or number < down * across:
         tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
-        row, column = place(tile, down, across, cluster)
+        row, column = place(tile, down, across, cluster * GROUPS)
         top, left = (row * cluster + rank) * BM, column * BN
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
@@ -216,7 +217,7 @@ def make_kernel(store: Any, cluster: int) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
 
     @cuda.jit(device=True)
-    def multiply(base, result, workspace, tiles, work, rank, group, thread):
+    def multiply(base, result, partial, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(128, float32)
@@ -236,19 +237,19 @@ def make_kernel(store: Any, cluster: int) -> Any:
                 done = np.uint32(done + 1)
             wgmma_wait(sums)
             release(base, before, thread, cluster)
+            staging = base + STAGING + group * (2 * BOX)
             if count == steps:
-                row, column = place(tile, down, across, cluster)
+                row, column = place(tile, down, across, cluster * GROUPS)
                 top = (row * cluster + rank) * BM + group * 64
-                staging = base + STAGING + group * (2 * BOX)
                 store(sums, result, top, column * BN, staging, group, thread)
             else:
-                worker = cuda.blockIdx.x // cluster
-                keep(sums, workspace, ((tile + worker) * cluster + rank) * GROUPS + group, thread)
+                piece = ((tile + cuda.blockIdx.x // cluster) * cluster + rank) * GROUPS + group
+                store_float32(sums, partial, piece * 64, 0, staging, group, thread)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, workspace, M, N, K, split):
+    def tma(map_a, map_b, result, partial, M, N, K, split):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
@@ -257,18 +258,13 @@ def make_kernel(store: Any, cluster: int) -> Any:
         # Tiles are those of a cluster, one block of it below the other.
         down, across = (M + BM * cluster - 1) // (BM * cluster), (N + BN - 1) // BN
         tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
-        worker, workers = (
-            np.uint32(cuda.blockIdx.x // cluster),
-            np.uint32(cuda.gridDim.x // cluster),
-        )
-        begin, end, number = share_of_work(worker, workers, np.uint32(split), tiles[2])
-        work = begin, end, number, workers
+        work = share_of_work(np.uint32(split), tiles[2], cluster)
         if warp == PRODUCER:
             if tid % 32 == 0:
                 fetch(base, map_a, map_b, tiles, work, rank, cluster)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            multiply(base, result, workspace, tiles, work, rank, group, thread)
+            multiply(base, result, partial, tiles, work, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -289,8 +285,8 @@ class TmaRung(RungKernel):
 
     @property
     def signature(self) -> str:
-        """Three tensor maps, of 16 words each; the workspace; sizes, and how many tiles split."""
-        return f"void({', '.join([*['uint64[::1]'] * 3, 'float32[::1]', *['int32'] * 4])})"
+        """Four tensor maps, of 16 words each; the sizes, and how many tiles are split."""
+        return f"void({', '.join(['uint64[::1]'] * 4 + ['int32'] * 4)})"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -304,7 +300,7 @@ class TmaRung(RungKernel):
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
-        return A, B, C, np.zeros(1, np.float32), *C.shape, A.shape[1], 0
+        return A, B, C, C, *C.shape, A.shape[1], 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -324,25 +320,27 @@ class TmaRung(RungKernel):
         `split`: how many tiles all clusters compute together; None for what pays.
         """
         (M, N), K = C.shape, A.shape[1]
-        columns = hopper_launch.SWIZZLED_ROW // np.dtype(self.result).itemsize
-        maps = (
-            hopper_launch.tensor_map(A, (BM, BK)),
-            hopper_launch.tensor_map(B, (BK, 64)),
-            hopper_launch.tensor_map(C, (64, columns)),
-        )
         clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
         down, across, steps = -(-M // (BM * cluster)), -(-N // BN), -(-K // BK)
         if split is None:
             split = tiles_to_split(down * across, clusters, steps)
+        # Each worker has at least one step of split tiles, or a whole tile.
+        workers = min(clusters, split * steps if split else down * across)
         pieces = workspace((clusters + split) * cluster * GROUPS, stream)
-        arguments = (*maps, pieces, *(np.int32(each) for each in (M, N, K, split)))
+        maps = (
+            hopper_launch.tensor_map(A, (BM, BK)),
+            hopper_launch.tensor_map(B, (BK, 64)),
+            hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize)),
+            hopper_launch.tensor_map(pieces, (64, 32)),
+        )
+        arguments = (*maps, *(np.int32(each) for each in (M, N, K, split)))
         kernel = self.kernel if cluster == 1 else self.pairs
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        workers = clusters if split else min(down * across, clusters)
         kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
         if split:
-            sizes = (np.int32(each) for each in (down, across, split, steps, workers, cluster))
-            self.add_up[(BN // 8, split * cluster * GROUPS), GROUP, stream](pieces, C, *sizes)
+            parts = cluster * GROUPS
+            sizes = (np.int32(each) for each in (down, across, split, steps, workers, parts))
+            self.add_up[(32, split * parts), ADDING, stream](pieces, C, *sizes)
 
 
 @cuda.jit(device=True)

@@ -13,6 +13,9 @@ Each piece gives partial sums of a tile. They go to a **workspace** in global me
 kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
 That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
 
+The pieces of a tile lie in the workspace as many places apart as there are warpgroups' parts in it:
+the piece of a worker in a tile has the number worker + tile, and no two have the same.
+
 M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens: "Stream-K: Work-centric Parallel Decomposition
 for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023.
 """
@@ -25,29 +28,31 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32
 
-from course_lib.intrinsics import load4, store4, unroll, unrolled
+from course_lib.intrinsics import load4
 
-GROUPS = 2  # warpgroups that share a tile, one below the other
-GROUP = 128  # threads of one, each with 128 of its 64 x 256 sums
-PIECE = GROUP * 128  # partial sums of a warpgroup
+ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile
+ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbours a thread
 
-# What the workspace and the second kernel cost, in steps of k. A last turn is split if that saves
-# more than this.
-COST = 12
+# What splitting costs on an H200, in steps of k, each of 0.6 microseconds: the second kernel, and a
+# piece for each worker; and another piece for each, where nearly a full turn of tiles is split.
+ONCE, FOR_A_FULL_TURN = 22, 40
 
 
 # --- whose work is what -----------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
-def share_of_work(worker, workers, split, steps):
-    """What a worker has to do: its part of the split tiles, and then whole ones.
+def share_of_work(split, steps, cluster):
+    """What this worker has to do: its part of the split tiles, and then whole ones.
 
-    Returns where its part begins and ends, in steps laid end to end, and its first whole tile.
+    Returns where its part begins and ends, in steps laid end to end, its first whole tile, and how
+    many workers there are, which is how far it is to the next one.
     """
+    worker, workers = cuda.blockIdx.x // cluster, np.uint32(cuda.gridDim.x // cluster)
     everything = split * steps
-    begin, end = worker * everything // workers, np.uint32(worker + 1) * everything // workers
-    return np.uint32(begin), np.uint32(end), np.uint32(split + worker)
+    begin = np.uint32(worker) * everything // workers
+    end = np.uint32(worker + 1) * everything // workers
+    return np.uint32(begin), np.uint32(end), np.uint32(split + worker), workers
 
 
 @cuda.jit(device=True)
@@ -62,10 +67,14 @@ def next_piece(begin, end, number, workers, steps):
 
 
 def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
-    """How many tiles are split: all of the last turn, or none. `steps` are those of k in a tile."""
+    """How many tiles are split: all of the last turn if that pays, or none.
+
+    `steps` are those of k in a tile: so many the last turn lasts, however few tiles it has.
+    """
     left_over = tiles % workers
-    saved = steps - steps * left_over / workers
-    return left_over if left_over and saved > COST else 0
+    share = left_over / workers
+    saved, cost = steps * (1 - share), ONCE + FOR_A_FULL_TURN * share
+    return left_over if saved > cost else 0
 
 
 # --- partial sums -----------------------------------------------------------------------------
@@ -73,51 +82,41 @@ def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
 
 @lru_cache(maxsize=8)
 def workspace(pieces: int, stream: Any = 0) -> Any:
-    """Room for so many warpgroups' partial sums, on the GPU.
+    """Room for so many warpgroups' partial sums on the GPU, one below the other: (rows, 256).
 
     Launches on the same stream follow each other and share it.
     """
-    return cuda.device_array(pieces * PIECE, np.float32)
-
-
-@cuda.jit(device=True)
-@unrolled
-def keep(sums, workspace, piece, thread):
-    """Write a warpgroup's partial sums: 32 stores of 16 bytes, neighbours side by side."""
-    at = np.uint32(piece * PIECE + 4 * thread)
-    for j in unroll(32):
-        four = sums[4 * j], sums[4 * j + 1], sums[4 * j + 2], sums[4 * j + 3]
-        store4(workspace, at + j * (4 * GROUP), four)
+    return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
 def make_adding(place: Any, rounded: Any) -> Any:
     """The second kernel: for each tile it adds up the pieces, and stores the results.
 
-    Launched with a block of 128 threads for 8 of a tile's 256 columns (x), and for each warpgroup
-    of each split tile (y). `place(tile, down, across, cluster)` says where a tile lies, and
-    `rounded(value)` makes a float32 what C holds.
+    Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
+    of each split tile (y); `parts` of them are one below the other. `place(tile, down, across,
+    parts)` says where a tile lies, and `rounded(value)` makes a float32 what C holds.
     """
 
     @cuda.jit
-    def add_up(workspace, C, down, across, split, steps, workers, cluster):
-        j, thread = cuda.blockIdx.x, cuda.threadIdx.x
-        tile, part = cuda.blockIdx.y // (cluster * GROUPS), cuda.blockIdx.y % (cluster * GROUPS)
-        everything = split * steps
-        # The worker whose part holds the tile's first step, and the one with its last.
-        first = ((tile * steps + 1) * workers - 1) // everything
-        last = ((tile + 1) * steps * workers - 1) // everything
+    def add_up(workspace, C, down, across, split, steps, workers, parts):
+        i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
+        j = cuda.threadIdx.x % 64 * 4
+        tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
+        # The worker whose share holds the tile's first step, and the one with its last.
+        first = ((tile * steps + 1) * workers - 1) // (split * steps)
+        last = ((tile + 1) * steps * workers - 1) // (split * steps)
+        if first == last:  # who computed all of it has stored it
+            return
         a = b = c = d = float32(0)
-        for worker in range(first, last + 1):
-            if worker * everything // workers < (worker + 1) * everything // workers:
-                piece = (tile + worker) * cluster * GROUPS + part
-                four = load4(workspace, piece * PIECE + j * (4 * GROUP) + 4 * thread)
-                a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
-        row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), cluster)
-        y = (row * cluster * GROUPS + part) * 64 + thread // 32 * 16 + thread % 32 // 4
-        x = column * 256 + j * 8 + thread % 4 * 2
-        for below, left, right in ((0, a, b), (8, c, d)):
-            if y + below < C.shape[0] and x < C.shape[1]:  # which is even
-                C[y + below, x] = rounded(left)
-                C[y + below, x + 1] = rounded(right)
+        at = np.int64((((tile + first) * parts + part) * ROWS + i) * COLUMNS + j)
+        for _ in range(last - first + 1):
+            four = load4(workspace, at)
+            a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
+            at += parts * (ROWS * COLUMNS)
+        row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), parts)
+        y, x = (row * parts + part) * ROWS + i, column * COLUMNS + j
+        if y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
+            C[y, x], C[y, x + 1] = rounded(a), rounded(b)
+            C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)
 
     return add_up

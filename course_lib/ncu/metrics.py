@@ -70,11 +70,16 @@ class NoCounters(Exception):
 
 
 def parse_ncu(text: str, kernel: str) -> dict[str, float]:
-    """The metrics of the launches of `kernel` in ncu's CSV output, by name; added up."""
+    """The metrics of the launches of `kernel` in ncu's CSV output, by name; added up.
+
+    Every line of the table begins with a quotation mark. Others, before and after it, are what ncu
+    and the program print, warnings among them.
+    """
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    table = [line for line in lines[start:] if line.startswith('"')]
     metrics: dict[str, float] = {}
-    for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
+    for row in csv.DictReader(io.StringIO("\n".join(table))):
         value = _number(row["Metric Value"])
         if kernel in row["Kernel Name"] and value is not None:
             metrics[row["Metric Name"]] = metrics.get(row["Metric Name"], 0.0) + value

@@ -325,10 +325,6 @@ class Standins:
         data = np.array([first, second], np.float32).view(np.uint8)
         self.here.unseen.append((self.place(address), data))
 
-    def store4(self, array: np.ndarray, index: int, values: tuple[float, ...]) -> None:
-        assert index % 4 == 0
-        array[index : index + 4] = values
-
     # --- wgmma ----------------------------------------------------------------------------------
 
     def wgmma_a(self, address: int) -> int:
