@@ -11,6 +11,9 @@ from course_lib.diagnosis.families.attention.problem import WIDTH, Array, scores
 from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.sentences import say
 
+DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers
+OTHER_LANES = "Which threads know the other scores of this query, and how does this one learn them?"
+
 
 def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     """A thread knows its own key, and forgets to ask the 31 others of its row."""
@@ -18,14 +21,22 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     if len(K) % WIDTH:
         return
     lanes = scores.reshape(len(Q), -1, WIDTH)
-    hint = "Which threads know the other scores of this query, and how does this one learn them?"
     own = np.exp(lanes - scores.max(1)[:, None, None]).sum(1)
     shifted = np.exp(scores - scores.max(1, keepdims=True))
+    yield from _own_sums(own, shifted, V)
+    yield from _own_maxima(lanes, V)
+    yield from _shuffled_one_way(lanes, own, shifted, V)
+    yield from _weights_of_the_lane(lanes, shifted, V)
+    yield from _scores_go_on(lanes, V)
+
+
+def _own_sums(own: Array, shifted: Array, V: Array) -> Iterator[Hypothesis]:
+    """Weights that are divided by the sum over some of the lanes."""
     yield Hypothesis(
         shifted @ V / own,
         "accumulator-error",
         "Each thread sums the weights of its own keys alone: those of the other lanes are missing.",
-        hint,
+        OTHER_LANES,
         ("attention", "total"),
     )
     for distances, kind in _some_distances():
@@ -40,13 +51,17 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             "With how many other lanes has a lane put its sum together in the end?",
             ("attention", f"total reduction{kind}"),
         )
+
+
+def _own_maxima(lanes: Array, V: Array) -> Iterator[Hypothesis]:
+    """Weights that are worked out with the maximum over some of the lanes."""
     for at_the_end in (False, True):
         yield Hypothesis(
             _own_maximum(lanes, lanes, V, at_the_end),
             "wrong-formula",
             "Each thread subtracts the maximum of its own keys: the weights of a query have "
             "different maxima.",
-            hint,
+            OTHER_LANES,
             ("attention", "max"),
         )
     for (distances, kind), at_the_end in itertools.product(_some_distances(), (False, True)):
@@ -62,12 +77,6 @@ def by_lanes(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
             "With how many other lanes has a lane compared its maximum in the end?",
             ("attention", f"reduction{kind}"),
         )
-    yield from _shuffled_one_way(lanes, own, shifted, V)
-    yield from _weights_of_the_lane(lanes, shifted, V)
-    yield from _scores_go_on(lanes, V)
-
-
-DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers
 
 
 def _some_distances() -> Iterator[tuple[tuple[int, ...], str]]:
