@@ -30,16 +30,10 @@ from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
-
-
 # What one launch may use. The problems are small, and so is this: an answer that needs far more
 # than right ones do ends with a finding, whatever it is made of.
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
-
-
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
-
-
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 
 

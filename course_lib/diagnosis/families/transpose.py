@@ -29,8 +29,6 @@ from course_lib.sentences import say
 
 Array = np.ndarray
 MOST = 0.9  # of the elements; the rest may be where indices leave the array
-
-
 # What a kernel may take for a row or a column of A: the index as index_search calls it, and the
 # text; i and j are row and column of B.
 INDICES = {

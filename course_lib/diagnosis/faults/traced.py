@@ -18,15 +18,9 @@ from course_lib.diagnosis.trial import Trial, all_have_work
 from course_lib.findings import Finding
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
-
-
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
-
-
 # Of a thread outside an array, where no thread of the launch is surplus.
 FROM_WHERE_TO_WHERE = "Which index does the very first thread have, and which the very last?"
-
-
 ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 

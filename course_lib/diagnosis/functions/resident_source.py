@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from course_lib.emulator import Kernel
 
-# --- which line -----------------------------------------------------------------------------
-
 
 class Source:
     """Finds the line to blame in a function."""

@@ -20,9 +20,6 @@ from course_lib.sentences import say
 LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count
 
 
-# --- the formula ------------------------------------------------------------------------------
-
-
 def other_scales(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     """Scores that are multiplied by something else than 1/sqrt(32)."""
     raw, keys = Q @ K.T, len(K)

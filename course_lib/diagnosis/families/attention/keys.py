@@ -13,9 +13,6 @@ from course_lib.sentences import Sentence, say
 FEW_ROWS = 4  # of the output, enough to tell how many keys took part
 
 
-# --- keys that are missing, and keys that do not exist --------------------------------------------
-
-
 def other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Hypothesis]:
     """The right attention to some of the keys."""
     keys = len(K)

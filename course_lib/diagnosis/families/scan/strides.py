@@ -1,4 +1,4 @@
-"""Running sums by strides that double, with a slip: a stride, a test, or a lane."""
+"""Running sums by strides that double (Hillis and Steele), with a slip: a stride, test or lane."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from course_lib.diagnosis.families.scan.problem import RUN, STRIDES, WARP, Array
 from course_lib.diagnosis.families.scan.tree import by_tree_with_slip
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.sentences import say
-
-# --- Hillis and Steele with a slip ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

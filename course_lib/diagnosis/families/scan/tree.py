@@ -1,4 +1,4 @@
-"""Running sums over a tree, with a slip on the way up or down."""
+"""Running sums over a tree, after Blelloch, with a slip on the way up or down."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.diagnosis.families.scan.problem import RUN, STRIDES, Array, by_run
 from course_lib.sentences import say
-
-# --- a tree, after Blelloch -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
