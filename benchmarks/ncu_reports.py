@@ -74,7 +74,11 @@ def as_stored(report: NcuReport, grid: Any, block: Any) -> dict[str, Any]:
     if report.note or not report.counted:
         raise SystemExit(f"{report.kernel}: {report.note}")
     launch = f"grid {grid}, blocks of {block}"
-    return {"launch": launch, "counts": dict(report.counted), "seen": dict(report.seen)}
+    return {
+        "launch": launch,
+        "counts": {name: round(n) for name, n in report.counted.items()},
+        "seen": dict(report.seen),
+    }
 
 
 def main() -> int:

@@ -118,7 +118,7 @@ def test_without_a_gpu_one_sentence_says_so_and_a_stored_report_is_shown() -> No
     A, B = np.ones((2, 64, 64), np.float32)
     report = course_lib.ncu_report(kernel, stored="transpose, no tile")[(2, 2), (32, 32)](A, B * 0)
     assert report.note.startswith("There is no GPU here. So the GPU's column is a stored report")
-    assert "NVIDIA H200, November 2026" in report.text()
+    assert stored("transpose, no tile").label in report.text()
     assert report.counted["global_store_sectors"] == 1_048_576
     alone = course_lib.ncu_report(kernel)[(2, 2), (32, 32)](A, B)
     assert alone.note.endswith("So the emulator's counters stand alone.") and not alone.counted
@@ -210,7 +210,9 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
     )
     assert parse_ncu(table, "k") == {"a": 1024}
     # What the program printed to stderr comes after the table.
-    warned = f"{table}\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    warned = (
+        f"{table}\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    )
     assert parse_ncu(warned, "k") == {"a": 1024}
 
 
@@ -221,24 +223,31 @@ def test_the_emulator_has_every_counter_that_is_compared() -> None:
     assert all(hasattr(profile, name) for name in METRICS)
 
 
+# Counters of a page's rows that other traffic through the same memory does not touch.
+EXACT = ("shared_load_requests", "shared_store_wavefronts", "global_store_sectors")
+
+
 def test_stored_reports_are_those_of_the_pages() -> None:
     page = (DOCS / "shared_memory_measured.md").read_text(encoding="utf-8")
     counters = (DOCS / "counters.md").read_text(encoding="utf-8")
     rows = {"copy": "copy", "transpose, no tile": "no tile", "transpose, tile": "tile",
             "transpose, padded": "`pad=1`"}  # fmt: skip
-    for name, row in rows.items():
-        counts = " | ".join(f"{value:,}" for value in stored(name).counts.values())
-        assert f"| {row} | {counts} |" in page
-    for name in set(names()) - rows.keys():
-        for counter, value in stored(name).counts.items():
-            assert re.search(rf"\| {name} \| `{counter}` \| [\d,]+ \| {value:,} \|", counters)
+    for name, row in rows.items():  # the page has another launch: other traffic differs
+        counts = stored(name).counts
+        requests, stores, sectors = (f"{counts[each]:,}" for each in EXACT)
+        assert re.search(rf"\| {row} \| {requests} \| .* \| {stores} \| 0 \| {sectors} \|", page)
+    told = re.findall(r"\| ([\w ]+) \| `(\w+)` \| [\d,]+ \| ([\d,]+) \|", counters)
+    told = [row for row in told if row[0] in names()]
+    assert len(told) == 4
+    for name, counter, value in told:
+        assert f"{stored(name).counts[counter]:,}" == value
     for rung in ("tiled", "register_1d", "register_2d", "warp_tiled"):
         shares = " | ".join(f"{share:.0%}".replace("%", " %") for share in busy(rung).values())
         assert re.search(rf"\| `{rung}` \| .* \| {shares} \|", page)
 
 
 def test_a_report_that_is_not_there_names_those_that_are() -> None:
-    assert "1,048,779" in stored_report("transpose, tile").text()
+    assert "1,050,066" in stored_report("transpose, tile").text()
     with pytest.raises(KeyError, match="transpose, padded"):
         stored("transpose")
 

@@ -35,7 +35,7 @@ ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbo
 
 # What splitting costs on an H200, in steps of k, each of 0.6 microseconds: the second kernel, and a
 # piece for each worker; and another piece for each, where nearly a full turn of tiles is split.
-ONCE, FOR_A_FULL_TURN = 22, 40
+ONCE, FOR_A_FULL_TURN = 22, 50
 
 
 # --- whose work is what -----------------------------------------------------------------------

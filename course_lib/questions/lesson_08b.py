@@ -97,7 +97,9 @@ QUESTIONS = (
         "the GPU count, in 32,768 loads from shared memory?",
         choices=(
             Choice("None, as the emulator says.", "Nearly. But other traffic takes passes, too."),
-            Choice("Some hundreds.", "And none of them belongs to the kernel.", right=True),
+            Choice(
+                "Some: fewer than one in a hundred.", "And none belongs to the kernel.", right=True
+            ),
             Choice(
                 "As many as there are loads.",
                 "Then every load would take two passes: a pattern, and padding has none.",
@@ -107,7 +109,7 @@ QUESTIONS = (
         "same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} for "
         "each load.",
         facts=conflict_facts,
-        spoilers=("passes that were lost to other traffic", re.compile(r"\b654\b")),
+        spoilers=("passes that were lost to other traffic", re.compile(r"\b139\b")),
     ),
     Number(
         id="08b-restrict",
