@@ -134,7 +134,7 @@ _PAIRS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class Indexing:
     """One way to index an operand."""
 
     operand: str
@@ -168,7 +168,7 @@ class Choice:
         return say("The numbers fit if {parts}.", parts=" and ".join(parts))
 
 
-def _choices(operand: str, tiled: bool) -> list[Choice]:
+def _choices(operand: str, tiled: bool) -> list[Indexing]:
     """Every way to index an operand, the right one first."""
     outer = [name for name, symbol in OUTER.items() if tiled or not symbol.tiled]
     inner = [name for name, symbol in INNER.items() if tiled or not symbol.tiled]
@@ -179,7 +179,7 @@ def _choices(operand: str, tiled: bool) -> list[Choice]:
         for column in columns:
             pair = _PAIRS[operand].get((row, column))
             cost = 1 if pair else (row != right[0]) + (column != right[1])
-            found.append(Choice(operand, row, column, cost, *(pair or ())))
+            found.append(Indexing(operand, row, column, cost, *(pair or ())))
     return sorted(found, key=lambda choice: choice.cost)
 
 
@@ -236,7 +236,7 @@ def index_slip(
     return None
 
 
-def _values(matrix: Array, choices: Sequence[Choice], point: Point) -> Array:
+def _values(matrix: Array, choices: Sequence[Indexing], point: Point) -> Array:
     """What each choice takes from an operand: (choices, samples, steps)."""
     shape = (len(point.i), point.steps)
     return np.stack(
@@ -245,8 +245,8 @@ def _values(matrix: Array, choices: Sequence[Choice], point: Point) -> Array:
 
 
 def _explains(
-    a: Choice,
-    b: Choice,
+    a: Indexing,
+    b: Indexing,
     A: Array,
     B: Array,
     got: Array,
@@ -263,7 +263,7 @@ def _explains(
     return _same(sums, got, tolerance, known) and _same(sums, got, tolerance, wrong)
 
 
-def _as_slip(choices: Sequence[Choice]) -> Slip:
+def _as_slip(choices: Sequence[Indexing]) -> Slip:
     """One finding for one or two wrong operands; the line of the first is shown."""
     first = choices[0]
     message = one_after_another(choice.sentence() for choice in choices)

@@ -19,7 +19,7 @@ from course_lib.devices import device
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.functions.resident_launches import examples, launches, record_of
 from course_lib.diagnosis.functions.resident_slips import ResidentSlip
-from course_lib.diagnosis.functions.resident_source import Source
+from course_lib.diagnosis.functions.resident_source import ResidentSource
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Walk
@@ -68,7 +68,7 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
             return make_report(exercise, [_stopped(tried[-1])])
     plain = [each for each in tried if not _refused(each.launch)]
     wrong = [each for each in plain if not each.right]
-    source = Source(function)
+    source = ResidentSource(function)
     found = list(_wrong(plain, wrong, source)) if wrong else []
     numbers = any(each.number is not None for each in plain)
     if numbers and all(each.code == "wrong-formula" for each in found):  # else it is too early
@@ -121,7 +121,9 @@ def _refused(launch: Occupancy) -> bool:
 # --- what is wrong --------------------------------------------------------------------------
 
 
-def _wrong(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) -> Iterator[Finding]:
+def _wrong(
+    plain: Sequence[Tried], wrong: Sequence[Tried], source: ResidentSource
+) -> Iterator[Finding]:
     """Why launches that are possible, or that arithmetic alone rules out, come out wrong."""
     nothing = [each for each in wrong if each.value is None and not each.stopped]
     if nothing:
@@ -137,7 +139,9 @@ def _wrong(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) -> It
     yield from _by_slips(plain, wrong, source)
 
 
-def _by_slips(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) -> Iterator[Finding]:
+def _by_slips(
+    plain: Sequence[Tried], wrong: Sequence[Tried], source: ResidentSource
+) -> Iterator[Finding]:
     cases = [each.launch for each in plain]
     answers = [each.number for each in plain]
     fraction = next((each for each in wrong if isinstance(each.value, float)), None)
@@ -160,7 +164,7 @@ def _by_slips(plain: Sequence[Tried], wrong: Sequence[Tried], source: Source) ->
         yield _stopped(stopped) if stopped else _unexplained(wrong[0], source)
 
 
-def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: Source) -> Finding:
+def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: ResidentSource) -> Finding:
     """A slip with the launch that shows it: one that it alone gets wrong, if there is one."""
     alone = slip.change(resident_slips.Rules())
     shown = next(
@@ -172,7 +176,7 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: Source) -> Find
     return finding(slip.code, message, source.line(slip.looks_at, slip.beside), slip.hint)
 
 
-def _numbers_of(gpu: str, wrong: Sequence[Tried], source: Source) -> Finding:
+def _numbers_of(gpu: str, wrong: Sequence[Tried], source: ResidentSource) -> Finding:
     shown = wrong[0]
     slip = say("the numbers of the {gpu} are used for every GPU", gpu=gpu)
     message = _compared(shown, slip, _sentence(_binding(shown.launch)))
@@ -181,7 +185,7 @@ def _numbers_of(gpu: str, wrong: Sequence[Tried], source: Source) -> Finding:
     return finding("hardcoded-answer", message, source.line((*numbers, "return")), hint)
 
 
-def _always_the_same(shown: Tried, source: Source) -> Finding:
+def _always_the_same(shown: Tried, source: ResidentSource) -> Finding:
     message = say(
         "The same {value} comes out for every launch. {compared}",
         graded="The same number comes out for every launch. {compared}",
@@ -192,7 +196,9 @@ def _always_the_same(shown: Tried, source: Source) -> Finding:
     return finding("hardcoded-answer", message, source.line(("return",)), hint)
 
 
-def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: Source) -> Finding:
+def _returns_nothing(
+    nothing: Sequence[Tried], plain: Sequence[Tried], source: ResidentSource
+) -> Finding:
     if len(nothing) < len(plain):
         shown = nothing[0]
         message: str = _about(
@@ -218,7 +224,7 @@ def _returns_nothing(nothing: Sequence[Tried], plain: Sequence[Tried], source: S
     return finding("missing-answer", message, source.definition, "What does the last line say?")
 
 
-def _no_number(shown: Tried, source: Source) -> Finding:
+def _no_number(shown: Tried, source: ResidentSource) -> Finding:
     if shown.stopped:
         return _stopped(shown)
     message = _about(
@@ -230,14 +236,16 @@ def _no_number(shown: Tried, source: Source) -> Finding:
     return finding("wrong-formula", message, source.line(("return",)), "How many blocks fit?")
 
 
-def _fraction(shown: Tried, source: Source) -> Finding:
+def _fraction(shown: Tried, source: ResidentSource) -> Finding:
     worked = _sentence(_binding(shown.launch))
     message = _compared(shown, "a whole number of blocks, as an int", worked)
     hint = "A division with / gives a fraction; one with // rounds down and stays whole."
     return finding("wrong-formula", message, source.line(("division", "return")), hint)
 
 
-def _accepted(refused: Sequence[Tried], source: Source, told: set[int | None]) -> Iterator[Finding]:
+def _accepted(
+    refused: Sequence[Tried], source: ResidentSource, told: set[int | None]
+) -> Iterator[Finding]:
     """Launches that no GPU makes, and that got an answer other than 0.
 
     That the function stops there too is nothing new where a line was told already.
@@ -262,7 +270,7 @@ def _accepted(refused: Sequence[Tried], source: Source, told: set[int | None]) -
         yield finding("invalid-launch", message, source.line((f"test {what}", "def")), hint)
 
 
-def _unexplained(shown: Tried, source: Source) -> Finding:
+def _unexplained(shown: Tried, source: ResidentSource) -> Finding:
     launch = shown.launch
     number = shown.number
     if number is not None and number < launch.blocks:

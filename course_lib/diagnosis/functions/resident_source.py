@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from course_lib.emulator import Kernel
 
 
-class Source:
+class ResidentSource:
     """Finds the line to blame in a function."""
 
     def __init__(self, function: Kernel) -> None:

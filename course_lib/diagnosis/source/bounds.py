@@ -14,12 +14,12 @@ from course_lib.diagnosis.source.nodes import (
     names_in,
     part_of,
 )
-from course_lib.diagnosis.source.values import Values
+from course_lib.diagnosis.source.values import Variables
 
 _UNRELATED = 100  # more steps than between any two variables
 
 
-class Bounds(Values):
+class Bounds(Variables):
     """An answer's functions, and which tests and loops bound their indices."""
 
     def guards(self, node: ast.AST) -> list[tuple[ast.expr, int]]:

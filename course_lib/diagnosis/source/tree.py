@@ -11,7 +11,7 @@ from course_lib.diagnosis.source.nodes import names_in, root_name
 
 
 @dataclass(frozen=True)
-class Tree:
+class AnswerTree:
     """The functions of an answer: the kernel first, then its device functions.
 
     Attributes:

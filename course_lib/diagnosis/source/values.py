@@ -6,10 +6,10 @@ import ast
 from functools import cached_property
 
 from course_lib.diagnosis.source.nodes import BLOCK, THREAD, flat, names_in, part_of
-from course_lib.diagnosis.source.tree import Tree
+from course_lib.diagnosis.source.tree import AnswerTree
 
 
-class Values(Tree):
+class Variables(AnswerTree):
     """An answer's functions, and how their variables get their values."""
 
     def set_by_caller(self, statement: ast.Assign) -> ast.stmt:

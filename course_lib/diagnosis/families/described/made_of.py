@@ -29,7 +29,7 @@ CLOSE = 1e-6  # relative: a sum that is one element, but for rounding
 
 
 @dataclass(frozen=True)
-class Read:
+class ElementRead:
     """One element that a thread has read, and on which line."""
 
     index: Index
@@ -77,7 +77,7 @@ def wrongly_made_of(
 
 def _read_for(
     element: Index, kernel: Kernel, launch: Launch, outcome: Outcome, formats: Sequence[str]
-) -> list[Read] | None:
+) -> list[ElementRead] | None:
     """What the thread that wrote an element last has read of the input for it, in its order.
 
     None if nobody wrote it, if threads hand numbers to each other, or if the kernel takes others.
@@ -97,12 +97,12 @@ def _read_for(
     writers = [found[-1] for found in threads if len(found)]
     if not writers:
         return None
-    reads: list[Read] = []
+    reads: list[ElementRead] = []
     for access in trace:
         lanes = (access.threads == writers[-1]).all(axis=1)
         for index in map(tuple, access.indices[lanes].tolist()):
             if access.array == source and access.kind == "load":
-                reads.append(Read(index, access.line))
+                reads.append(ElementRead(index, access.line))
             elif access.array == target and access.kind == "store" and index != element:
                 reads = []  # these went into another element
     return reads
@@ -123,7 +123,7 @@ def _adds_up(
     return any(np.isclose(*pair, rtol=NEARLY, atol=NEARLY) for pair in pairs)
 
 
-def _not_added(task: Task, element: Index, last: Read, outcome: Outcome) -> Finding | None:
+def _not_added(task: Task, element: Index, last: ElementRead, outcome: Outcome) -> Finding | None:
     """The right elements were read: is the result the last of them alone?"""
     value, got = float(outcome.inputs[0][last.index]), float(outcome.got[element])
     if not np.isclose(got, value, rtol=CLOSE):
