@@ -1,1 +1,5 @@
-"""Answers that are a few numbers."""
+"""Answers that are a few numbers.
+
+May import: `report`.
+Start with: `asked_constants`, `tile_choice`.
+"""

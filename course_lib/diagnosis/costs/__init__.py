@@ -1,4 +1,5 @@
 """What an exercise asks for beside a right result: cost and tools, read off the counters.
 
-Start with: `requirements` (all of them), `measured` (what they look at).
+May import: `launches`, `source`.
+Start with: `requirements`, `measured`.
 """

@@ -5,4 +5,6 @@ its hypotheses, and the line finders behind them (`..._lines`). `table` names th
 Shared: `hypotheses` (how they are tried), `index_search`, `common`, `mapping` (which block wrote
 where), `access_lines` and `sum_lines`, and `locate` (which finder knows which kind of place).
 A new hypothesis goes to its family, with a place that `locate` knows.
+May import: `launches`, `problems`, `slip`, `source`.
+Start with: `hypotheses`, `table`, `locate`.
 """
