@@ -175,10 +175,35 @@ class Launch:
         Raises:
             KernelRejected: if the kernel cannot run with these arguments at all.
         """
+        arguments, copies = _with_own_memory(arguments)
         run = Run(self, arguments)
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
-            return run.execute()
+            profile = run.execute()
+        for array, copied in copies:
+            array[...] = copied
+        return profile
+
+
+def _with_own_memory(
+    arguments: Sequence[Any],
+) -> tuple[list[Any], list[tuple[np.ndarray, np.ndarray]]]:
+    """The arguments as a GPU has them, and what is to be copied back in the end, in this order.
+
+    Numba copies each NumPy array to the GPU by itself. Where one array is passed twice, the kernel
+    has two, and what the later one holds stays in the end.
+    """
+    own: list[Any] = []
+    copies: list[tuple[np.ndarray, np.ndarray]] = []
+    for argument in arguments:
+        if type(argument) is np.ndarray and any(
+            type(each) is np.ndarray and np.may_share_memory(each, argument) for each in own
+        ):
+            copies.append((argument, argument.copy()))
+            own.append(copies[-1][1])
+        else:
+            own.append(argument)
+    return own, copies
 
 
 def _triple(sizes: Any, name: str) -> Triple:

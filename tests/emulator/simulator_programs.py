@@ -36,8 +36,8 @@ SHAPES: dict[str, Shape] = {  # by family
 INEXACT = ("matmul_naive fused_multiply_add", "attention ")
 # Numba's simulator has no shuffles (a test below says so): their programs are left out.
 SLOW = "attention block_scan matmul_1d matmul_2d matmul_tiled transpose_tiled".split()
-# Its BLOCK is left over from another attempt; only the judge tries the launch without it as well.
-LEFT_OVER = "block_that_is_not_offered"
+# Their BLOCK is left over from another attempt; only the judge tries the launch without it as well.
+LEFT_OVER = ("block_that_is_not_offered", "block_is_16")
 LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 
 SMALL = {
@@ -215,6 +215,14 @@ class Case:
     apart: np.ndarray | float = 0.0
 
 
+TWICE = """
+    i = cuda.threadIdx.x
+    b[i] = -c[i]
+    a[i] = c[i]
+    c[i] += 1000
+"""
+
+
 def cases(which: str) -> Iterator[Case]:
     """Every program that the simulator can run, or some of them, with fresh arguments."""
     for path in answers(which):
@@ -225,6 +233,9 @@ def cases(which: str) -> Iterator[Case]:
         data = np.random.default_rng(len(name)).integers(-40, 40, 128)
         text = "from numba import cuda, int64\n\n@cuda.jit\ndef kernel(data, out):" + body
         yield Case(name, text, "kernel", 2, 64, (data, np.zeros(128, np.int64)))
+    data = np.arange(64)  # passed twice: two arrays on a GPU, and the later one's values stay
+    text = "from numba import cuda\n\n@cuda.jit\ndef kernel(a, b, c):" + TWICE
+    yield Case("one array twice", text, "kernel", 1, 64, (np.zeros_like(data), data, data))
 
 
 def answers(which: str) -> list[Path]:
@@ -236,7 +247,7 @@ def answers(which: str) -> list[Path]:
     paths = [
         path
         for path in sorted(STYLES.glob("*/*.py"))
-        if path.parent.name in PROBLEMS and path.stem != LEFT_OVER
+        if path.parent.name in PROBLEMS and path.stem not in LEFT_OVER
     ]
     if which == "every":
         return paths
