@@ -1,11 +1,9 @@
 """Examines an answer: tries it on the emulator, and tells what holds, what does not, and why.
 
-The steps are small and each has its module in `diagnosis`: cases (what to try), examination (the
-launches and the conclusions), numbers, slips and steps (what a wrong output equals instead),
-trail, source and locate (which line that is), causes (what follows from what), requirements (cost
-and tools), report (how it reads). Answers that are no kernels have one module each:
-plain_function (with resident_slips) and tile_choice, and for tasks called_function and
-asked_constants.
+The steps are small and each has its place in `diagnosis`: examination.py (the launches and the
+conclusions), problems (what to try), faults (what follows from what), families (what a wrong
+output equals instead, and which line that is), costs (cost and tools), report.py (how it reads).
+Answers that are no kernels are judged in `functions` and `constants`.
 """
 
 from __future__ import annotations
@@ -20,9 +18,11 @@ from types import BuiltinFunctionType, FunctionType
 
 from course_lib import callers, runtime
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
-from course_lib.diagnosis import asked_constants, called_function, plain_function, tile_choice
-from course_lib.diagnosis.examination import Answer, examine_kernel
-from course_lib.diagnosis.generic import check_reference
+from course_lib.diagnosis.answer import Answer
+from course_lib.diagnosis.constants import asked_constants, tile_choice
+from course_lib.diagnosis.examination import examine_kernel
+from course_lib.diagnosis.families.table import check_reference
+from course_lib.diagnosis.functions import called_function, resident_blocks
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import (
     Kernel,
@@ -164,9 +164,9 @@ def _constants_text(exercise: Exercise, program: Program, block: Block, seed: in
     return _looked_at(exercise, tile_choice.from_program(program))
 
 
-# Families of exercises that are no kernels; those of kernels stand in diagnosis/cases.py.
+# Families of exercises that are no kernels; those of kernels stand in diagnosis/families/table.py.
 FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, Kernel, int], Report]] = {
-    "blocks per SM": plain_function.examine,
+    "blocks per SM": resident_blocks.examine,
 }
 CONSTANTS_FAMILIES: Mapping[str, Callable[[Exercise, tile_choice.Numbers], Report]] = {
     "tile choice": tile_choice.examine,

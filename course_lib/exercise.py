@@ -77,8 +77,8 @@ class Exercise:
         shapes: the axes of each parameter as letters, "M,N"; equal letters are equal sizes, and ""
             stands for a number. The output comes last, and has one or two axes.
         formula: the same as a student writes it, "B = s * A".
-        family: without a reference: the family of problems (diagnosis/cases.py) whose hypotheses
-            judge it.
+        family: without a reference: the family of problems (diagnosis/families/table.py) whose
+            hypotheses judge it.
         sizes: the uneven sizes to try, as its family has them.
         dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",
             which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
@@ -192,9 +192,9 @@ class WrongIdea:
         computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
-        place: where to look for the line to blame, as diagnosis/locate.py has it: ("store",),
-            ("sum",), ("load", "A") for the line that reads A, or ("call", "f") for the last one
-            that calls f.
+        place: where to look for the line to blame, as diagnosis/families/locate.py has it:
+            ("store",), ("sum",), ("load", "A") for the line that reads A, or ("call", "f") for the
+            last one that calls f.
     """
 
     computes: Callable[..., Any]

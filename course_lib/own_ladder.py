@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib import progress, runtime
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
-from course_lib.diagnosis.examination import counts_of
+from course_lib.diagnosis.trial import counts_of
 from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
 from course_lib.errors import PlainError
 

@@ -231,11 +231,11 @@ def test_what_is_said_to_close_a_circle_is_still_imported() -> None:
 FOLDERS = sorted(
     module
     for module, path in modules().items()
-    if path.name == "__init__.py" and module.startswith(("emulator.", "grading."))
+    if path.name == "__init__.py" and module.startswith(("diagnosis.", "emulator.", "grading."))
 )
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@every_case("folder", FOLDERS)
 def test_a_stage_imports_only_what_it_says(folder: str) -> None:
     """Its docstring names what it may import of its package: folders and modules at the top."""
     package, _, stage = folder.partition(".")
@@ -259,7 +259,7 @@ def docstring_of(module: str) -> str:
 
 def test_stages_have_no_circle() -> None:
     """Neither among the folders of a package nor between a folder and a module beside it."""
-    for package in ("emulator", "grading"):
+    for package in ("diagnosis", "emulator", "grading"):
         below: dict[str, set[str]] = {}
         for module, others in imports().items():
             if module.startswith(f"{package}."):

@@ -51,7 +51,7 @@ CALLS = {
     "Finding": CallPattern(0, 2, 4),
     "rejection": CallPattern(0, 1, 3),
     "Slip": CallPattern(0, 1, 2),
-    "Candidate": CallPattern(1, 2, 3),
+    "Hypothesis": CallPattern(1, 2, 3),
     "Place": CallPattern(1, 3, 2, usual=ANY),
     "replace": CallPattern(-1, -1, usual=ANY),
     "ResidentSlip": CallPattern(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),

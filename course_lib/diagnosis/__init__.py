@@ -1,7 +1,11 @@
 """Finds out what is wrong with an answer, and why; used by checking.py.
 
-Owns: what an answer is tried on, and the way from a wrong output to its cause and line.
+Owns: what an answer is tried on, and the way from a wrong output to its cause and line. Folders:
+`problems` (what to launch), `launches` (what one did), `faults` (what the emulator saw, traced),
+`families` (what wrong numbers equal instead, and at which line), `sizes` (numbers that stand for a
+size), `repairs` (the one change that helps), `costs`, and `functions` and `constants` for answers
+that are no kernels.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `exercise`, `findings`,
 `kinds`, `number_formats`, `occupancy`, `sentences`.
-Start with: `cases` (what to try), `examination` (the launches and the conclusions), `causes`.
+Start with: `examination` (the order of it all), `wrong_numbers`, `families/hypotheses`.
 """

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.source import Source, names_in, root_name
+from course_lib.diagnosis.source.nodes import names_in, root_name
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, say

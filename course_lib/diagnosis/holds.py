@@ -11,8 +11,8 @@ from math import prod
 from typing import Protocol
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis import causes
-from course_lib.diagnosis.cases import Case, Problem
+from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.emulator import Profile
 from course_lib.findings import Finding
 
@@ -65,7 +65,7 @@ def what_holds(
     if "timeout" in seen:
         return []
     held = _right_where(launches, problem, numbers_right)
-    if not seen_errors & {*causes.OUTSIDE, "wrong-bounds-check", "wrong-index"}:
+    if not seen_errors & {*OUTSIDE, "wrong-bounds-check", "wrong-index"}:
         held.append("no thread leaves an array")
     several = any(prod((*each.profile.grid, *each.profile.block)) > 1 for each in launches)
     if several and not any(

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.cases import Case, Problem, as_held, make_inputs
-from course_lib.diagnosis.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.problems.inputs import as_held, make_inputs
+from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
 

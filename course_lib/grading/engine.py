@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.diagnosis.generic import check_reference
+from course_lib.diagnosis.families.table import check_reference
 from course_lib.entries import BadEntry
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade

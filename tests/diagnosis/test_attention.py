@@ -12,12 +12,15 @@ from every_case import every_case
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.attention import Online, diagnose_attention, scores_of, softmax
-from course_lib.diagnosis.cases import make_cases, make_inputs
-from course_lib.diagnosis.generic import problem_of
-from course_lib.diagnosis.locate_attention import step_line
-from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
+from course_lib.diagnosis.families.attention.lines import step_line
+from course_lib.diagnosis.families.attention.online import Online
+from course_lib.diagnosis.families.attention.problem import scores_of, softmax
+from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.inputs import make_inputs
+from course_lib.diagnosis.problems.problem import make_cases
+from course_lib.diagnosis.source.source import Source
 
 ATTENTION = problem_of(EXERCISES["attention"])
 SHAPE = (20, 96, 1)

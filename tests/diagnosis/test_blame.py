@@ -8,15 +8,15 @@ from every_case import every_case
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis import cases
-from course_lib.diagnosis.cases import Case, make_inputs
-from course_lib.diagnosis.examination import equal_in_both
-from course_lib.diagnosis.generic import problem_of
-from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
-from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis.families.addition import diagnose_add
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.families.product.steps import tiles_slip
+from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.problems.inputs import DRAWS_WITH_ZEROS, make_inputs
+from course_lib.diagnosis.problems.problem import Case, make_cases
 from course_lib.diagnosis.report import Report
-from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.steps import tiles_slip
+from course_lib.diagnosis.seen_in_launches import equal_in_both
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 
@@ -185,7 +185,7 @@ def test_zeros_and_not_a_number_are_no_hardcoded_answer(
 @every_case("exercise", [each for each in EXERCISES.values() if each.kind.name == "kernel"])
 def test_some_launches_hold_exact_zeros(exercise: object) -> None:
     problem = problem_of(exercise)
-    listed = cases.make_cases(problem, problem.exact(64), seed=3)
+    listed = make_cases(problem, problem.exact(64), seed=3)
     inputs = [make_inputs(problem, case, 3) for case in listed]
     for number in range(len(inputs[0])):
         assert any((each[number] == 0).any() for each in inputs)
@@ -195,7 +195,7 @@ def test_some_launches_hold_exact_zeros(exercise: object) -> None:
 def test_a_formula_that_has_no_answer_at_zero_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(EXERCISES["mat_add"])
     monkeypatch.setattr(type(problem), "has_answer", lambda self, *inputs: False)
-    inputs = make_inputs(problem, Case((9, 9, 0), draw=cases.DRAWS_WITH_ZEROS[0]), 0)
+    inputs = make_inputs(problem, Case((9, 9, 0), draw=DRAWS_WITH_ZEROS[0]), 0)
     assert not any((each == 0).any() for each in inputs)
 
 

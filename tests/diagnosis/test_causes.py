@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.causes import explain_float64, explain_outside, keep_causes, once
-from course_lib.diagnosis.source import Source
+from course_lib.diagnosis.faults.kept import keep_causes, once
+from course_lib.diagnosis.faults.number_types import explain_float64
+from course_lib.diagnosis.faults.outside import explain_outside
+from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 

@@ -7,8 +7,8 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import make_cases
-from course_lib.diagnosis.generic import problems
+from course_lib.diagnosis.families.table import problems
+from course_lib.diagnosis.problems.problem import make_cases
 
 PROBLEMS = problems(EXERCISES)
 SEEDS = (0, 3, 2026)

@@ -7,10 +7,11 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import Case
-from course_lib.diagnosis.examination import Examination, Trial
-from course_lib.diagnosis.launch_choice import tile_of
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.problems.launch_choice import tile_of
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.report import Report
+from course_lib.diagnosis.trial import Trial
 
 TILED = """from numba import cuda, float32
 
@@ -245,13 +246,13 @@ def test_a_guess_that_fails_is_left_at_its_first_wrong_number(
 ) -> None:
     """Until all guesses have failed: then the first one is launched on all that is left."""
     launches: list[tuple[object, Case]] = []
-    run = Examination.run
+    run = Launcher.run
 
-    def counted(self: Examination, case: Case, listen: bool = False) -> Trial:
+    def counted(self: Launcher, case: Case, listen: bool = False) -> Trial:
         launches.append((self.constants.get("BLOCK"), case))
         return run(self, case, listen)
 
-    monkeypatch.setattr(Examination, "run", counted)
+    monkeypatch.setattr(Launcher, "run", counted)
     answer = """
 from numba import cuda
 

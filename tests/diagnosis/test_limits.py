@@ -11,10 +11,10 @@ import pytest
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import long_cases
-from course_lib.diagnosis.examination import Examination
-from course_lib.diagnosis.generic import problem_of
+from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
+from course_lib.diagnosis.problems.problem import long_cases
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes
 
@@ -261,14 +261,14 @@ def test_one_product_of_thousands_counts(limit: int) -> None:
 def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[int, ...]]]:
     """The report, and the shapes of the launches beyond a limit."""
     shapes = []
-    run = Examination.run
+    run = Launcher.run
 
-    def noted(self: Examination, case, listen=False):  # type: ignore[no-untyped-def]
+    def noted(self: Launcher, case, listen=False):  # type: ignore[no-untyped-def]
         shapes.extend([case.shape] * bool(case.allowed))
         return run(self, case, listen)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Examination, "run", noted)
+        patch.setattr(Launcher, "run", noted)
         report = course_lib.examine_source("matmul_naive", text, debug=True)
     return report, shapes
 

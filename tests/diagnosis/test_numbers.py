@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.diagnosis.numbers import diagnose_add, diagnose_matmul
-from course_lib.diagnosis.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.slips import Geometry
+from course_lib.diagnosis.families.addition import diagnose_add
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome, by_how_much, where
 
 POISON = -7.25e3
 T = 16

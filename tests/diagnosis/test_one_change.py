@@ -10,9 +10,10 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.diagnosis import called_function, repaired
-from course_lib.diagnosis.change import Change, Original
-from course_lib.diagnosis.one_change import changes
+from course_lib.diagnosis.functions import called_function
+from course_lib.diagnosis.repairs import repaired
+from course_lib.diagnosis.repairs.change import Change, Original
+from course_lib.diagnosis.repairs.one_change import changes
 
 HEAD = "from numba import cuda, float32\n"
 LOOP = "def f(a, b):\n    for k in range(a):\n        b += k\n"

@@ -10,9 +10,9 @@ from every_case import every_case
 
 import course_lib
 from course_lib.devices import occupancy
-from course_lib.diagnosis import plain_function, resident_slips
-from course_lib.diagnosis.plain_function import EXAMPLES, launches
-from course_lib.diagnosis.resident_slips import Rules, all_slips, explain
+from course_lib.diagnosis.functions import resident_blocks, resident_slips
+from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
+from course_lib.diagnosis.functions.resident_slips import Rules, all_slips, explain
 
 SEEDS = (0, 1, 7)
 
@@ -191,7 +191,7 @@ HOSTILE = {
 
 def test_all_launches_share_one_budget(monkeypatch):
     """A loop that is just short enough for one launch would be long for three hundred."""
-    monkeypatch.setattr(plain_function, "STEPS", 100_000)
+    monkeypatch.setattr(resident_blocks, "STEPS", 100_000)
     loop = "n = 0\n    for i in range(2000):\n        n += i % 7\n    return n"
     text = f"def blocks_per_sm(device, threads, registers, shared_bytes):\n    {loop}\n"
     [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors

@@ -9,9 +9,13 @@ import pytest
 
 from course_lib.callers import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
-from course_lib.diagnosis import generic, real_gpu
-from course_lib.diagnosis.cases import FAMILIES, Case, Problem, make_inputs
-from course_lib.diagnosis.scan import run_sums
+from course_lib.diagnosis import real_gpu
+from course_lib.diagnosis.families import table
+from course_lib.diagnosis.families.described import problem as described_problem
+from course_lib.diagnosis.families.scan.problem import run_sums
+from course_lib.diagnosis.families.table import FAMILIES
+from course_lib.diagnosis.problems.inputs import make_inputs
+from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.emulator import emulate
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))
@@ -110,8 +114,8 @@ def test_nothing_written_is_found() -> None:
 def test_the_answer_to_a_task_is_right_there(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its own sizes, and with what its output holds before; the emulator stands in."""
     small = {0: ((),), 1: ((203,),), 2: ((40, 30),), 3: ((40, 30, 20),)}
-    monkeypatch.setattr(generic, "ON_A_GPU", small)
-    problem = generic.problem_of(task)
+    monkeypatch.setattr(described_problem, "ON_A_GPU", small)
+    problem = table.problem_of(task)
     kernel = our_kernel(task)
 
     def run(_: object, grid: object, block: object, *arrays: np.ndarray) -> None:

@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.diagnosis.locate_register import (
+from course_lib.diagnosis.families.product.register_lines import (
     adding_loop_line,
     owner_line,
     part_line,
     steps_loop_line,
     tiles_loop_line,
 )
-from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.register_tile import diagnose_register_tile, register_mapping
-from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.source import Source
-from course_lib.diagnosis.trail import TrailMaker
+from course_lib.diagnosis.families.product.register_tile import (
+    diagnose_register_tile,
+    register_mapping,
+)
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.launches.trail import TrailMaker
+from course_lib.diagnosis.source.source import Source
 
 SIDE, TILE, STEP, PART, POISON = 32, 16, 4, 4, -7.25e3
 RNG = np.random.default_rng(0)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.diagnosis.locate import locate
-from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.scan import RUN, diagnose_scan, run_sums
-from course_lib.diagnosis.slips import Geometry, Slip
-from course_lib.diagnosis.source import Source
-from course_lib.diagnosis.trail import Trail
+from course_lib.diagnosis.families.locate import locate
+from course_lib.diagnosis.families.scan.problem import RUN, run_sums
+from course_lib.diagnosis.families.scan.sums import diagnose_scan
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.slip import Slip
+from course_lib.diagnosis.source.source import Source
 
 POISON = -7.25e3
 X = np.random.default_rng(0).uniform(-2, 2, 4 * RUN).astype(np.float32)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.source import Source, bound_line, indices_of, loop_start_line
+from course_lib.diagnosis.source.nodes import indices_of
+from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
 
 TILED = """
 def kernel(A, B, C):

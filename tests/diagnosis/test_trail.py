@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.trail import Trail, TrailMaker, block_steps, mapping_slip
+from course_lib.diagnosis.families.mapping import block_steps, mapping_slip
+from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.launches.trail import Trail, TrailMaker
 
 SIZES = Geometry(8, 8, 8, 4, 4)
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.diagnosis.outcome import Outcome
-from course_lib.diagnosis.slips import Geometry
-from course_lib.diagnosis.transpose import diagnose_transpose
+from course_lib.diagnosis.families.transpose import diagnose_transpose
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 
 T, SIDE, POISON = 32, 64, -7.25e3
 A = np.random.default_rng(0).uniform(-2, 2, (SIDE, SIDE)).astype(np.float32)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.cases import Shape
-from course_lib.diagnosis.generic import problems
+from course_lib.diagnosis.families.table import problems
+from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.emulator import load_program
 
 STYLES = Path(__file__).parents[1] / "styles" / "answers"

@@ -9,8 +9,8 @@ from unittest import mock
 
 import numpy as np
 
-from course_lib.diagnosis import examination
-from course_lib.diagnosis.outcome import Outcome
+from course_lib.diagnosis import launcher
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
@@ -73,8 +73,8 @@ def judged(exercise: str, text: str, seed: int, draw: int = 0) -> Judged:
         )
 
     with (
-        mock.patch.object(examination, "Outcome", watched),
-        mock.patch.object(examination, "make_inputs", drawn),
+        mock.patch.object(launcher, "Outcome", watched),
+        mock.patch.object(launcher, "make_inputs", drawn),
     ):
         judgement = batches.judge(exercise, text, seed, CONTEXT)
     row = score(Submission("s", "s"), FoundAnswer(exercise, text), judgement, SETTINGS)

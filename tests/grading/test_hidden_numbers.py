@@ -9,7 +9,7 @@ from hidden_numbers import Judged, judged, leaks
 
 from course_lib.building.wrong_answers import wrong_answers, wrong_answers_to
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.plain_function import EXAMPLES, launches
+from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
 
 # Numbers that stand in the course for everybody to read.
 OPEN = {number for _, *numbers in EXAMPLES for number in numbers}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.generic import problems
+from course_lib.diagnosis.families.table import problems
 from course_lib.emulator import kernel_from, load_program
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.language import types as kinds

@@ -11,9 +11,10 @@ from sampling import marks
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.diagnosis.causes import OUTSIDE
-from course_lib.diagnosis.examination import Examination, Trial
+from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.examination import Examination
 from course_lib.diagnosis.report import Report
+from course_lib.diagnosis.trial import Trial
 from course_lib.emulator.profile.profile import Profile
 
 JUDGED = {**TASKS, **EXERCISES}

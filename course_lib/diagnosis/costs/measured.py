@@ -1,0 +1,58 @@
+"""What was counted in one launch, as the requirements look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.launches.journeys import Journeys
+from course_lib.diagnosis.source.source import Source
+from course_lib.findings import Severity
+
+WARP = 32
+ROOM = 1.1
+ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
+REPEATED = 4  # times that a lane may touch an element again before it counts as filling
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch.
+
+    Attributes:
+        profile: the emulator's counters.
+        shape: the sizes of the problem.
+        tile: rows and columns of C that a block computes.
+        step_tile: how many steps of k the kernel stages at a time, if the exercise says so.
+        names: the kernel's names for the exercise's arrays, in order.
+        source: the syntax tree.
+        fetched_once: how many elements of each input all blocks load, if each does so once.
+        thread_tile: rows and columns of C that one thread computes.
+        barriers: how many a block needs; None if that is up to the kernel's design.
+        at_most: how many elements of each input all blocks may load where tiles are partial.
+        hands_over: whether a thread reads from shared memory what another one has written.
+        journeys: when tiles travelled, where that was listened to.
+    """
+
+    profile: Any
+    shape: tuple[int, ...]
+    tile: tuple[int, int]
+    step_tile: int | None
+    names: tuple[str, ...]
+    source: Source
+    fetched_once: tuple[int, ...]
+    barriers: int | None
+    thread_tile: tuple[int, int] = (1, 1)
+    at_most: tuple[float, ...] = ()
+    hands_over: bool = True
+    journeys: Journeys | None = None
+
+
+def severity_of(exercise: Exercise, requirement: str) -> Severity:
+    return "error" if requirement in exercise.points else "warning"
+
+
+def first_line(source: Source, array: str, store: bool = False) -> int | None:
+    accesses = source.accesses(array, store)
+    return accesses[-1].lineno if accesses else None

@@ -1,0 +1,303 @@
+"""What an exercise asks beyond a right result: cost and tools, read off the emulator's counters.
+
+Counts are taken on a problem that every tile divides, so that the ideal is exact; and once more on
+an uneven one, with room for what the edges need, so that no detour is taken there.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Mapping
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.costs.banks import bank_conflicts
+from course_lib.diagnosis.costs.coalescing import coalescing, coalescing_at_edges
+from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
+from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
+from course_lib.diagnosis.costs.task_costs import costs_of_a_task
+from course_lib.findings import Finding, finding
+from course_lib.sentences import say
+
+SMALLEST_TILE = 4  # a smaller one reuses next to nothing
+WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+FEW_VISITS = 3  # of a thread to one element of the output; more of them are a running result
+ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
+
+
+def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
+    """Every requirement that is missed (errors), and what could be better (warnings)."""
+    found = list(_shared_memory(exercise, measured))
+    if not found:
+        found += _reuse(exercise, measured)
+        found += register_reuse(exercise, measured)
+        found += loads_of_a_task(exercise, measured)
+        found += costs_of_a_task(exercise, measured)
+    found += coalescing(exercise, measured)
+    found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
+    found += _barriers(measured)
+    found += _one_thread_works(exercise, measured)
+    found += _atomics(measured)
+    found += _kept_in_the_output(exercise, measured)
+    if not any(each.severity == "error" for each in found):  # these name what comes of it
+        found += _keeps_to_itself(exercise, measured)
+    return found
+
+
+def _keeps_to_itself(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Is shared memory used as if each thread had some of its own?"""
+    arrays = measured.profile.shared_arrays
+    if "shared-memory" not in exercise.points or measured.hands_over or not arrays:
+        return
+    name = arrays[0].name
+    message = say(
+        "Each thread reads from {array} only what it has written there itself.", array=name
+    )
+    line = first_line(measured.source, name) or arrays[0].line
+    hint = "Which number does a thread need that another one has loaded?"
+    yield finding("not-used", message, line, hint, "error")
+
+
+def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
+    """What is missed where the tiles do not divide the sizes.
+
+    A kernel that stages tiles on even sizes alone has left out what is hard about them.
+    """
+    return [*_reuse_at_edges(exercise, measured), *coalescing_at_edges(exercise, measured)]
+
+
+def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Does a block whose tiles are partial still fetch each element once, or nearly so?"""
+    if "reuse" not in exercise.points:
+        return
+    inputs = zip(
+        measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
+    )
+    for name, letter, once, most in inputs:
+        traffic = measured.profile.arrays.get(name)
+        if traffic is None or traffic.loaded_elements <= most:
+            continue
+        times, least = (
+            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
+        )
+        message = say(
+            "Each element of {letter} is fetched {times} times{problem}, which do not divide "
+            "these sizes; {least} would do.",
+            letter=letter,
+            times=f"{times:.3g}",
+            problem=_in_problem(measured),
+            least="once" if least == 1 else f"{least:.4g} times",
+        )
+        hint = say(
+            "What does a block do with {letter} where its last tile is only partly filled?",
+            letter=letter,
+        )
+        line = _busiest(traffic.loaded_at)
+        yield finding("excess-global-traffic", message, line, hint, "error")
+
+
+def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Is shared memory there, and do the operands come from it?"""
+    if not {"shared-memory", "registers"} & exercise.points.keys():
+        return
+    arrays = measured.profile.shared_arrays
+    hint = "Which elements do several threads of a block need? Where could they lie in common?"
+    if _each_is_fetched_once(measured):
+        hint = "Which thread could fetch a number for another one? Where could it lie in common?"
+    if not arrays:
+        message = "No shared memory is used: every thread fetches its operands from global memory."
+        yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
+    elif not measured.profile.shared_load_requests:
+        names = " and ".join(array.name for array in arrays)
+        message = say(
+            "{names} {are} {done}, but never read.",
+            names=names,
+            are="is" if len(arrays) == 1 else "are",
+            done="filled" if measured.profile.shared_store_requests else "there",
+        )
+        line = _line_of_operands(measured) or arrays[0].line
+        yield finding("not-used", message, line, hint, "error")
+    elif _passes_shared_memory_by(measured):
+        read = measured.profile.shared_load_bytes // FLOAT_BYTES
+        message = say(
+            "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
+            "every thread fetches its operands from there.",
+            read=f"{read:,}",
+            fetched=f"{sum(_fetched(measured)):,}",
+        )
+        yield finding("not-used", message, arrays[0].line, hint, "error")
+
+
+def _each_is_fetched_once(measured: Measured) -> bool:
+    """Does no element of the inputs go to a second thread?"""
+    arrays = [measured.profile.arrays.get(name) for name in measured.names[:-1]]
+    return all(each is None or each.loaded_elements <= math.prod(each.shape) for each in arrays)
+
+
+def _line_of_operands(measured: Measured) -> int | None:
+    """Where the sum takes its operands from global memory, if it does."""
+    inputs = set(measured.names[:-1])
+    for statement in measured.source.additions():
+        if inputs & {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}:
+            return statement.lineno
+    return None
+
+
+def _passes_shared_memory_by(measured: Measured) -> bool:
+    """Is shared memory there for show, while the threads fetch every operand themselves?
+
+    Both have to be seen: a block fetches elements of every input again, and of the two operands
+    of a multiply-add less than one comes from shared memory. A register tile, too, reads little
+    from there, but fetches little; so what is fetched counts as operands, where it is less.
+    A tile so small that nothing can be fetched again says nothing about the first.
+    """
+    fetched = _fetched(measured)
+    again = zip(fetched, measured.fetched_once, strict=False)
+    tiny = measured.step_tile is not None and measured.step_tile < SMALLEST_TILE
+    if not tiny and any(count <= ROOM_FOR_REUSE * once for count, once in again):
+        return False
+    read = measured.profile.shared_load_bytes / FLOAT_BYTES
+    result: bool = read < min(sum(fetched), measured.profile.flops) / 2
+    return result
+
+
+def shares(measured: Measured) -> bool:
+    """Do the threads of a block hand numbers to each other, in shared memory or within warps?
+
+    Where none does, there is no race to avoid, no bank to meet at and nothing to reuse.
+    """
+    profile = measured.profile
+    if measured.source.calls(WARP_FUNCTIONS):
+        return True
+    in_common = bool(profile.shared_arrays) and profile.shared_load_requests > 0
+    return in_common and not _passes_shared_memory_by(measured)
+
+
+def _fetched(measured: Measured) -> list[int]:
+    """How many elements of each input all threads load from global memory."""
+    arrays = measured.profile.arrays
+    return [arrays[name].loaded_elements for name in measured.names[:-1] if name in arrays]
+
+
+def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Does a block fetch each element once?"""
+    if "reuse" not in exercise.points:
+        return
+    inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
+    for name, letter, once in inputs:
+        if name not in measured.profile.arrays:
+            continue  # a number
+        traffic = measured.profile.arrays[name]
+        times, least = (
+            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
+        )
+        message = ""
+        if times > ROOM_FOR_REUSE * least:
+            message = say(
+                "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
+                letter=letter,
+                times=f"{times:.4g}",
+                problem=_in_problem(measured),
+                least="once" if least == 1 else f"{least:.4g} times",
+            )
+        elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
+            message = say(
+                "A tile of {step} saves next to nothing: each element of {letter} is fetched "
+                "{least} times.",
+                step=measured.step_tile,
+                letter=letter,
+                least=f"{least:.4g}",
+            )
+        if message:
+            hint = say("How often does one block read the same element of {letter}?", letter=letter)
+            line = _busiest(traffic.loaded_at)
+            yield finding("excess-global-traffic", message, line, hint, "error")
+
+
+def _busiest(elements_at: Mapping[int, int]) -> int | None:
+    """The line that fetches, or stores, most elements of an array; of equal ones the last."""
+    return max(elements_at, key=lambda line: (elements_at[line], line), default=None)
+
+
+def _in_problem(measured: Measured) -> str:
+    """The sizes of a product and its tiles, as a phrase."""
+    if not measured.step_tile:
+        return ""
+    M, N, K = measured.shape
+    return f" in a problem of {M} x {K} x {N} with tiles of {measured.step_tile}"
+
+
+def _barriers(measured: Measured) -> Iterator[Finding]:
+    """More barriers than the work needs."""
+    profile, needed = measured.profile, measured.barriers
+    blocks = math.prod(profile.grid)
+    each = profile.barriers / blocks if blocks else 0
+    if needed is None or (not needed and profile.shared_arrays):
+        return  # what a kernel of its own design needs is its own affair
+    if each <= (needed + 1 if measured.step_tile else max(needed, 1)):
+        return
+    lines = [number for number in profile.lines if profile.lines[number].barriers]
+    busiest = max(lines, key=lambda number: profile.lines[number].barriers, default=None)
+    need = f"{needed} would do" if needed else "no thread needs what another one wrote"
+    if measured.step_tile:
+        need = f"{needed // 2} tiles need {needed}"
+    message = say("Each block passes {each} barriers; {need}.", each=f"{each:.4g}", need=need)
+    hint = "What does each barrier wait for?"
+    yield finding("excess-barriers", message, busiest, hint, "warning")
+
+
+def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """A sum that a single thread of each warp adds up, while the others wait."""
+    lines = measured.profile.lines
+    if math.prod(measured.profile.block) == 1:
+        return  # there is nobody else to wait
+    adding = [number for number in lines if lines[number].flops]
+    busiest = max(adding, key=lambda number: lines[number].flops, default=None)
+    if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
+        return
+    message = say(
+        "One lane of a warp adds up all numbers here, in {executed} turns; the other lanes wait.",
+        executed=f"{lines[busiest].executed:,}",
+    )
+    hint = "Which sums could two threads work out at the same time?"
+    yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
+
+
+def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """A running result that goes to global memory and back, again and again."""
+    name, letter = measured.names[-1], exercise.output
+    traffic = measured.profile.arrays[name]
+    elements = math.prod(traffic.shape)
+    if traffic.stored_elements < FEW_VISITS * elements:
+        return
+    written, read = (
+        count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
+    )
+    line = _busiest(traffic.stored_at)
+    read_too = f" and read {read:.4g} times" if read >= 1 else ""
+    message = say(
+        "Each element of {letter} is written {written} times{read_too}: the running result goes "
+        "to global memory again and again.",
+        letter=letter,
+        written=f"{written:.4g}",
+        read_too=read_too,
+    )
+    hint = "Where else could a thread keep a number that nobody but itself needs until the end?"
+    yield finding("excess-global-traffic", message, line, hint, "warning")
+
+
+def _atomics(measured: Measured) -> Iterator[Finding]:
+    """Atomic operations that meet at one cell, where they take turns."""
+    profile = measured.profile
+    elements = math.prod(profile.arrays[measured.names[-1]].shape)
+    if profile.atomics <= elements:
+        return
+    line = next((number for number in sorted(profile.lines) if profile.lines[number].atomics), None)
+    message = say(
+        "{atomics} atomic requests for {elements} elements of the result: lanes that meet at one "
+        "cell take turns, in an order that may change from run to run, and with it the rounding.",
+        atomics=f"{profile.atomics:,}",
+        elements=f"{elements:,}",
+    )
+    hint = "Which of these sums could a thread collect in a register first?"
+    yield finding("serial-work", message, line, hint, "warning")

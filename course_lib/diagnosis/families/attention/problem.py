@@ -1,0 +1,118 @@
+"""Attention: the inputs, among them those that lead exponentials astray, and the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from course_lib.curriculum import Launch
+from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import EPSILON, Problem, more_tiles
+
+
+class Attention(Problem):
+    """O = softmax(Q Kᵀ / √32) V. A shape is queries, keys, and a factor that makes scores large."""
+
+    letters = "QKVO"
+    tiny = (1, 1, 1)
+    short = (5, 3, 1)
+    fewest_steps = 12_000
+    steps = {"lockstep": 50_000, "warps": 100_000, "long": 50_000}  # noqa: RUF012
+    steps_of_all = 140_000
+    schedules = ("lockstep", "warps")  # warp by warp where there are fewest keys: it takes long
+    gpu_shapes = ((1000, 517, 1), (512, 512, 8))
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Where scores are large, every second query looks away from the first key; so a query with
+        that key alone has only scores far below zero, whatever the seed. Every fourth looks at it,
+        and has a score far above. Two later keys equal the first one, in its tile and in the last:
+        those queries have three keys with the same, largest score. For the others, the last key is
+        the opposite of the first, and far better than any before. Those between look at keys all
+        over a tile, so that no maximum over a part of it is enough."""
+        Q, K, V = super().operands(shape, rng)
+        if shape[2] > 1:
+            K[-1] = -K[0] if len(K) > 1 else K[0]
+            K[[len(K) // 8, -min(2, len(K))]] = K[0]
+            Q[1::2] = Q[1::2] / 8 - K[0]
+            Q[::4] = Q[::4] / 8 + K[0]
+            between = np.arange(2, len(Q), 4)
+            Q[between] = Q[between] / 8 + K[(3 * between + 16) % len(K)]
+        return Q * np.float32(shape[2]), K, V
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """The last key alone has as much weight as all others together."""
+        Q, K, V = super().telling_operands(shape, rng)
+        Q[:] = Q[0]
+        K[:-1] /= 16
+        K[-1] = Q[0] * np.float32(math.log(len(K) + 1) * math.sqrt(WIDTH) / np.sum(Q[0] ** 2))
+        return Q, K, V
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape[0], WIDTH), (shape[1], WIDTH), (shape[1], WIDTH)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """An error in a score is a relative error of its weight; the sums add their own."""
+        Q, K, V = (each.astype(np.float64) for each in inputs)
+        scores = scores_of(Q, K)
+        weights = softmax(scores)
+        reach = scores_of(np.abs(Q), np.abs(K)).max(axis=1, keepdims=True)
+        rounding = EPSILON * ((WIDTH + 2) * reach + len(K) + 16)
+        return weights @ V, rounding * (weights @ np.abs(V)) + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        queries, keys, factor = shape
+        large = ", with large scores" if factor > 1 else ""
+        numbers = (
+            f"{queries} {'query' if queries == 1 else 'queries'}",
+            f"{keys} {'key' if keys == 1 else 'keys'}",
+        )
+        return f"{', '.join(numbers)}{large}"
+
+    def covered(self, shape: Shape) -> Shape:
+        return shape[:1]
+
+    def exact(self, side: int) -> Shape:
+        return (3 * ROWS, 128, 1)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        return ((3 + more_tiles(seed, 2)) * ROWS, 128, 1)
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        queries, keys = (int(size) for size in rng.integers((2, 2), (40, 90)))
+        return (queries, keys, 1)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        return Geometry(shape[0], WIDTH, 0, ROWS, WIDTH)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        return (ROWS, WIDTH), (step, WIDTH), (step, WIDTH), (ROWS, WIDTH)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        blocks = ceil(shape[0] / ROWS)
+        return (shape[0] * WIDTH,) + (blocks * shape[1] * WIDTH,) * 2
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        return None
+
+
+Array = np.ndarray
+WIDTH = 32  # elements of a query, a key or a value
+ROWS = 16  # queries of a block
+TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
+
+
+def scores_of(Q: Array, K: Array) -> Array:
+    """How well each query fits each key, in float64."""
+    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+    return result
+
+
+def softmax(scores: Array, axis: int = 1) -> Array:
+    """Weights that sum to 1 along an axis."""
+    weights = np.exp(scores - scores.max(axis, keepdims=True))
+    result: Array = weights / weights.sum(axis, keepdims=True)
+    return result

@@ -1,0 +1,242 @@
+"""Slips that a result of any family may show: not written, scaled, shifted, cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from course_lib.diagnosis.families.hypotheses import (
+    Array,
+    Hypothesis,
+    Test,
+    first_explanation,
+    trying,
+)
+from course_lib.diagnosis.launches.outcome import Outcome, Part, by_how_much, where, zero_place
+from course_lib.diagnosis.slip import Slip
+from course_lib.sentences import Sentence, say
+
+# How a fraction is lost.
+CUTS = ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded"))
+MOST_TIMES = 1025  # that a term may be added by mistake, once by each thread of a block
+
+
+def first_slip(tests: Sequence[Test], outcome: Outcome) -> Slip | None:
+    """The first of the tests that explains a wrong output.
+
+    Where all is right that was written, only what was left out can explain it.
+    """
+    if outcome.right.all():
+        return None
+    if outcome.known.any() and outcome.right[outcome.known].all():
+        return not_written(outcome)
+    return first_explanation(tests, outcome)
+
+
+def not_written(outcome: Outcome) -> Slip | None:
+    """Elements that no thread wrote, while those that were written are right."""
+    untouched = outcome.untouched
+    if not untouched.any() or not outcome.right[~untouched].all():
+        return None
+    if np.isnan(outcome.poison):
+        return None  # a not-a-number may also have been computed; another poison tells
+    if untouched.all():
+        message = say(
+            "{array} was never written: every element still holds what was there before the "
+            "launch.",
+            array=outcome.output,
+        )
+        return Slip(
+            "incomplete-output",
+            message,
+            "Does any thread get as far as the store?",
+            ("store", "missing"),
+        )
+    sizes, C = outcome.sizes, outcome.output
+    zeros = zero_place(outcome, untouched)
+    place = zeros or where(untouched, sizes)
+    message = say(
+        "What was written is right, but a part of {array} was never written: {place}.",
+        array=C,
+        place=place,
+    )
+    nouns = [
+        noun
+        for axis, noun in enumerate(("row", "column")[: untouched.ndim])
+        if untouched.all(axis=tuple({*range(untouched.ndim)} - {axis})).any()
+    ]
+    edge = ("edge", *nouns) if isinstance(place, Part) and place.at_end else ()
+    hint = "Which thread should write there, and what keeps it away?"
+    return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
+
+
+def at_zeros(outcome: Outcome) -> Slip | None:
+    """Right, but for the elements to which an exact zero of an input belongs."""
+    place = zero_place(outcome, ~outcome.right)
+    if place is None:
+        return None
+    message = say("Right but {place}.", place=place)
+    hint = say(
+        "What does each line make of an element of {letter} that is exactly 0?", letter=place.letter
+    )
+    values = f"{by_how_much(outcome)}."
+    return Slip("wrong-formula", message, hint, ("zero", place.letter), values=values)
+
+
+def added_to_old(outcome: Outcome) -> Slip | None:
+    """C += ... instead of C = ...: the old contents take part."""
+    if np.isnan(outcome.poison) or not outcome.poison:
+        return None
+    extra = outcome.values - outcome.expected
+    share = np.abs(extra - outcome.poison) <= 2 * outcome.tolerance + 1e-5 * abs(outcome.poison)
+    if not share.any() or not (share | outcome.right).all() or outcome.right.mean() > 0.9:
+        return None
+    C = outcome.output
+    message = say(
+        "The old contents of {array} take part in the sum: {array} is read before it was written.",
+        array=C,
+    )
+    hint = say("What does {array} hold when the kernel starts?", array=C)
+    return Slip("uninitialised-read", message, hint, ("load", C))
+
+
+def not_finite(outcome: Outcome) -> Slip | None:
+    """Infinities, or not-a-number, out of ordinary inputs."""
+    odd = ~np.isfinite(outcome.got) & ~outcome.untouched
+    if not odd.any():
+        return None
+    at = tuple(int(index) for index in np.argwhere(odd)[0])
+    name = f"{outcome.output}[{', '.join(map(str, at))}]"
+    value = float(outcome.values[at])
+    if np.isnan(value):
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a step had no number to "
+            "give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none."
+        )
+        hint = "Which step can meet an infinity, or divide 0 by 0?"
+    elif value < 0:
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
+            "type, was divided by zero, or is the logarithm of 0."
+        )
+        hint = "Which step can give −∞? Has anything been added up before it?"
+    else:
+        template = (
+            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
+            "type, or something was divided by zero."
+        )
+        hint = "Which step can make a number that large?"
+    message = say(template, name=name, value=outcome.values[at], operands=outcome.operands)
+    return Slip("numerical-overflow", message, hint, ("sum",))
+
+
+def zero(outcome: Outcome) -> Slip | None:
+    """Nothing but zeros."""
+    if outcome.values.any():
+        return None
+    C = outcome.output
+    hint = say("Does any number reach the sum, and does the sum reach {array}?", array=C)
+    return Slip(
+        "accumulator-error",
+        say("{array} is zero everywhere: nothing was added up.", array=C),
+        hint,
+        ("sum", "nothing"),
+    )
+
+
+@trying
+def whole_numbers(outcome: Outcome) -> Iterator[Hypothesis]:
+    """Fractions cut off: of the inputs, of the products, of the running sum or of the result."""
+    hint = "Which `//`, cast, variable or array makes whole numbers here?"
+    for cut, verb in CUTS:
+        for text, values in _cut_variants(outcome, cut):
+            message = say(
+                "{array} equals the right formula with the fractions {verb} {text}.",
+                array=outcome.output,
+                verb=verb,
+                text=text,
+            )
+            yield Hypothesis(values, "integer-arithmetic", message, hint, ("integer",))
+
+
+def _cut_variants(outcome: Outcome, cut: Callable[[Array], Array]) -> Iterator[tuple[str, Array]]:
+    A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
+    yield "in the result", cut(outcome.expected)
+    if len(outcome.inputs) == 1:
+        return
+    if outcome.sizes.steps == 0:  # a sum of matrices, not a product
+        yield "in A and B", cut(A) + cut(B)
+        yield "in A", cut(A) + B
+        yield "in B", A + cut(B)
+        return
+    yield "in A and B", cut(A) @ cut(B)
+    yield "in A", cut(A) @ B
+    yield "in B", A @ cut(B)
+    yield "in every product", cut(A[:, :, None] * B[None]).sum(axis=1)
+    running = np.zeros(outcome.expected.shape)
+    for k in range(A.shape[1]):
+        running = cut(running + A[:, k : k + 1] * B[k])
+    yield "in the running sum, at every step", running
+
+
+def shifted_or_scaled(outcome: Outcome) -> Slip | None:
+    """The right numbers plus a constant, or times a constant."""
+    known = outcome.known
+    if known.sum() < 4:
+        return None
+    extra = float(np.median((outcome.values - outcome.expected)[known]))
+    factor = float(np.median((outcome.values / outcome.expected)[known]))
+    start = _start_value(outcome)
+    if start:
+        message: str = say(
+            "Every sum is too large by {start}: it starts there instead of at zero.", start=start
+        )
+        return Slip(
+            "accumulator-error", message, "What is the sum before the first step?", ("start",)
+        )
+    if abs(extra) > 1e-3 and outcome.matches(outcome.expected + extra):
+        sizes = outcome.sizes
+        padding = sizes.tiles * sizes.step_tile - sizes.steps if sizes.tile_steps else 0
+        if padding:  # where no cell is padded, nothing was wrong
+            message = say(
+                "Every number is off by the same amount: the {padding} steps past the end of K "
+                "add to it, and should add nothing.",
+                padding=padding,
+            )
+            values = f"Each of them adds {extra / padding:.4g}, together {extra:.4g}."
+            hint = "What does a thread put into the tile when it stands outside of A or B?"
+            return Slip("missing-mask", message, hint, ("padding",), values=values)
+        values = f"It is {extra:.4g}."
+        if outcome.sizes.steps == 0:
+            message = "Every number is off by the same amount."
+            hint = "Which constant is added?"
+            return Slip("wrong-formula", message, hint, ("store",), values=values)
+        message = "Every number is off by the same amount: the sum does not start at zero."
+        hint = "What is the sum before the first step?"
+        return Slip("accumulator-error", message, hint, ("start",), values=values)
+    if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
+        if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
+            times = round(factor)
+            message = say("Every number is {times} times too large.", times=times)
+            hint = "How often does each term reach the sum, and with which factor?"
+            return Slip("accumulator-error", message, hint, ("sum",))
+        said: Sentence | str = "Every number is the right one times a constant."
+        values = f"The constant is {factor:.4g}."
+        if abs(factor + 1) < 1e-4:
+            said, values = "Every number has the wrong sign.", ""
+        hint = say("Compare the line that stores {array} with the formula.", array=outcome.output)
+        return Slip("wrong-formula", said, hint, ("scale",), values=values)
+    return None
+
+
+def _start_value(outcome: Outcome) -> str:
+    """An element of A or B that every sum starts with, if that is so."""
+    if outcome.sizes.steps == 0:
+        return ""
+    for k in (0, outcome.sizes.steps - 1):
+        if outcome.matches(outcome.expected + outcome.A[:, k : k + 1]):
+            return f"A[row, {k}]"
+        if outcome.matches(outcome.expected + outcome.B[k]):
+            return f"B[{k}, column]"
+    return ""

@@ -1,0 +1,256 @@
+"""A problem that an entry describes by itself: a NumPy reference and the arrays' shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil, lcm, prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from course_lib import entries
+from course_lib.curriculum import Exercise, Launch, Task
+from course_lib.diagnosis.families.described.slips import (
+    diagnose_described,
+    in_float64,
+    mapping_of,
+    right_result,
+)
+from course_lib.diagnosis.families.described.tasks import diagnose_task, mapping_of_task
+from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import (
+    EPSILON,
+    HIGHEST,
+    LOWEST,
+    Array,
+    Case,
+    OtherSize,
+    Problem,
+    exact_side,
+    more_tiles,
+)
+from course_lib.entries import axes as _axes
+
+# The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
+SIZES: dict[int, tuple[Shape, ...]] = {
+    0: (),
+    1: ((100,), (63,), (65,), (190,), (31,)),
+    2: ((33, 19), (31, 40), (1, 33), (33, 1), (70, 65)),
+    3: ((33, 19, 37), (31, 33, 17), (17, 40, 5), (1, 33, 31), (33, 1, 20)),
+}
+SHORT: dict[int, Shape] = {0: (), 1: (5,), 2: (5, 6), 3: (5, 6, 3)}
+ON_A_GPU: dict[int, tuple[Shape, ...]] = {
+    0: ((),),
+    1: ((100_003,), (1 << 16,)),
+    2: ((1000, 517), (512, 512)),
+    3: ((1000, 517, 133), (512, 512, 128)),
+}
+# How far float32 may be off: as far as the result moves if every input moves by so many units in
+# the last place, and a few roundings of its own. That suits sums of up to some hundred terms.
+UNITS_MOVED = 16
+ROUNDINGS = 8
+TRIES = 4
+EVERY_ORDER = ("lockstep", "warps", "shuffled", "shuffled")
+
+
+class DescribedProblem(Problem):
+    """What a curriculum entry with a reference asks for. A shape has a size for each letter."""
+
+    fewest_steps: ClassVar[int] = 6000
+
+    def __init__(self, exercise: Exercise) -> None:
+        letters = _letters(exercise)
+        free = sum(map(entries.is_free, letters))
+        super().__init__(
+            exercise.formula or exercise.title,
+            tuple(with_fixed(letters, shape) for shape in SIZES[free]),
+            partial(diagnose_described, exercise),
+            partial(mapping_of, exercise.output),
+            exercise.order,
+            exercise.formats if exercise.dtypes else (),
+        )
+        values = {
+            "exercise": exercise,
+            "sizes": letters,
+            "letters": exercise.parameters,
+            "tiny": with_fixed(letters, (1,) * free),
+            "short": with_fixed(letters, SHORT[free]),
+            "directions": tuple(n for n, each in enumerate(letters) if entries.is_free(each)),
+            "gpu_shapes": tuple(with_fixed(letters, shape) for shape in ON_A_GPU[free]),
+            "sizes_vary": bool(free),
+        }
+        for name, value in values.items():  # the base class is frozen
+            object.__setattr__(self, name, value)
+
+    exercise: ClassVar[Exercise]
+    sizes: ClassVar[tuple[str, ...]]
+
+    def shape_of(self, letters: str, shape: Shape) -> Shape:
+        """The shape of an array whose axes have these letters: "M,N"."""
+        size_of = dict(zip(self.sizes, shape, strict=True))
+        return tuple(size_of[each] for each in _axes(letters))
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return tuple(self.shape_of(each, shape) for each in self.exercise.shapes[:-1])
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Fresh inputs; one without axes is a number of type float32."""
+        fresh: Iterator[Any] = (
+            rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
+            if size
+            else np.float32(rng.uniform(LOWEST, HIGHEST))  # a number
+            for size in self.operand_shapes(shape)
+        )
+        if not isinstance(self.exercise, Task):
+            return tuple(fresh)
+        offsets = self.exercise.offsets
+        names = self.exercise.parameters
+        return tuple(
+            each + np.float32(offsets.get(name, 0))
+            for name, each in zip(names, fresh, strict=False)
+        )
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        to_float32: Callable[[Any], Any] = np.float32
+        return tuple(map(to_float32, super().telling_operands(shape, rng)))
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        expected = right_result(self.exercise, inputs)
+        rng = np.random.default_rng(0)
+        moved = np.zeros(expected.shape)
+        for _ in range(TRIES):
+            near = [
+                each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
+                for each in in_float64(inputs)
+            ]
+            moved = np.maximum(moved, np.abs(right_result(self.exercise, near) - expected))
+        largest = float(np.abs(expected).max(initial=0.0))
+        own = ROUNDINGS * EPSILON * (np.abs(expected) + largest / 16)
+        return expected, 2 * moved + own + 1e-30
+
+    def has_answer(self, *inputs: Array) -> bool:
+        """A formula of its own may divide by an input, or take its logarithm."""
+        return all(bool(np.isfinite(each).all()) for each in self.answer(*inputs))
+
+    def label(self, shape: Shape) -> str:
+        sizes = zip(self.sizes, shape, strict=True)
+        free = [f"{letter} = {size}" for letter, size in sizes if entries.is_free(letter)]
+        covered = self.covered(shape)
+        elements = "element" if prod(covered) == 1 else "elements"
+        return ", ".join(free) or f"{' x '.join(map(str, covered))} {elements}"
+
+    def covered(self, shape: Shape) -> Shape:
+        return self.shape_of(self.exercise.shapes[-1], shape)
+
+    def exact(self, side: int) -> Shape:
+        return with_fixed(self.sizes, (side,) * len(self.sizes))
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        if len(_axes(self.exercise.shapes[-1])) > 1:
+            return self.exact(exact_side(launch, lcm(*tile, step), seed))
+        unit = lcm(launch.block[0], tile[0]) if launch.block[0] <= 256 else 64
+        return self.exact(unit * (max(2, -(-192 // unit)) + more_tiles(seed, 2)))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        return with_fixed(self.sizes, [int(k) for k in rng.integers(2, 60, len(self.sizes))])
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        covered = self.covered(shape)
+        width, height = (*tile, 1)[:2]
+        if len(covered) == 1:
+            return Geometry(1, covered[0], 0, 1, width)
+        return Geometry(covered[0], covered[1], 0, height, width)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        along = self._tile_along(tile)
+        return tuple(
+            tuple(along.get(letter, step) for letter in _axes(each))
+            for each in self.exercise.shapes
+        )
+
+    def _tile_along(self, tile: Sequence[int]) -> dict[str, int]:
+        """How many of a letter's indices one block has."""
+        rows_and_columns = _axes(self.exercise.shapes[-1])
+        return dict(zip(reversed(rows_and_columns), tile, strict=False))
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        """Each block once what it needs: an operand without a letter serves all blocks along it."""
+        size_of = dict(zip(self.sizes, shape, strict=True))
+        along = self._tile_along(tile)
+        return tuple(
+            prod(size_of[letter] for letter in _axes(each))
+            * prod(ceil(size_of[k] / along[k]) for k in along if k not in _axes(each))
+            for each in self.exercise.shapes[:-1]
+        )
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """That is up to the kernel's design."""
+        return None
+
+
+class TaskProblem(DescribedProblem):
+    """What a task of a lesson asks for: arrays that hold what the task says before the launch."""
+
+    starts_blank: ClassVar[bool] = False
+    exercise: ClassVar[Task]
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        object.__setattr__(self, "diagnose", partial(diagnose_task, task))
+        if task.grid or task.tile:
+            object.__setattr__(self, "mapping", partial(mapping_of_task, task))
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        """Where no size is free, the one problem in every order of the warps."""
+        before = self.exercise.before
+        if self.sizes_vary:
+            return [
+                replace(each, poison=before, shape=self._pinned(each.shape))
+                for each in super().cases(first, seed)
+            ]
+        return [
+            Case(first, schedule, before, draw, exact=True)
+            for draw, schedule in enumerate(self._orders())
+        ]
+
+    def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:
+        """Launches on arrays that are longer along an axis."""
+        task = self.exercise
+        axes_of = dict(zip(task.parameters, map(_axes, task.shapes), strict=True))
+        for changed in task.other_sizes:
+            number, other = next(iter(changed.items()))
+            name = next(each for each, axes in axes_of.items() if number in axes)
+            shape = tuple(changed.get(each, int(each)) for each in self.sizes)
+            axis = f"{name}.shape[{axes_of[name].index(number)}]"
+            yield Case(shape, poison=task.before), OtherSize(axis, int(number), other)
+
+    def gpu_cases(self) -> list[Case]:
+        return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
+
+    def _pinned(self, shape: Shape) -> Shape:
+        """A drawn shape, in which the axes whose size is a number have it again."""
+        return tuple(
+            size if entries.is_free(each) else int(each)
+            for each, size in zip(self.sizes, shape, strict=True)
+        )
+
+    def _orders(self) -> tuple[str, ...]:
+        """A thread with very many sums runs in step only: its races are seen there as well, and
+        one warp after the other would take the student's time."""
+        many = self.exercise.multiply_adds or self.exercise.passes
+        return ("lockstep",) if many else EVERY_ORDER
+
+
+def _letters(exercise: Exercise) -> tuple[str, ...]:
+    """Every letter once, those of the output first."""
+    shapes = exercise.shapes
+    return tuple(dict.fromkeys(k for each in (shapes[-1], *shapes) for k in _axes(each)))
+
+
+def with_fixed(letters: Sequence[str], sizes: Sequence[int]) -> Shape:
+    """Sizes for all letters: numbers stand for themselves, the others take what is given."""
+    left = iter(sizes)
+    return tuple(next(left) if entries.is_free(each) else int(each) for each in letters)

@@ -1,0 +1,106 @@
+"""Products of matrices: their inputs, their answers and what they have to fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from course_lib.curriculum import Launch
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import (
+    EPSILON,
+    LENGTHS,
+    LESS_LONG,
+    Array,
+    Problem,
+    more_tiles,
+)
+
+
+class Product(Problem):
+    """C = A @ B."""
+
+    has_steps = True
+    tiny = (1, 1, 1)
+    short = (5, 6, 3)
+    directions = (0, 1, 2)
+    gpu_shapes = ((1000, 517, 733), (512, 512, 512))
+    counted = 0
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        M, N, K = shape
+        return (M, K), (K, N)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """A float32 sum of K products, in any order and with or without fused multiply-adds, is
+        off by at most about K rounding errors of the sum of absolute products."""
+        a, b = (each.astype(np.float64) for each in inputs)
+        return a @ b, EPSILON * (a.shape[1] + 2) / 2 * (np.abs(a) @ np.abs(b)) + 1e-30
+
+    def telling_answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """Sums of whole numbers are exact: none of thousands of products may be missing."""
+        exact, _ = self.answer(*inputs)
+        return exact, np.full(exact.shape, 0.25)
+
+    def label(self, shape: Shape) -> str:
+        M, N, K = shape
+        return f"({M} x {K}) @ ({K} x {N})"
+
+    def exact(self, side: int) -> Shape:
+        return (side, side, side)
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        M, N, K = (int(size) for size in rng.integers(2, 60, 3))
+        return (M, N, K)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        wide, high = tile
+        return (high, step), (step, wide), (high, wide)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        (M, N, K), (wide, high) = shape, tile
+        return M * K * ceil(N / wide), K * N * ceil(M / high)
+
+    def fetches_at_most(
+        self, shape: Shape, tile: Sequence[int], step: int, thread_tile: Sequence[int]
+    ) -> tuple[float, ...]:
+        """Whole tiles, as if every index were clamped and no load left out; the last, partial one
+        along K in the same way, or without shared memory."""
+        (M, N, K), (wide, high), (columns, rows) = shape, tile, thread_tile
+        across, down, rest = ceil(N / wide), ceil(M / high), K % step
+        staged, alone = ceil(K / step) * step, K - rest
+        rows_of_a, columns_of_b = down * high, across * wide
+        return (
+            rows_of_a * max(staged * across, alone * across + rest * columns_of_b / columns),
+            columns_of_b * max(staged * down, alone * down + rest * rows_of_a / rows),
+        )
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """Two for each tile."""
+        return 2 * ceil(shape[2] / step_tile) if step_tile else 0
+
+
+class RegisterProduct(Product):
+    """C = A @ B by blocks of 64 x 64 or so, in which every thread computes several elements."""
+
+    fewest_steps = 12_000
+    # Some loops run once for each element of a thread, and a thread has up to a hundred of them.
+    steps = {"lockstep": 30_000, "warps": 80_000, "long": 120_000}  # noqa: RUF012
+    steps_of_all = 250_000
+    schedules = ("warps",)
+    counted = 1
+
+    def lengths(self, along: int) -> Sequence[int]:
+        """A step of k takes a thread many times as long here as elsewhere."""
+        return LESS_LONG if along == 2 else LENGTHS
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        """Two tiles of C each way, and steps enough for at least two tiles."""
+        wide, high = tile
+        return (2 * high, 2 * wide, step * (max(2, -(-24 // step)) + more_tiles(seed, 2)))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        M, N, K = (int(size) for size in rng.integers((2, 2, 2), (130, 130, 20)))
+        return (M, N, K)

@@ -1,0 +1,77 @@
+"""Running sums that start again with every run: the inputs and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_lib.curriculum import Launch
+from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, more_tiles
+
+
+class Scan(Problem):
+    """y = the running sums of x, which start again with every run."""
+
+    letters = "xy"
+    steps = FEW_STEPS
+    steps_of_all = 25_000
+    tiny = (1,)
+    short = (5,)
+    directions = (0,)
+    gpu_shapes = ((100_003,), (1 << 16,))
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (shape,)
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """A sum of at most RUN numbers, in any order."""
+        x = inputs[0].astype(np.float64)
+        return run_sums(x), EPSILON * (RUN + 2) / 2 * run_sums(np.abs(x)) + 1e-30
+
+    def label(self, shape: Shape) -> str:
+        return f"n = {shape[0]}"
+
+    def covered(self, shape: Shape) -> Shape:
+        return shape[:1]
+
+    def exact(self, side: int) -> Shape:
+        return (4 * RUN,)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        return ((4 + more_tiles(seed, 4)) * RUN,)
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        return (int(rng.integers(2, 250)),)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        return Geometry(1, shape[0], 0, 1, RUN)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        return (RUN,), (RUN,)
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        return (shape[0],)
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        return None
+
+
+Array = np.ndarray
+RUN = 64  # elements after which the sums start again
+WARP = 32
+STRIDES = (1, 2, 4, 8, 16, 32)
+
+
+def by_run(x: Array, run: int = RUN) -> Array:
+    """x with one run in each row; the last one is filled up with zeros."""
+    rows = -(-len(x) // run)
+    filled: Array = np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)])
+    return filled.reshape(rows, run)
+
+
+def run_sums(x: Array, run: int = RUN) -> Array:
+    """The inclusive sums, which start again with every run."""
+    return np.cumsum(by_run(x, run), axis=1).reshape(-1)[: len(x)]

@@ -1,0 +1,120 @@
+"""The families of problems by name, and the problem of each exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from course_lib import entries
+from course_lib.curriculum import Exercise, Task
+from course_lib.diagnosis.families.addition import Sum, diagnose_add
+from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
+from course_lib.diagnosis.families.attention.problem import ROWS, Attention
+from course_lib.diagnosis.families.described.problem import (
+    DescribedProblem,
+    TaskProblem,
+    with_fixed,
+)
+from course_lib.diagnosis.families.described.slips import right_result
+from course_lib.diagnosis.families.described.tasks import idea_or, mapping_of_task
+from course_lib.diagnosis.families.mapping import mapping_slip, run_mapping_slip
+from course_lib.diagnosis.families.product.formula import diagnose_matmul
+from course_lib.diagnosis.families.product.narrow import NarrowProduct
+from course_lib.diagnosis.families.product.problem import Product, RegisterProduct
+from course_lib.diagnosis.families.product.register_tile import (
+    diagnose_register_tile,
+    register_mapping,
+)
+from course_lib.diagnosis.families.scan.problem import RUN, Scan
+from course_lib.diagnosis.families.scan.sums import diagnose_scan
+from course_lib.diagnosis.families.transpose import Transpose, diagnose_transpose, transpose_mapping
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import Problem
+from course_lib.entries import axes as _axes
+
+# The families of problems; each exercise of one brings the sizes to try.
+FAMILIES: dict[str, Problem] = {
+    "sum": Sum("C = A + B", (), diagnose_add, mapping_slip),
+    "product": Product("C = A @ B", (), diagnose_matmul, mapping_slip),
+    "register product": RegisterProduct("C = A @ B", (), diagnose_register_tile, register_mapping),
+    "transpose": Transpose("B = A.T", (), diagnose_transpose, transpose_mapping),
+    "scan": Scan(
+        "y = running sums of x, run by run",
+        (),
+        diagnose_scan,
+        lambda trail, sizes: run_mapping_slip(trail, RUN, "y", "element"),
+    ),
+    "attention": Attention(
+        "O = softmax(Q Kᵀ / √32) V",
+        (),
+        diagnose_attention,
+        lambda trail, sizes: run_mapping_slip(trail, ROWS, "O", "row"),
+    ),
+}
+SMALL: Shape = (3, 5, 7)  # sizes that differ, so that exchanged axes show
+
+
+def check_reference(exercise: Exercise) -> None:
+    """Compute a reference once on small arrays, and see that its result is what the entry says.
+
+    Raises:
+        BadEntry: if there is nothing to compare answers with, or it does not fit.
+    """
+    if not exercise.kind.is_launched:
+        return
+    if exercise.reference is None:
+        if not can_be_judged(exercise):
+            if exercise.family:
+                why = f"there is no family {exercise.family!r}; there are {', '.join(FAMILIES)}"
+                raise entries.refuse(exercise, "family", why)
+            why = "there is no `reference`, so nothing can be compared"
+            raise entries.refuse(exercise, "reference", why)
+        return
+    problem = DescribedProblem(exercise)
+    shape = with_fixed(problem.sizes, SMALL)
+    said = f"for {problem.label(shape)} `reference`"
+    try:
+        result = right_result(exercise, problem.operands(shape, np.random.default_rng(0)))
+    except Exception as error:
+        why = f"{said} fails ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        raise entries.refuse(exercise, "reference", why) from None
+    if result.shape != problem.covered(shape):
+        wanted = problem.covered(shape)
+        why = f"{said} gives shape {result.shape}, and by `shapes` {exercise.output} has {wanted}"
+        raise entries.refuse(exercise, "reference", why)
+    if not np.isfinite(result).all():
+        raise entries.refuse(exercise, "reference", f"{said} gives numbers that are not finite")
+
+
+def problem_of(exercise: Exercise) -> Problem:
+    """What an exercise asks for: as it says itself, or as this course knows it."""
+    if exercise.reference:
+        return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
+    formats = exercise.formats if exercise.dtypes else ()
+    problem = replace(
+        FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order, formats=formats
+    )
+    if isinstance(exercise, Task) and exercise.grid:
+        problem = replace(problem, mapping=partial(mapping_of_task, exercise))
+    if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
+        rows, columns = _axes(exercise.shapes[-1])
+        sizes = (rows, columns, _axes(exercise.shapes[0])[1])
+        if not all(map(entries.is_free, sizes)):
+            problem = NarrowProduct(problem, sizes)
+    if isinstance(exercise, Task) and exercise.wrong_ideas:
+        known = partial(idea_or, exercise, problem.diagnose)
+        object.__setattr__(problem, "diagnose", known)  # the class is frozen
+    return problem
+
+
+def problems(exercises: Mapping[str, Exercise]) -> dict[str, Problem]:
+    """What each of these exercises asks for whose kernel is launched."""
+    return {name: problem_of(each) for name, each in exercises.items() if each.kind.is_launched}
+
+
+def can_be_judged(exercise: Exercise) -> bool:
+    """Whether there is anything to compare an answer with."""
+    return bool(not exercise.kind.is_launched or exercise.reference or exercise.family in FAMILIES)

@@ -1,0 +1,82 @@
+"""Which line sends the threads of a block different ways before a barrier, a shuffle or a vote."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from course_lib.diagnosis.source.source import Source
+from course_lib.findings import Finding
+from course_lib.sentences import Capital, Line, say
+
+OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
+LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def explain_divergence(each: Finding, source: Source) -> Finding:
+    """A barrier that not all threads reach, at the branch or the loop that parts them."""
+    line = parting_line(source, each.line or 0) if len(each.threads) > 1 else None
+    if line is None or line == each.line:
+        return each
+    message = say(
+        "{seen} {line} sends them different ways.", seen=each.message, line=Capital(Line(line))
+    )
+    return replace(each, line=line, message=message)
+
+
+def parting_line(source: Source, line: int) -> int | None:
+    """The nearest test around or before a line, or bound of a loop, that depends on the thread."""
+    statement = source.at_line(line)
+    waiting = [statement] if statement else []
+    for node in waiting:  # grows by the calls of a device function
+        for test, place in _tests_on_the_way(source, node):
+            if source.everything_behind(test) & OWN:
+                return place
+        function = next((a for a in source.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+        if function is not None and function is not source.kernel:
+            waiting += [call for call in _calls(source, function.name) if call not in waiting]
+    return None
+
+
+def _calls(source: Source, name: str) -> list[ast.stmt]:
+    """The statements that call a device function."""
+    calls = [
+        source.statement(node)
+        for node in source.walk()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    ]
+    return [each for each in calls if each is not None]
+
+
+def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """What decides whether, and how often, a statement is reached, from the inside out."""
+    inner = node
+    for each in source.ancestors(node):
+        if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
+            yield each.test, each.test.lineno
+        yield from _ways_out(each, inner)
+        if isinstance(each, ast.While):
+            yield each.test, each.test.lineno
+        if isinstance(each, ast.For):
+            yield each.iter, each.lineno
+        inner = each
+
+
+def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """Tests of a block's other statements that leave the kernel, the loop or its round.
+
+    In a loop also those behind the statement: whoever leaves there misses it in the next round.
+    """
+    for name in ("body", "orelse"):
+        statements = getattr(block, name, None)
+        if not isinstance(statements, list) or inner not in statements:
+            continue
+        place = statements.index(inner)
+        after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
+        for each in [*reversed(statements[:place]), *after]:
+            for part in ast.walk(each):
+                if isinstance(part, ast.If) and any(
+                    isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
+                ):
+                    yield part.test, part.test.lineno

@@ -1,0 +1,187 @@
+"""Of several findings those that are causes: what only follows from another one is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of
+from course_lib.findings import Finding, by_importance
+from course_lib.sentences import say
+
+# What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
+# makes threads meet at one element; a wrong formula reads where nothing is.
+FOLLOWS = {
+    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
+    "index-overflow": (
+        *OUTSIDE,
+        *DISORDER,
+        "wrong-bounds-check",
+        "wrong-loop-bound",
+        "wrong-index",
+    ),
+    "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
+    "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
+}
+# What only says that something is missing or wrong: dropped once a cause is known.
+SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
+
+
+def is_orderly(exact: Any, output: str) -> bool:
+    """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
+    if exact is None or exact.right:
+        return False
+    return not any(each.code in DISORDER and not _on(each, output) for each in exact.errors)
+
+
+def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
+    """Does a fault follow from writing into an input, which other threads still read?"""
+    return each.code in DISORDER and (
+        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
+    )
+
+
+def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
+    """What the emulator found, without those of an access whose index is negative.
+
+    Such an index means another element, counted from the end: one that nobody has written, or
+    that another thread writes.
+    """
+    wraps = {
+        (array_of(each.cell), each.line)
+        for each in faults
+        if each.code == "wrong-index" and each.severity == "error"
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in ("uninitialised-read", "race-write-after-write")
+        or (array_of(each.cell), each.line) not in wraps
+    ]
+
+
+def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
+    """Faults without those that a store outside a tile brings about in the same tile.
+
+    What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
+    hits it, too. A store that meets itself is wrong also where it stays inside.
+    """
+    left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
+    lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
+    return [
+        each
+        for each in faults
+        if array_of(each.cell) not in left
+        or not (
+            each.code == "uninitialised-read"
+            or (
+                each.code == "race-write-after-write"
+                and each.line != each.other_line
+                and {each.line, each.other_line} & lines
+            )
+        )
+    ]
+
+
+def keep_causes(
+    faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
+) -> list[Finding]:
+    """Faults of the emulator and the cause read off the numbers, without what only follows.
+
+    `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
+    all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
+    """
+    faults = once(faults)
+    explains = cause is not None and cause.code == "index-overflow"  # all that an index brings
+    if cause is None or (in_disorder(faults, output, orderly) and not explains):
+        return by_importance(_without_symptoms(faults))
+    if cause.code in SYMPTOMS:
+        return by_importance(_without_symptoms([*faults, cause]))
+    follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
+    kept = [each for each in faults if each.code not in follows]
+    return by_importance(once([cause, *kept]))
+
+
+def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
+    """Those of these arrays that an access leaves."""
+    return {array_of(each.cell) for each in faults if each.code in OUTSIDE} & set(arrays)
+
+
+def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
+    """The lines of accesses that leave one of these arrays."""
+    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
+
+
+def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
+    """Is there a fault that makes every number doubtful?"""
+    return any(
+        each.severity == "error"
+        and each.code in DISORDER
+        and not _on(each, output)
+        and not (orderly and each.code == "uninitialised-read")
+        for each in faults
+    )
+
+
+def in_order(faults: Iterable[Finding]) -> list[Finding]:
+    """Faults without those that make numbers doubtful."""
+    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
+
+
+def _on(each: Finding, array: str) -> bool:
+    """Is the finding about this array?"""
+    return array_of(each.cell) == array
+
+
+def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
+    """Drop what only follows, unless there is nothing else."""
+    errors = [each for each in findings if each.severity == "error"]
+    symptoms: tuple[str, ...] = SYMPTOMS
+    if any(each.code == "barrier-divergence" for each in errors):
+        symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
+    causes = [each for each in errors if each.code not in symptoms]
+    if not causes:
+        lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
+        return [each for each in findings if each.severity != "error" or each is lowest]
+    return [each for each in findings if each.severity != "error" or each in causes]
+
+
+def once(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each code and line; a later one of the same adds nothing.
+
+    Of barriers that not all threads reach, the first is to blame: once the threads of a block are
+    apart, they miss the later ones as well. Of cells that are overwritten too early, the line
+    that still reads them names the race. A race of the same threads, lines and cell is the same.
+    """
+    seen: dict[tuple[str, int | None], Finding] = {}
+    races: set[object] = set()
+    # What is harmless in one launch may be an error in another one.
+    for each in sorted(findings, key=lambda each: each.severity != "error"):
+        if each.code.startswith("race-"):
+            lines = frozenset((each.line, each.other_line))
+            race = (each.code, lines, each.cell, each.threads, each.blocks)
+            if race in races:
+                continue
+            races.add(race)
+        line = each.line
+        if each.code == "barrier-divergence":
+            line = None
+        if each.code == "race-write-after-read":
+            line = each.other_line
+        seen.setdefault((each.code, line), each)
+    return list(seen.values())
+
+
+def allow_unused(each: Finding, names: Sequence[str]) -> Finding:
+    """A read of a cell that nobody wrote is no error where no result depends on it.
+
+    The emulator fills such cells with not-a-number, so right results prove that none does. An
+    array of the kernel's caller is another matter: there, what stands in the cell is a mistake.
+    """
+    if each.code != "uninitialised-read" or array_of(each.cell) in names or "[" not in each.cell:
+        return each
+    if each.severity == "warning":
+        return each  # the emulator has tried it out
+    message = say("{seen} No result depends on it here.", seen=each.message)
+    return replace(each, severity="warning", message=message)

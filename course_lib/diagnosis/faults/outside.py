@@ -1,0 +1,315 @@
+"""Why a thread left an array: the index, the test before it, or the loop that counts it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from course_lib.diagnosis.codes import OUTSIDE, array_of
+from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
+from course_lib.diagnosis.source.source import Source, bound_line
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Capital, Line, facts_of, say
+
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def explain_outside(
+    each: Finding,
+    shapes: Mapping[str, tuple[int, ...]],
+    reach: Mapping[str, tuple[int, ...]],
+    source: Source,
+    letters: Mapping[str, Sequence[str]] | None = None,
+) -> Finding:
+    """The cause of an access outside an array, if the source shows one; else the finding itself.
+
+    `reach` is the shape of each array rounded up to whole tiles: no thread of the launch, and no
+    step of a tile, has any business beyond it. `letters` names the size of every axis: ("M", "K").
+    """
+    array = array_of(each.cell)
+    access = _access_at(source, array, each)
+    place = facts_of(each.message).get("place")
+    if access is None or not isinstance(place, tuple):
+        return each
+    axis, index = place
+    slots = indices_of(access)
+    if axis >= len(slots):
+        return each
+    slot = slots[axis]
+    if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
+        return replace(each, hint="Which element is meant? Indices count from 0.")
+    looping = source.origins(slot) & source.loop_variables(access)
+    if array not in shapes:
+        return _outside_tile(each, source, access, slot)
+    if source.stands_on_another_axis(access, array, axis, letters or {}):
+        return _on_another_axis(each, access, slot)
+    if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
+        return _counts_back(each, slot, axis)
+    if source.guards(access) and index >= reach[array][axis]:
+        return _far_outside(each, access, slot)
+    if looping:
+        return _outside_in_loop(each, source, access, axis)
+    return (
+        _check_to_blame(each, source, access, axis, source.guards(access))
+        or _other_test(each, source, access, slot)
+        or each
+    )
+
+
+def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """The index is kept below the length of another axis than the one it stands on."""
+    message = say(
+        "In {access}, {index} stands on an axis of another length: {seen}",
+        index=ast.unparse(slot),
+        access=ast.unparse(access),
+        seen=each.message,
+    )
+    hint = say(
+        "How far does {index} go, and which axis of {array} is as long?",
+        index=ast.unparse(slot),
+        array=array_of(each.cell),
+    )
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _counts_back(each: Finding, slot: ast.expr, axis: int) -> Finding:
+    """The thread has its element, but the index counts back from where the axis does not end."""
+    index = ast.unparse(slot)
+    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
+    hint = say(
+        "From which number should {index} count back? How long is axis {axis} of {array}?",
+        index=index,
+        axis=axis,
+        array=array_of(each.cell),
+    )
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """No test lets a thread get this far: the index is not the one that was tested."""
+    message = say(
+        "The index {index} is far outside. {seen}",
+        index=ast.unparse(slot),
+        seen=Capital(each.message),
+    )
+    hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | None:
+    """The access that a finding is about; of several in a line the one that reaches furthest."""
+    there = [
+        access
+        for access in source.accesses(array, store=each.code.endswith("write"))
+        if each.line is not None and access.lineno <= each.line <= (access.end_lineno or 0)
+    ]
+    place = facts_of(each.message).get("place")
+    axis = place[0] if isinstance(place, tuple) else 0
+    return max(there, key=lambda access: _further(access, axis), default=None)
+
+
+def _further(access: ast.Subscript, axis: int) -> int:
+    """The number that an index adds: 1 for `A[y, k + 1]` along axis 1."""
+    slots = indices_of(access)
+    match slots[axis] if axis < len(slots) else None:
+        case ast.BinOp(op=ast.Add(), right=ast.Constant(int(number))):
+            return number
+    return 0
+
+
+def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
+    """Outside a shared array: the loop over it runs too far, if its variable is that index."""
+    variables = source.loop_variables(access)
+    if isinstance(slot, ast.Name) and slot.id in variables and each.code == OUTSIDE[0]:
+        loops = source.loops_around(access)
+        own = [loop for loop in loops if slot.id in loop_names(loop)]
+        loop = (own or loops)[-1]
+        message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
+        hint = "For which value does the loop over the tile run last?"
+        line = bound_line(source, loop)
+        return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
+    return each
+
+
+def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[Finding]:
+    """Of the accesses outside an array that the kernel makes itself the first one; a write first.
+
+    Where an array is too small, or filled with the wrong index, all the others only follow.
+    """
+    outside = [
+        each for each in faults if each.cell in own and each.code in (*OUTSIDE, "wrong-loop-bound")
+    ]
+    first: dict[str, Finding] = {}
+    for each in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+        first.setdefault(each.cell, each)
+    return [each for each in faults if each not in outside or each is first[each.cell]]
+
+
+def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
+    """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
+    slot = indices_of(access)[axis]
+    loops = source.loops_around(access)
+    around = source.guards_of(access, axis)
+    inside = [guard for guard in source.guards(access) if _within(guard[0], loops)]
+    check = _check_to_blame(each, source, access, axis, inside)
+    if check:
+        return check
+    if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
+        if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
+            message = say("Several steps at a time run past the end: {seen}", seen=each.message)
+            hint = "For which k does the loop run last, and how many steps are left then?"
+            line = bound_line(source, loops[-1])
+            return finding("wrong-loop-bound", message, line, hint)
+        counted = _counted_to_the_end(slot, loops[-1])
+        if counted and not source.differs_between_threads(slot):
+            return _too_long(each, source, loops[-1], counted)
+        return _leaves(each, slot)
+    if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
+        grown = _grown_before(source, access, slot.id, loops[-1])
+        if grown:
+            return _too_early(each, slot.id, grown)
+        if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
+            return _leaves(each, slot)
+        return _too_long(each, source, loops[-1], slot.id)
+    if around and each.code.endswith("write"):
+        return _wrong_check(each, around[0][1])
+    return each
+
+
+def _leaves(each: Finding, slot: ast.expr) -> Finding:
+    """The loop may end where it should, but its index is not the one that was meant."""
+    index = ast.unparse(slot)
+    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
+    hint = say("Which element belongs to the last step, and which one is {index}?", index=index)
+    return replace(each, code="wrong-index", message=message, hint=hint)
+
+
+def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: str) -> bool:
+    """Is an index where a chunk begins, of a loop that covers all of another array in chunks?"""
+    own = [loop for loop in loops if isinstance(loop, ast.For) and slot.id in loop_names(loop)]
+    match own[-1].iter if own else None:
+        case ast.Call(
+            args=[ast.Constant(0), ast.Subscript(ast.Attribute(ast.Name(other), "shape")), chunk]
+        ):
+            return other != array and isinstance(chunk, ast.Constant) and chunk.value != 1
+    return False
+
+
+def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
+    """The variable of the innermost loop, if an index adds it, as it is, to where a tile begins."""
+    parts = (slot.left, slot.right)
+    if not isinstance(slot.op, ast.Add) or any(isinstance(each, ast.Constant) for each in parts):
+        return ""
+    counters = [each.id for each in parts if isinstance(each, ast.Name)]
+    return next((name for name in counters if name in loop_names(loop)), "")
+
+
+def _grown_before(
+    source: Source, access: ast.Subscript, counter: str, loop: ast.For | ast.While
+) -> int | None:
+    """Where a `while` counts on before the access of the same turn."""
+    statement = source.statement(access)
+    if not isinstance(loop, ast.While) or statement not in loop.body:
+        return None
+    for each in loop.body[: loop.body.index(statement)]:
+        if isinstance(each, ast.AugAssign) and root_name(each.target) == counter:
+            return each.lineno
+    return None
+
+
+def line_of(each: Finding) -> Line:
+    """The line of what was seen in a launch: that always has one."""
+    assert each.line is not None
+    return Line(each.line)
+
+
+def _too_early(each: Finding, counter: str, line: int) -> Finding:
+    message = say(
+        "{counter} has already grown when {line} uses it: {seen}",
+        counter=counter,
+        line=line_of(each),
+        seen=each.message,
+    )
+    hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
+    return finding("wrong-loop-bound", message, line, hint)
+
+
+def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
+    message = say("The loop runs too far: {seen}", seen=each.message)
+    hint = say(
+        "For which {variable} does the loop run last, and how many steps are there?",
+        variable=variable,
+    )
+    return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
+
+
+def _in_strides(loop: ast.For | ast.While) -> bool:
+    """Does a loop count in steps larger than one?"""
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
+        step = loop.iter.args[2] if len(loop.iter.args) == 3 else None
+        return step is not None and not (isinstance(step, ast.Constant) and step.value == 1)
+    return isinstance(loop, ast.While) and any(
+        isinstance(part, ast.AugAssign)
+        and names_in(part.target) & names_in(loop.test)
+        and not (isinstance(part.value, ast.Constant) and part.value.value == 1)
+        for part in ast.walk(loop)
+    )
+
+
+def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
+    """Is the test part of the body of one of the loops?"""
+    return any(test is node for loop in loops for part in loop.body for node in ast.walk(part))
+
+
+def _check_to_blame(
+    each: Finding,
+    source: Source,
+    access: ast.Subscript,
+    axis: int,
+    guards: Sequence[tuple[ast.expr, int]],
+) -> Finding | None:
+    """The test of the index that left the array; else the nearest, that says nothing of it.
+
+    An index that is the same for all threads is no matter of tests.
+    """
+    about = [guard for guard in source.guards_of(access, axis) if guard in guards]
+    if about:
+        return _wrong_check(each, about[0][1])
+    slot = indices_of(access)[axis]
+    if not guards or not source.differs_between_threads(slot):
+        return None
+    line = guards[0][1]
+    message = say(
+        "This test says nothing of {index}. At {line}, {seen}"
+        if each.line != line
+        else "The test here says nothing of {index}: {seen}",
+        index=ast.unparse(slot),
+        line=line_of(each),
+        seen=each.message,
+    )
+    hint = "Which test should stop this thread, where the element does not exist?"
+    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
+
+
+def _other_test(
+    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+) -> Finding | None:
+    """A test that compares the index with something else than a size: with a number, say."""
+    for test, line in source.conditions(access):
+        for part in ast.walk(test):
+            if not isinstance(part, ast.Compare) or not isinstance(part.ops[0], _ORDERS):
+                continue
+            if isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
+                return _wrong_check(each, line)
+    return None
+
+
+def _wrong_check(each: Finding, line: int) -> Finding:
+    message = say(
+        "A test is there, but the wrong threads pass it. At {line}, {seen}",
+        line=line_of(each),
+        seen=each.message,
+    )
+    hint = "Take the thread named here: which of its indices should have stopped it?"
+    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)

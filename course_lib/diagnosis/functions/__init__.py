@@ -1,0 +1,5 @@
+"""Answers that are plain functions: called, and never launched.
+
+May import: `repairs`, `report`.
+Start with: `called_function`, `resident_blocks`.
+"""

@@ -1,0 +1,294 @@
+"""Launches an answer: grid and block, inputs, budget, and what is listened to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from course_lib.curriculum import Exercise, Launch, Task
+from course_lib.diagnosis.answer import Answer, source_of
+from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.launches.journeys import Journeys
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.trail import Trail, TrailMaker
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.diagnosis.problems.launch_choice import Choice, Launched, block_passed_over, tile_of
+from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
+from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import Budget, KernelRejected, emulate
+from course_lib.emulator.launch import Typings
+from course_lib.entries import axes
+from course_lib.findings import Finding, finding
+from course_lib.sentences import say
+
+MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
+# What one launch may use. The problems are small, and so is this: an answer that needs far more
+# than right ones do ends with a finding, whatever it is made of.
+BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
+STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
+FAR = 1 << 30  # steps: nothing cuts the sum into tiles
+
+
+class Launcher:
+    """Launches one answer on cases, and keeps what was seen there."""
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        answer: Answer,
+        block: Sequence[int] | None,
+        seed: int,
+        choice: Choice | None = None,
+    ) -> None:
+        self.exercise = exercise
+        self.problem: Problem = problem_of(exercise)
+        self.answer = answer
+        self.block = block
+        self.seed = int(seed) % (1 << 32)
+        self.names = answer.kernel.parameters
+        self.trails: dict[Case, Trail] = {}
+        self.journeys: dict[Case, Journeys] = {}
+        self.typings: Typings = {}
+        self.spent: dict[Case, int] = {}  # steps of each launch
+        self.limits = Limits()
+        self.choice = choice or Choice()
+        self.constants: dict[str, object] = dict(self.choice.constants)
+
+    @cached_property
+    def source(self) -> Source:
+        return source_of(self.answer.kernel)
+
+    def launch(self, case: Case) -> Launch:
+        """Grid and block for a case.
+
+        Raises:
+            KernelRejected: if the answer's own constants make no launch.
+        """
+        try:
+            return self.exercise.launch(
+                self.problem.covered(case.shape), self.constants, self.block
+            )
+        except ValueError as error:
+            hint = "Which of your constants gives the size of the block?"
+            raise KernelRejected(
+                [
+                    finding(
+                        "invalid-launch",
+                        say("No launch is possible: {said}.", said=str(error)),
+                        None,
+                        hint,
+                    )
+                ]
+            ) from None
+
+    @cached_property
+    def tile(self) -> tuple[int, int]:
+        """Columns and rows of C that one block computes."""
+        return self.exercise.tile_of_a_block(self.constants, self.block)
+
+    @cached_property
+    def step_tile(self) -> int | None:
+        """How many steps of k are staged at a time."""
+        name = next((name for name in STEP_NAMES if name in self.exercise.constants), "")
+        if not name or not self.problem.has_steps:
+            return None
+        result: int | None = int({**self.exercise.constants, **self.constants}[name])  # type: ignore[call-overload]
+        return result
+
+    @cached_property
+    def thread_tile(self) -> tuple[int, int]:
+        """Columns and rows of C that one thread computes."""
+        given = {**self.exercise.constants, **self.constants}
+        width, height = (
+            int(given[size]) if isinstance(size, str) else size  # type: ignore[call-overload]
+            for size in self.exercise.thread_tile or (1, 1)
+        )
+        return width, height
+
+    def run(self, case: Case, listen: bool = False) -> Trial:
+        """Launch the kernel on one case; with `listen`, its trail is kept."""
+        inputs = make_inputs(self.problem, case, self.seed)
+        expected, tolerance = expected_of(self.problem, case, inputs)
+        output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
+        held = as_held(self.problem, inputs)
+        before = tuple(each.copy(order="K") for each in held)
+        launch = self.launch(case)
+        emulation = emulate(
+            self.answer.kernel,
+            schedule=case.schedule,
+            seed=self.seed,
+            counters=case.exact or case.counted,
+            budget=replace(BUDGET, steps=self.steps_for(case)),
+            outputs=self.names[-1:] if self.problem.starts_blank else (),
+        )
+        emulation.typings = self.typings
+        emulation.limits = None if listen else self.limits.notes_for(case)
+        if case.exact or listen:
+            shapes = {
+                name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
+            }
+            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
+            self.journeys[case] = Journeys()
+            emulation.observers += [maker, self.journeys[case]]
+        profile = emulation[launch.grid, launch.block](*held, output)
+        self.spent[case] = profile.steps
+        if case.exact or listen:
+            self.trails[case] = maker.trail()
+        kept = all(map(np.array_equal, held, before))
+        wide, high = self.thread_tile
+        sizes = replace(
+            self.problem.geometry(case.shape, self.tile, self.step_tile),
+            thread_rows=high,
+            thread_columns=wide,
+        )
+        *operands, letter = self.exercise.parameters
+        outcome = Outcome(
+            inputs, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
+        )
+        return Trial(case, outcome, profile, kept)
+
+    def trail(self, case: Case) -> Trail:
+        """What the kernel did to global memory in a case; runs it again if need be."""
+        if case not in self.trails:
+            self.run(case, listen=True)
+        return self.trails[case]
+
+    def steps_for(self, case: Case) -> int:
+        """The emulator's budget for a launch, out of the one for all; a second time the same."""
+        if case in self.spent:
+            return self.spent[case]
+        if case.allowed:
+            return case.allowed
+        left = self.problem.steps_of_all - sum(self.spent.values())
+        return max(1, min(case.steps(self.problem), left))
+
+    def budget_of(self, trial: Trial) -> str:
+        """The budget that a launch used up, in words.
+
+        Never what earlier launches have left: their steps may depend on hidden inputs.
+        """
+        steps = trial.case.steps(self.problem)
+        if trial.profile.steps < steps:
+            return f"the {self.problem.steps_of_all} steps of all launches together"
+        return f"the {steps} steps of this launch"
+
+    def refuse_giants(self, first: Shape) -> None:
+        """Refuse tiles so large that a problem with two of them is none for an emulator.
+
+        Raises:
+            KernelRejected: if they are.
+        """
+        shapes = (*self.problem.operand_shapes(first), self.problem.covered(first))
+        if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
+            message = say(
+                "Here a block computes a tile of {shape}: that is too large.", shape=self.tile[::-1]
+            )
+            hint = "Which of your constants gives the size of the tile, and how large is it?"
+            raise KernelRejected([finding("invalid-launch", message, None, hint)])
+
+    def adopt_tile(self) -> None:
+        """Where an answer calls its tile by a name of its own, read the size off its arrays."""
+        if not self.choice.adopts:
+            return
+        profile = self.run(Case(self.problem.tiny, draw=50)).profile
+        side = tile_of([array.shape for array in profile.shared_arrays])
+        if side and side != self.exercise.constants["TILE"]:
+            self.constants["TILE"] = side
+            self.__dict__.pop("step_tile", None)
+            self.__dict__.pop("tile", None)
+        self.spent.clear()  # another tile is another launch
+
+    def cases(self) -> list[Case]:
+        """The launches to try, once it is known how large the answer's tiles are.
+
+        Raises:
+            KernelRejected: if it cannot be launched.
+        """
+        self.adopt_tile()
+        launch = self.launch(Case(self.problem.exact(64)))
+        first = self.problem.first(launch, self.tile, self.step_tile or 1, self.seed)
+        self.refuse_giants(first)
+        cases = self.problem.cases(first, self.seed)
+        self.limits = Limits()
+        return cases
+
+    @property
+    def launched(self) -> Launched | None:
+        """How the answer was launched, if that was not the usual way."""
+        big = (1 << 20, 1 << 20)
+        launch = self.exercise.launch(big, self.constants, self.block)
+        passed_over = block_passed_over(self.exercise, self.source, self.answer.kernel.namespace)
+        if launch == self.exercise.launch(big) and not passed_over:
+            return None
+        adopted = "TILE" in self.constants and "TILE" not in self.choice.constants
+        return Launched(
+            launch.block,
+            tuple(
+                (name, value)
+                for name, value in self.choice.constants.items()
+                if value != self.exercise.constants.get(name)
+            ),
+            self.tile[0] if adopted else 0,
+            passed_over,
+        )
+
+    def launched_as(self, trial: Trial) -> SeenLaunch:
+        """A launch as a fact of a sentence."""
+        grid, block = trial.profile.grid, trial.profile.block
+        return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
+
+    def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
+        """A finding with the launch that showed it; whoever grades is told that one in any case."""
+        launch = self.launched_as(trial)
+        message = say("{seen} Seen on {launch}.", seen=each.message, launch=launch)
+        if not is_told:
+            seen = "{seen} Seen on {launch}."
+            message = say("{seen}", instructor=seen, seen=each.message, launch=launch)
+        return replace(each, message=message)
+
+    @property
+    def letters(self) -> dict[str, tuple[str, ...]]:
+        """The size of every axis of each array by its letter, if the curriculum entry says so."""
+        shapes = self.exercise.shapes
+        if len(shapes) != len(self.names):
+            return {}
+        return {name: axes(each) for name, each in zip(self.names, shapes, strict=True)}
+
+    def reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape rounded up to whole tiles: how far threads and tiles reach."""
+        units = self.problem.tiles_of(self.tile, self.step_tile or FAR)[number]
+        return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
+
+    def measured(self, trial: Trial) -> Measured:
+        shape = trial.case.shape
+        return Measured(
+            profile=trial.profile,
+            shape=shape,
+            tile=self.tile[::-1],
+            step_tile=self.step_tile,
+            names=self.names,
+            source=self.source,
+            fetched_once=self.problem.fetches(shape, self.tile),
+            barriers=self.problem.barriers(shape, self.step_tile),
+            thread_tile=self.thread_tile[::-1],
+            hands_over=not trial.case.exact
+            or self.trail(trial.case).hands_over
+            or self.reads_for_a_caller,
+            at_most=self.problem.fetches_at_most(
+                shape, self.tile, self.step_tile or 1, self.thread_tile
+            ),
+            journeys=self.journeys.get(trial.case),
+        )
+
+    @property
+    def reads_for_a_caller(self) -> bool:
+        """Is it the task's own kernel that reads what the answer has put into shared memory?"""
+        return isinstance(self.exercise, Task) and bool(self.exercise.caller)

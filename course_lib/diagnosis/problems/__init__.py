@@ -1,0 +1,5 @@
+"""What an answer is tried on: shapes, inputs, what should come out, and how it is launched.
+
+May import: `launches`, `slip`, `source`.
+Start with: `problem`, `inputs`.
+"""

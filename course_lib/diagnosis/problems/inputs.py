@@ -1,0 +1,60 @@
+"""The numbers that a launch begins with, and what should come out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_lib.diagnosis.problems.problem import Array, Case, Problem
+from course_lib.number_formats import encoded, rounded
+
+# The draws that hold exact zeros: one launch with each kind of poison.
+DRAWS_WITH_ZEROS = (2, 3)
+SHARE_OF_ZEROS = 1 / 16
+FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
+
+
+def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
+    """The numbers that a launch begins with, in the order in which the problem has them in memory.
+
+    All are float32, and numbers of the inputs' own formats; `as_held` is what the kernel gets.
+    """
+    drawn = _drawn(problem, case, seed)
+    if problem.formats:
+        pairs = zip(drawn, problem.formats, strict=True)
+        drawn = tuple(rounded(each, name) for each, name in pairs)
+    return drawn if problem.order == "C" else tuple(map(np.asfortranarray, drawn))
+
+
+def as_held(problem: Problem, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """Copies of the inputs as a kernel gets them, each in its format."""
+    if not problem.formats:
+        return tuple(each.copy(order="K") for each in inputs)
+    return tuple(encoded(each, name) for each, name in zip(inputs, problem.formats, strict=True))
+
+
+def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
+    """Some draws hold exact zeros, where the formula allows them."""
+    rng = np.random.default_rng((seed, case.draw))
+    draw = problem.telling_operands if case.allowed else problem.operands
+    inputs = draw(case.shape, rng)
+    if case.allowed or case.draw not in DRAWS_WITH_ZEROS:
+        return inputs
+    rng = np.random.default_rng((seed, case.draw, 96))
+    holed = tuple(_with_zeros(each, rng) for each in inputs)
+    return holed if problem.has_answer(*holed) else inputs
+
+
+def expected_of(problem: Problem, case: Case, inputs: Sequence[Array]) -> tuple[Array, Array]:
+    """What should come out of a case's inputs, in float64, and how far float32 may be off."""
+    return (problem.telling_answer if case.allowed else problem.answer)(*inputs)
+
+
+def _with_zeros(array: Array, rng: np.random.Generator) -> Array:
+    """A copy in which some elements are exactly 0; one at least, if there are more than a few."""
+    if np.size(array) < FEW_ELEMENTS:
+        return array
+    zeros = rng.random(array.shape) < SHARE_OF_ZEROS
+    zeros.reshape(-1)[rng.integers(array.size)] = True
+    return np.where(zeros, np.float32(0), array)

@@ -1,0 +1,306 @@
+"""What a family of problems asks for, and the launches on which an answer is tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from course_lib.curriculum import Launch
+from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.problems.fresh_shapes import Shape, like
+from course_lib.diagnosis.slip import Slip
+from course_lib.sentences import Audience, Told
+
+
+@dataclass(frozen=True)
+class OtherSize:
+    """An axis that is longer in one more launch: its name, "x.shape[0]", and both its sizes."""
+
+    axis: str
+    usual: int
+    other: int
+
+
+Array = np.ndarray
+EPSILON = float(np.finfo(np.float32).eps)
+# What the output holds before a launch. Not-a-number spreads through whatever reads it; an odd
+# number shows which elements were left alone.
+NAN, ODD = float("nan"), -7251.625
+# Budgets of steps for one launch, and for a long one. Warp by warp, the same work takes more steps;
+# each budget is several times what the most laborious right answer needs.
+STEPS = {"lockstep": 15_000, "warps": 40_000, "shuffled": 40_000, "long": 25_000}
+FEW_STEPS = {"lockstep": 5_000, "warps": 12_000, "shuffled": 12_000, "long": 5_000}
+ORDERS = {
+    "lockstep": "warps in step",
+    "warps": "warp after warp",
+    "shuffled": "warps shuffled",
+}
+# How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
+LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
+LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
+LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch to try.
+
+    Attributes:
+        shape: the sizes of the problem.
+        schedule: the order in which the emulator runs the warps.
+        poison: what the output holds before.
+        draw: which inputs; the same shape with another draw has other numbers.
+        exact: a multiple of every tile, and square: any index stays inside, any count is exact.
+        again: a shape that was tried before, with other inputs; it only tells about wrong answers.
+        counted: uneven, and held to what the exercise asks for in cost as well.
+        along: long in this direction, a place in the shape, and short in all others.
+        allowed: just beyond a number that may be a limit (see limits.py), with so many steps; its
+            inputs are such that what comes last counts.
+    """
+
+    shape: Shape
+    schedule: str = "lockstep"
+    poison: float = ODD
+    draw: int = 0
+    exact: bool = False
+    again: bool = False
+    counted: bool = False
+    along: int | None = None
+    allowed: int = 0
+
+    def steps(self, problem: Problem) -> int:
+        """The emulator's budget."""
+        if self.allowed:
+            return self.allowed
+        if max(self.shape) <= 1:
+            return problem.fewest_steps
+        return problem.steps[self.schedule if self.along is None else "long"]
+
+    def label(self, problem: Problem) -> str:
+        """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
+        return problem.label(self.shape)
+
+
+@dataclass(frozen=True)
+class SeenLaunch(Told):
+    """A launch as a fact of what is said of an answer.
+
+    A student is told its sizes; whoever grades, all that it takes to make it again.
+
+    Attributes:
+        case: what was tried.
+        label: its sizes.
+        grid, block: as it was launched, x first.
+        seed: what drew the shapes and inputs.
+    """
+
+    case: Case
+    label: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    seed: int
+
+    def told(self, audience: Audience) -> str:
+        """ "(33 x 37) @ (37 x 19)", and for an instructor how it was launched, on what."""
+        if audience != "instructor":
+            return self.label
+        return (
+            f"{self.label} (grid {self.grid}, block {self.block}, {ORDERS[self.case.schedule]}, "
+            f"seed {self.seed}, draw {self.case.draw})"
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a family of exercises computes.
+
+    Attributes:
+        formula: as a student writes it.
+        shapes: the uneven shapes to try, beside the exact one.
+        diagnose: finds the slip behind a wrong output.
+        mapping: finds what is wrong with where the blocks write, from what they touched.
+        order: how matrices lie in memory: "C" row after row, "F" column after column.
+        formats: of the inputs, in order; none means that all are float32.
+        letters: the arrays, the output last.
+        has_steps: a sum runs along K, perhaps in tiles.
+        fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
+        steps: its budgets elsewhere.
+        steps_of_all: the budget of all launches together.
+        schedules: those of the first uneven shapes; the others run in lockstep.
+        tiny: the smallest shape.
+        short: a small one, which the long launches make long in one direction each.
+        directions: in which; places in a shape.
+        gpu_shapes: what a real GPU is tried on as well.
+        counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
+        sizes_vary: an answer has to be right for other sizes as well.
+        starts_blank: what the output holds before a launch says nothing, and may not be read.
+    """
+
+    formula: str
+    shapes: tuple[Shape, ...]
+    diagnose: Callable[[Outcome], Slip | None]
+    mapping: Callable[[Trail, Geometry], Slip | None]
+    order: Literal["C", "F"] = "C"
+    formats: tuple[str, ...] = ()
+
+    letters: ClassVar[Sequence[str]] = "ABC"
+    has_steps: ClassVar[bool] = False
+    fewest_steps: ClassVar[int] = 3000
+    steps: ClassVar[Mapping[str, int]] = STEPS
+    steps_of_all: ClassVar[int] = 70_000
+    schedules: ClassVar[tuple[str, ...]] = ("warps", "shuffled")
+    tiny: ClassVar[Shape] = (1, 1, 0)
+    short: ClassVar[Shape] = (5, 6, 0)
+    directions: ClassVar[tuple[int, ...]] = (0, 1)
+    gpu_shapes: ClassVar[tuple[Shape, ...]] = ((1000, 517, 0), (512, 512, 0))
+    counted: ClassVar[int | None] = None
+    sizes_vary: ClassVar[bool] = True
+    starts_blank: ClassVar[bool] = True
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        """The launches to try; `first` is the exact one."""
+        return make_cases(self, first, seed)
+
+    def other_sizes(self) -> Iterable[tuple[Case, OtherSize]]:
+        """Where all sizes are fixed: launches with others, for an answer that is right."""
+        return ()
+
+    def gpu_cases(self) -> list[Case]:
+        """What a real GPU is tried on as well."""
+        return [Case(shape, draw=100 + number) for number, shape in enumerate(self.gpu_shapes)]
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Fresh inputs, float32."""
+        return tuple(
+            rng.uniform(LOWEST, HIGHEST, size).astype(np.float32)
+            for size in self.operand_shapes(shape)
+        )
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        raise NotImplementedError
+
+    def lengths(self, along: int) -> Sequence[int]:
+        """How long a launch may be that is long in this direction."""
+        return LENGTHS
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        """Inputs among which every element counts, above all the last: small whole numbers, none
+        of them zero, whose sums float32 holds exactly in any order."""
+        return tuple(
+            rng.choice(np.array([-2, -1, 1, 2], np.float32), size)
+            for size in self.operand_shapes(shape)
+        )
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """What should come out, in float64, and how far float32 may be off."""
+        raise NotImplementedError
+
+    def telling_answer(self, *inputs: Array) -> tuple[Array, Array]:
+        """The same for telling operands."""
+        return self.answer(*inputs)
+
+    def has_answer(self, *inputs: Array) -> bool:
+        """Whether these inputs have a finite answer, as sums and products always do."""
+        return True
+
+    def label(self, shape: Shape) -> str:
+        return f"{shape[0]} x {shape[1]}"
+
+    def covered(self, shape: Shape) -> Shape:
+        """The shape that the grid covers with tiles: rows first."""
+        return shape[:2]
+
+    def exact(self, side: int) -> Shape:
+        """The problem of a side that all tiles divide."""
+        return (side, side, 0)
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        """The exact problem for a launch, with tiles of these sizes."""
+        return self.exact(exact_side(launch, lcm(*tile, step), seed))
+
+    def random_shape(self, rng: np.random.Generator) -> Shape:
+        M, N, _ = (int(size) for size in rng.integers(2, 60, 3))
+        return (M, N, 0)
+
+    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
+        """The sizes of the output and of its tiles; `tile` as the launch has it, x first."""
+        M, N, K = shape
+        width, height = (*tile, 1)[:2]
+        return Geometry(M, N, K, height, width, step_tile)
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        """The tile of each array, the output last; `step` along k."""
+        wide, high = tile
+        return ((high, wide),) * 3
+
+    def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
+        """How many elements of each input all blocks fetch, if each block fetches each once."""
+        M, N, _ = shape
+        return (M * N, M * N)
+
+    def fetches_at_most(
+        self, shape: Shape, tile: Sequence[int], step: int, thread_tile: Sequence[int]
+    ) -> tuple[float, ...]:
+        """How many an honest answer may fetch on an uneven shape, with its detours at the edges."""
+        return tuple(math.inf for _ in self.operand_shapes(shape))
+
+    def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
+        """How many barriers a block needs; None if that is up to the kernel's design."""
+        return 0
+
+
+def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
+    """The launches to try; `first` is the exact one.
+
+    Seed 0 tries the shapes that everybody may try, and draws one more; any other seed draws all of
+    them. The smallest comes first: a loop that never ends costs least there.
+    """
+    rng = np.random.default_rng((seed, 98))
+    shapes = [shape if seed == 0 else like(shape, rng) for shape in problem.shapes]
+    cases = [Case(problem.tiny, draw=50), Case(first, exact=True)]
+    schedules = (*problem.schedules, *["lockstep"] * len(shapes))
+    poisons = (ODD, NAN)
+    for number, shape in enumerate(shapes):
+        counted = number == problem.counted
+        poison = poisons[number % 2]
+        cases.append(Case(shape, schedules[number], poison, draw=number + 1, counted=counted))
+    again = len(cases) + 1
+    drawn = problem.random_shape(np.random.default_rng((seed, 99)))
+    cases.append(Case(drawn, "lockstep", NAN, draw=again + 1))
+    cases.append(Case(shapes[0], "lockstep", NAN, draw=again, again=True))
+    return cases + long_cases(problem, seed)
+
+
+def long_cases(problem: Problem, seed: int) -> list[Case]:
+    """One launch for each direction that is long in it: by some hundreds, no multiple of anything.
+
+    They come last: only what the others leave open can be told by them alone.
+    """
+    rng = np.random.default_rng((seed, 96))
+    cases = []
+    for along in problem.directions:
+        shape = list(problem.short if seed == 0 else like(problem.short, rng))
+        shape[along] = int(rng.choice(problem.lengths(along)))
+        cases.append(Case(tuple(shape), draw=60 + along, along=along))
+    return cases
+
+
+def more_tiles(seed: int, most: int) -> int:
+    """By how many tiles the exact problem is longer than need be: with seed 0 by none."""
+    return int(np.random.default_rng((seed, 97)).integers(0, most + 1)) if seed else 0
+
+
+def exact_side(launch: Launch, tile: int, seed: int) -> int:
+    """The side of a square problem that block and tile both divide, 48 or more if that is small."""
+    unit = lcm(*launch.block[:2], tile)
+    if unit > 128:  # an unusual block, such as 1024 x 1: some of its threads stay idle
+        return 64
+    more = 2 if unit <= 16 else 1 if unit <= 64 else 0  # the work grows with the cube of the side
+    return unit * (-(-48 // unit) + more_tiles(seed, more))

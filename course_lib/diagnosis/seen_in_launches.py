@@ -1,0 +1,217 @@
+"""Causes of wrong numbers that the launches show, whatever the numbers equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_lib.curriculum import Task
+from course_lib.diagnosis.families.described.made_of import wrongly_made_of
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.sizes.limits import limit_finding
+from course_lib.diagnosis.slip import Slip
+from course_lib.diagnosis.trial import Trial, first_place, right_in_block_0_alone, telling
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Line, Sentence, say, with_values
+
+
+def equal_in_both(first: Outcome, second: Outcome) -> bool:
+    """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
+    written = ~first.untouched
+    with np.errstate(invalid="ignore"):
+        same = first.got[written] == second.got[written]
+    return bool(written.any() and same.all() and first.got[written].any())
+
+
+def nothing_added(launcher: Launcher, trial: Trial, trail: Trail) -> Finding | None:
+    """The finding for sums that are stored as they began, where they look as if unwritten."""
+    wrong = ~trial.outcome.right
+    if trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
+        return None
+    C = launcher.exercise.output
+    lines = trail.store_lines[launcher.names[-1]]
+    if not launcher.source.own_arrays() or not list(launcher.source.additions()):
+        message = say(
+            "The last number that is stored in {place} of {array} is 0, as it was before.",
+            array=C,
+            place=where(wrong, trial.outcome.sizes),
+        )
+        hint = "Work out the value that this line stores, step by step, for thread 0."
+        return finding("wrong-formula", message, lines[-1] if lines else None, hint)
+    message = say(
+        "What is stored is right, but for {place}: there a 0 is stored, since nothing was "
+        "added to that sum.",
+        place=where(wrong, trial.outcome.sizes),
+    )
+    if wrong.all():
+        message = say(
+            "Every element of {array} is 0: nothing was added to the sum that is stored.",
+            array=C,
+        )
+    hint = say("Which line adds to the sum of {array}{place}?", array=C, place=first_place(wrong))
+    return finding("accumulator-error", message, lines[-1] if lines else None, hint)
+
+
+def made_of(launcher: Launcher, trial: Trial, fewest: int = 2) -> Finding | None:
+    """The finding for a result in a task that is made of other elements than it should be.
+
+    `fewest` is how many it should be made of: of a single one, other slips know more.
+    """
+    task = launcher.exercise
+    if not isinstance(task, Task) or not task.reference:
+        return None
+    launch = launcher.launch(trial.case)
+    return wrongly_made_of(
+        task, launcher.answer.kernel, launcher.source, launch, trial.outcome, fewest
+    )
+
+
+def multiplied_apart(launcher: Launcher, trail: Trail) -> Finding | None:
+    """The finding for a statement that multiplies elements of A and B of different steps."""
+    if not launcher.problem.has_steps:
+        return None
+    for statement in launcher.source.additions():
+        if statement.lineno in trail.apart:
+            (i, step), (other, j) = trail.apart[statement.lineno]
+            A, B = launcher.exercise.parameters[:2]
+            message = say(
+                "Here {first}[{i}, {step}] is multiplied by {second}[{other}, {j}].",
+                first=A,
+                i=i,
+                step=step,
+                second=B,
+                other=other,
+                j=j,
+            )
+            hint = say(
+                "Which index do {first} and {second} share in every product?", first=A, second=B
+            )
+            return finding("wrong-index", message, statement.lineno, hint)
+    return None
+
+
+def one_block(launcher: Launcher, trial: Trial, trail: Trail) -> Finding:
+    """The finding for an answer in which block (0, 0) alone writes."""
+    lines = trail.store_lines[launcher.names[-1]]
+    letter = launcher.exercise.output
+    message = say(
+        "Only block (0, 0) writes: all others leave their part of {letter} as it was.",
+        letter=letter,
+    )
+    hint = "What keeps the threads of the other blocks from the line that stores?"
+    return finding("incomplete-output", message, lines[-1] if lines else None, hint)
+
+
+def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
+    """The finding for an output that stays the same when the inputs change."""
+    by_shape: dict[tuple[int, ...], Trial] = {}
+    if len(launcher.names) == 1:
+        return None  # there are no inputs
+    for trial in trials:
+        twin = by_shape.setdefault(trial.case.shape, trial)
+        if twin is trial or trial.right or twin.right:
+            continue
+        first, second = twin.outcome, trial.outcome
+        if equal_in_both(first, second):
+            trail = launcher.trail(trial.case)
+            lines = trail.store_lines[launcher.names[-1]]
+            value = first.got[first.known][0]
+            C, inputs = first.output, first.operands
+            at = ", ".join("0" * first.got.ndim)
+            message = say(
+                "{array} does not depend on {inputs}: other inputs give the same output.",
+                array=C,
+                inputs=inputs,
+            )
+            said = with_values(message, f"{C}[{at}] is {value:.6g} in any case.")
+            hint = say(
+                "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
+            )
+            line = lines[-1] if lines else None
+            return launcher.seen_in(
+                trial, finding("hardcoded-answer", said, line, hint), is_told=False
+            )
+    return None
+
+
+def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+    """Wrong numbers that go with values of an earlier tile."""
+    for trial in wrong if launcher.problem.has_steps else ():
+        for read in trial.profile.stale_reads:
+            message = say(
+                "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
+                "holds the value of an earlier tile.",
+                sizes=launcher.launched_as(trial),
+                thread=read.thread,
+                cell=read.cell,
+                line=Line(read.line),
+            )
+            inputs = " or ".join(launcher.exercise.parameters[:-1])
+            hint = say(
+                "What does a thread put into the tile when it stands outside of {inputs}?",
+                inputs=inputs,
+            )
+            return finding("stale-shared-read", message, read.line, hint)
+    return None
+
+
+def fixed_loop(launcher: Launcher, slip: Slip, trial: Trial) -> Finding | None:
+    """The finding for a loop over tiles that is always equally long, if that is the slip."""
+    sizes = trial.outcome.sizes
+    kept = min(slip.steps, default=0)
+    if slip.place[0] != "steps" or slip.steps != tuple(range(kept, sizes.steps)):
+        return None
+    turns, rest = divmod(kept, sizes.tile_steps or 1)
+    around = [
+        loop
+        for load in launcher.source.accesses(launcher.names[0], store=False)
+        for loop in launcher.source.loops_around(load)
+    ]
+    for site in launcher.limits.loops_of(turns) if not rest else ():
+        if site.node in around:
+            return limit_finding(site, launcher.source, launcher.launched_as(trial), trial.outcome)
+    return None
+
+
+def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
+    """The finding when nothing explains the numbers: where, and by how much.
+
+    Its line is the store of the output: that is where they show, and no guess at their cause.
+    """
+    wrong = [trial for trial in trials if not trial.right]
+    trial = min(wrong, key=lambda trial: (not trial.case.exact, telling(trial)))
+    outcome = trial.outcome
+    place = where(~outcome.right, outcome.sizes)
+    never = outcome.untouched & ~outcome.right
+    unwritten: Sentence | str = ""
+    if never.any():
+        unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
+    message = say(
+        "Wrong on {sizes}, in {place}.{unwritten} None of the usual slips explains the numbers.",
+        sizes=launcher.launched_as(trial),
+        place=place,
+        unwritten=unwritten,
+    )
+    hint = "Work out that one element by hand, step by step."
+    if right_in_block_0_alone(trial):
+        hint = "Block 0 is right, and no other. Where does cuda.blockIdx come in, and how far?"
+    lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
+    line = lines[-1] if lines else launcher.source.kernel.lineno
+    return finding("wrong-result", with_values(message, f"{by_how_much(outcome)}."), line, hint)
+
+
+def written_inputs(launcher: Launcher, trials: Sequence[Trial]) -> list[Finding]:
+    """The finding for an answer that changes A or B."""
+    changed = [trial for trial in trials if not trial.inputs_kept]
+    if not changed:
+        return []
+    known = next((trial for trial in changed if trial.case in launcher.trails), changed[0])
+    lines = launcher.trail(known.case).store_lines
+    name = next((name for name in launcher.names[:-1] if lines[name]), launcher.names[0])
+    line = lines[name][0] if lines[name] else None
+    message = say("{name} is an input, and the kernel writes into it.", name=name)
+    hint = say("Which array should hold the result of {formula}?", formula=launcher.problem.formula)
+    return [finding("wrong-index", message, line, hint)]

@@ -1,0 +1,290 @@
+"""Numbers up to which alone an answer may be right: finds them, and what settles each.
+
+A limit that no launch has ever met is a suspicion if some size, grown long, comes closer to it. Of
+each, one small launch just beyond tells: the numbers go wrong, or the suspicion was none.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from course_lib.diagnosis.launches.outcome import Outcome, where
+from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import NAN, Case, Problem
+from course_lib.diagnosis.source.source import Source
+from course_lib.emulator.observers.limits import LimitNotes, Site
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Capital, say
+
+TRIES = 3  # launches for one suspicion: how far it is was estimated
+MOST_LAUNCHES = 12  # for all suspicions of one answer
+MOST_STEPS = 150_000  # of one launch
+MOST_ELEMENTS = 1 << 19  # of its arrays together
+FARTHEST = 1 << 30  # a limit on a size beyond is none: no array is as long
+LEAST = 2  # a limit; sizes of 0 and 1 are kinds of their own, and tried anyway
+AXES = (None, 0, 1, 2)  # what goes with a size in a product of two
+FLAT = ("test", "choice", "wrap", "cast")  # sites where an index into a whole array may stand
+UNITS = range(1, 1025)  # how many indices a block or a turn may have
+# Of several limits that a launch met first, which one rather explains wrong numbers.
+TELLING = ("cast", "loop", "choice", "axis", "test", "wrap", "lanes")
+
+
+class Limits:
+    """What the launches of one answer have shown of the limits in it."""
+
+    def __init__(self) -> None:
+        self.notes = LimitNotes()
+        self.cases: list[Case] = []  # one for each launch of the notes
+
+    def notes_for(self, case: Case) -> LimitNotes | None:
+        """Where a launch is to note what it meets; nowhere, if other launches note the same."""
+        if case.schedule != "lockstep":
+            return None
+        self.cases.append(case)
+        return self.notes
+
+    def met_first_in(self, case: Case) -> Site | None:
+        """The limit that a launch was the first one to meet."""
+        sites = [
+            site
+            for site in self.notes.sites
+            if site.met_in is not None
+            and self.cases[site.met_in] == case
+            and (site.number or 0) >= LEAST
+            and len(site.seen) > 1
+        ]
+        return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
+
+    def loops_of(self, turns: int) -> list[Site]:
+        """The loops that made so many turns in each of several launches, and were never left."""
+        return [
+            site
+            for site in self.notes.sites
+            if site.kind == "loop" and site.number == turns and len(site.seen) > 1
+            if site.node is not None
+            and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(site.node))
+        ]
+
+    def suspicions(self) -> Iterator[Suspicion]:
+        """Every limit that some size, grown, comes closer to; each once for each such size."""
+        long = [case for case in self.cases if case.along is not None]
+        for site in self.notes.sites:
+            if site.is_open and (site.number or 0) >= LEAST:
+                approach = self._approach(site)
+                every = (Suspicion(site, case, other, approach) for case in long for other in AXES)
+                yield from (each for each in every if each.is_one)
+
+    def _approach(self, site: Site) -> dict[Shape, float]:
+        """How far each launch came, by its shape; at 0 the limit is reached."""
+        below = all(seen.gap[1] <= 0 for seen in site.seen.values())
+        return {
+            self.cases[number].shape: seen.gap[1] if below else -seen.gap[0]
+            for number, seen in site.seen.items()
+        }
+
+    def settle(
+        self,
+        problem: Problem,
+        source: Source,
+        spent: Mapping[Case, int],
+        tile: int,
+        is_right: Callable[[Case], bool],
+    ) -> tuple[Site | None, list[Finding]]:
+        """Try each suspicion with one small launch just beyond the limit, the nearest ones first.
+
+        Args:
+            problem: what is computed.
+            source: the answer's.
+            spent: the steps of each ordinary launch. All of them were right.
+            tile: the longest side of a tile; rounding up to whole tiles can hide a limit that far.
+            is_right: launches the answer on a case, and tells whether it is right there.
+
+        Returns:
+            The first limit beyond which the answer is wrong, if there is one; warnings of those
+            that are too far away to be tried.
+        """
+        far: dict[Site, Finding] = {}
+        tried: set[Case] = set()
+        tries: Counter[Site] = Counter()
+        while len(tried) < MOST_LAUNCHES:
+            waiting: list[tuple[int, Case, Suspicion]] = []
+            for each in self.suspicions():
+                size = each.first_size_beyond()
+                case = each.launch(size, problem, spent[each.long])
+                if case is None and size < FARTHEST:
+                    label = problem.label(each.long.shape)
+                    far[each.site] = not_tried(each.site, source, label)
+                elif case is not None and case not in tried and tries[each.site] < TRIES:
+                    waiting.append((size, case, each))
+            if not waiting:
+                break
+            size, case, nearest = min(waiting, key=lambda each: each[0])
+            tries[nearest.site] += 1
+            farther = nearest.launch(size + tile, problem, spent[nearest.long])
+            for tried_now in filter(None, (case, farther)):
+                tried.add(tried_now)
+                if not is_right(tried_now):
+                    return nearest.site, []
+        return None, [each for site, each in far.items() if site.is_open]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A limit, and the size that comes closer to it: one of the shape, or a product of two.
+
+    Attributes:
+        site: where the limit is.
+        long: the launch that is long in the size to grow.
+        other: the place in the shape of a size that goes with it, in a flat index; or None.
+        approach: how far each launch came, by its shape; at 0 the limit is reached.
+    """
+
+    site: Site
+    long: Case
+    other: int | None
+    approach: Mapping[Shape, float] = field(repr=False)
+
+    @property
+    def axis(self) -> int:
+        assert self.long.along is not None
+        return self.long.along
+
+    def _size(self, shape: Shape) -> int:
+        return shape[self.axis] * (1 if self.other is None else shape[self.other])
+
+    @property
+    def _points(self) -> dict[int, float]:
+        """By size, the farthest that a launch came."""
+        points: dict[int, float] = {}
+        for shape, reached in self.approach.items():
+            size = self._size(shape)
+            points[size] = max(reached, points.get(size, reached))
+        return points
+
+    @property
+    def is_one(self) -> bool:
+        """Is the limit approached as the size grows, the largest coming closest?"""
+        if self.other is not None and not (
+            self.other < len(self.long.shape) and self.other != self.axis and self.site.kind in FLAT
+        ):
+            return False
+        *smaller, largest = sorted(self._points.items())
+        return len(smaller) > 0 and all(reached < largest[1] for _, reached in smaller)
+
+    def first_size_beyond(self) -> int:
+        """The least size along the axis with which the limit should be passed."""
+        points = self._points
+        size = next(filter(None, (_by_whole_units(points, unit) for unit in UNITS)), None)
+        if size is None:
+            (first, near), (last, far) = min(points.items()), max(points.items())
+            size = last + math.ceil((1 - far) * (last - first) / (far - near))
+        return size if self.other is None else -(-size // self.long.shape[self.other])
+
+    def launch(self, size: int, problem: Problem, spent: int) -> Case | None:
+        """A launch of this size along the axis; None if it cannot be run here.
+
+        `spent`: the steps of the long launch.
+        """
+        shape = tuple(
+            size if axis == self.axis else other for axis, other in enumerate(self.long.shape)
+        )
+        if sum(map(math.prod, problem.operand_shapes(shape))) > MOST_ELEMENTS:
+            return None
+        steps = spent * size // self.long.shape[self.axis]
+        if steps > MOST_STEPS:
+            return None
+        return Case(shape, poison=NAN, draw=70 + self.axis, allowed=4 * steps + 5000)
+
+
+def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
+    """The first size beyond the limit, if each unit begun takes all launches equally far."""
+    reached = {-(-size // unit): far for size, far in points.items()}
+    first, last = min(reached), max(reached)
+    if len(reached) < 2 + (unit > 1):
+        return None
+    each = (reached[last] - reached[first]) / (last - first)
+    fits = all(
+        far == reached[first] + each * (-(-size // unit) - first) for size, far in points.items()
+    )
+    if not fits or each <= 0:
+        return None
+    return unit * (first + math.ceil((1 - reached[first]) / each) - 1) + 1
+
+
+def limit_finding(site: Site, source: Source, label: object, outcome: Outcome) -> Finding:
+    """The finding for an answer that is right only up to a limit; `label` names the sizes."""
+    code, what, hint = _words(site, source)
+    place = where(~outcome.right, outcome.sizes)
+    return finding(
+        code,
+        say("{what} Wrong on {label}, in {place}.", what=what, label=label, place=place),
+        site.line,
+        hint,
+    )
+
+
+def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
+    """The same where an array of the kernel's own is too small: the access that leaves it."""
+    _, what, _ = _words(site, source)
+    message = say("{what} {seen}", what=what, seen=Capital(outside.message))
+    return replace(outside, message=message)
+
+
+def not_tried(site: Site, source: Source, label: str) -> Finding:
+    """The warning of a limit that is too far away to be tried; `label` names the longest tried."""
+    code, what, hint = _words(site, source)
+    message = say("{what} Nothing longer than {label} was tried here.", what=what, label=label)
+    return finding(code, message, site.line, hint, "warning")
+
+
+def _words(site: Site, source: Source) -> tuple[str, str, str]:
+    """Code, what the number does, and hint."""
+    assert site.number is not None
+    number = f"{site.number:g}" if site.number % 1 else str(int(site.number))
+    hint = say(
+        "What does the kernel leave out, or do twice, once a size is larger than {number}?",
+        number=number,
+    )
+    match site.kind:
+        case "loop":
+            noun = "turn" if site.number == 1 else "turns"
+            what = say(
+                "This loop makes at most {number} {noun}, whatever the sizes are.",
+                number=number,
+                noun=noun,
+            )
+            return "wrong-loop-bound", what, "How many turns does a larger problem need?"
+        case "axis":
+            what = say(
+                "This array has room for {number} along one axis, whatever the sizes are.",
+                number=number,
+            )
+            return "wrong-bounds-check", what, "What happens to the elements that have no room?"
+        case "lanes":
+            what = say(
+                "Here are {number} different indices, however large the sizes are.", number=number
+            )
+            return (
+                "wrong-index",
+                what,
+                say("Which thread takes element {number}, counted from 0?", number=number),
+            )
+        case "cast":
+            what = say(
+                "This type holds numbers below {number} only, and the index grows larger.",
+                number=number,
+            )
+            return "index-overflow", what, "How large can the number be that is converted here?"
+        case "wrap":
+            what = say(
+                "From {number} on, this starts again, and {number} follows from no size.",
+                number=number,
+            )
+            return "wrong-index", what, hint
+    what = say("The number {number} is a limit here, and it follows from no size.", number=number)
+    loop = source.heads_a_loop(site.node) if site.node else False
+    return "wrong-loop-bound" if loop else "wrong-bounds-check", what, hint

@@ -1,0 +1,61 @@
+"""An explanation of wrong numbers, and where in the source it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.source.source import Source
+
+TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
+
+
+@dataclass(frozen=True)
+class Slip:
+    """An explanation of wrong numbers.
+
+    Attributes:
+        code: the finding's code.
+        message: what the output equals instead, and what that means.
+        hint: what to look at next; never the solution.
+        place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
+            "steps", "start", "integer") and, where it matters, the array and "row" or "column".
+        steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
+            the numbers show, if those after them are missing.
+        values: a sentence with numbers that come from the inputs; see `sentences.with_values`.
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    place: tuple[str, ...] = ()
+    steps: tuple[int, ...] = ()
+    values: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a slip is, and what that makes of it."""
+
+    line: int | None
+    code: str = ""  # replaces the slip's code where the source shows more
+    hint: str = ""  # and its hint
+    message: str = ""  # and its message
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the line behind a slip is looked for in.
+
+    Attributes:
+        source: the answer.
+        trail: what it did in the launch that shows the slip.
+        names: the kernel's own for the arrays, the output last.
+        steps: of the slip.
+    """
+
+    source: Source
+    trail: Trail
+    names: Sequence[str]
+    steps: tuple[int, ...] = ()

@@ -1,0 +1,256 @@
+"""The tests of an answer: which of them keep an index below the size of an axis."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from course_lib.diagnosis.source.nodes import (
+    BLOCK,
+    THREAD,
+    indices_of,
+    loop_names,
+    names_in,
+    part_of,
+)
+from course_lib.diagnosis.source.values import Variables
+
+_UNRELATED = 100  # more steps than between any two variables
+
+
+class Bounds(Variables):
+    """An answer's functions, and which tests and loops bound their indices."""
+
+    def guards(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
+        """The tests against a size that decide whether a node is reached, innermost first."""
+        found = []
+        for test, line in self.conditions(node):
+            if self.tests_a_size(test):
+                named = self.last_assignment(test) if isinstance(test, ast.Name) else None
+                once = named is not None and self._tests_of(named) == 1
+                found.append((test, named.lineno if named and once else line))
+        return found
+
+    def guards_of(self, access: ast.Subscript, axis: int) -> list[tuple[ast.expr, int]]:
+        """Those of an access's guards that test what its index along an axis is made of."""
+        return [
+            (test, line)
+            for test, line in self.guards(access)
+            if axis in self._axes_tested(test, access)
+        ]
+
+    def _axes_tested(self, test: ast.expr, access: ast.Subscript) -> set[int]:
+        """The axes of an access that a test is about: those whose indices it shares names with.
+
+        `row < M` is about the index `row`, and about `i` if `row = top + i`; but where `left + i`
+        stands on another axis, `row` is nearer to the first.
+        """
+        if isinstance(test, ast.Name):
+            before = self.last_assignment(test)
+            test = before.value if before is not None else test
+        axes: set[int] = set()
+        slots = indices_of(access)
+        for part in ast.walk(test):
+            if isinstance(part, ast.Compare):
+                far = [self._steps_between(part, slot) for slot in slots]
+                axes |= {axis for axis, steps in enumerate(far) if steps == min(far) < _UNRELATED}
+        return axes
+
+    def _steps_between(self, one: ast.expr, other: ast.expr) -> int:
+        """Through how many assignments two expressions come to share a variable.
+
+        Of indices of threads, `k0 + x` and `k0 + y`, the step that all threads share says nothing.
+        """
+        layers = [self._layers(each) for each in (one, other)]
+        if all(set().union(*each) - self._steps_of_all for each in layers):
+            layers = [[names - self._steps_of_all for names in each] for each in layers]
+        return min(
+            (
+                steps + more
+                for steps, names in enumerate(layers[0])
+                for more, others in enumerate(layers[1])
+                if names & others
+            ),
+            default=_UNRELATED,
+        )
+
+    def _layers(self, expression: ast.expr) -> list[set[str]]:
+        """The variables of an expression, then those that they are made of, and so on.
+
+        Sizes and constants are none; a thread's or a block's number counts with its axis.
+        """
+        layers: list[set[str]] = []
+        known: set[str] = set()
+        waiting: list[ast.AST] = [expression]
+        while waiting:
+            names = {name for each in waiting for name in _moving(each)} - known
+            names = {name for name in names if not self._is_a_size(name)}
+            layers.append(names)
+            known |= names
+            waiting = [
+                part
+                for name in sorted(names)
+                if len(assigned := self.assignments(name)) == 1
+                and (part := part_of(assigned[0], name)) is not None
+            ]
+        return layers
+
+    def _is_a_size(self, name: str) -> bool:
+        """Is it an array, or a variable that holds a size or a constant of the launch?"""
+        if name in self.parameters:
+            return True
+        if "." in name or name in self._passed_on:
+            return False
+        behind = self.everything_behind(ast.Name(name))
+        return not behind & (THREAD | BLOCK) and not behind & self._counters
+
+    @cached_property
+    def _passed_on(self) -> set[str]:
+        """The parameters of the device functions."""
+        return {each.arg for function in self.functions[1:] for each in function.args.args}
+
+    @cached_property
+    def _counters(self) -> set[str]:
+        """The variables that loops count with."""
+        return set().union(*(self.loop_variables(loop.body[0]) for loop in self.loops()), set())
+
+    @cached_property
+    def _steps_of_all(self) -> set[str]:
+        """The variables that loops count with alike in all threads."""
+        return {
+            name
+            for name in self._counters
+            if not self.everything_behind(ast.Name(name)) & (THREAD | BLOCK)
+        }
+
+    def _tests_of(self, assignment: ast.Assign) -> int:
+        """How many tests consist of the variable that an assignment sets."""
+        tests = (node.test for node in self.walk() if isinstance(node, (ast.If, ast.IfExp)))
+        return sum(
+            isinstance(test, ast.Name) and self.last_assignment(test) is assignment
+            for test in tests
+        )
+
+    def letter_of(
+        self, index: ast.expr, access: ast.AST, letters: Mapping[str, Sequence[str]]
+    ) -> str:
+        """Which size an index is kept below, by a test or a loop around an access; "" if unknown.
+
+        Known are `index < A.shape[1]` as a test or part of one with `and`, and loops over range().
+        """
+        if not isinstance(index, ast.Name):
+            return ""
+        for loop in self.loops_around(access):
+            if isinstance(loop, ast.For) and index.id in loop_names(loop):
+                bounds = loop.iter.args[:2] if isinstance(loop.iter, ast.Call) else []
+                return _size_named(bounds[-1], letters) if bounds else ""
+        for test, _ in self.conditions(access):
+            for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+                if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Lt):
+                    if isinstance(part.left, ast.Name) and part.left.id == index.id:
+                        return _size_named(part.comparators[0], letters)
+        return ""
+
+    def index_behind_a_right_test(
+        self, output: str, letters: Mapping[str, Sequence[str]]
+    ) -> ast.expr | ast.stmt | None:
+        """Where the output's index is worked out, if the test before its store is as it should be.
+
+        The store itself if it changes what stands there instead of writing it anew.
+        """
+        stores = self.accesses(output, store=True)
+        if not stores or not self._all_axes_fit(stores[-1], output, letters):
+            return None
+        changes = isinstance(self.parents.get(stores[-1]), ast.AugAssign)
+        index = indices_of(stores[-1])[0]
+        sets = self.assignments(index.id) if isinstance(index, ast.Name) else []
+        return stores[-1] if changes or not sets else sets[0]
+
+    def stands_on_another_axis(
+        self, access: ast.Subscript, array: str, axis: int, letters: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Is an index kept below the length of another axis, and is that not the test's fault?
+
+        A loop is innocent if the axis that it counts has no index of its own; a test, if it is
+        right for the output.
+        """
+        slots, own = indices_of(access), letters.get(array, ())
+        counted = self.letter_of(slots[axis], access, letters)
+        if len(own) != len(slots) or counted in ("", own[axis]):
+            return False
+        if self.origins(slots[axis]) & self.loop_variables(access):
+            return any(
+                letter == counted and self.letter_of(slot, access, letters) != letter
+                for letter, slot in zip(own, slots, strict=True)
+            )
+        output = list(letters)[-1]
+        stores = self.accesses(output, store=True)
+        return bool(stores) and self._all_axes_fit(stores[-1], output, letters)
+
+    def counts_back_behind_right_tests(
+        self, access: ast.Subscript, axis: int, letters: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Does an index subtract the thread's place, where only threads with an element come?"""
+        stores = self.accesses(list(letters)[-1], store=True) if letters else []
+        slot = indices_of(access)[axis]
+        return (
+            any(
+                isinstance(part, ast.BinOp)
+                and isinstance(part.op, ast.Sub)
+                and self.differs_between_threads(part.right)
+                for part in ast.walk(slot)
+            )
+            and bool(stores)
+            and self.conditions(stores[-1]) == self.conditions(access)
+            and self._all_axes_fit(stores[-1], list(letters)[-1], letters)
+        )
+
+    def _all_axes_fit(
+        self, access: ast.Subscript, array: str, letters: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Is each index tested against the length of the axis it stands on, and all by `and`?"""
+        slots, own = indices_of(access), letters.get(array, ())
+        tests = [test for test, _ in self.conditions(access)]
+        if any(isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) for test in tests):
+            return False
+        parts = [p for test in tests for p in getattr(test, "values", [test])]  # joined by `and`
+        if not all(map(self.tests_a_size, parts)):
+            return False
+        return bool(own) and [self.letter_of(each, access, letters) for each in slots] == list(own)
+
+    def tests_a_size(self, test: ast.expr) -> bool:
+        """Does it compare something with the size of an array?"""
+        if isinstance(test, ast.Name):  # inside = row < M and col < N
+            before = self.last_assignment(test)
+            return before is not None and self.tests_a_size(before.value)
+        compares = any(isinstance(part, ast.Compare) for part in ast.walk(test))
+        return compares and bool(self.origins(test) & {"shape", "size", "len"})
+
+
+def _moving(node: ast.AST) -> Iterator[str]:
+    """The variables in an expression, and the numbers of threads and blocks with their axes."""
+    waiting = [node]
+    for each in waiting:  # grows on the way
+        if isinstance(each, ast.Attribute) and names_in(each) & (THREAD | BLOCK):
+            yield ast.unparse(each)
+        elif isinstance(each, ast.Name):
+            yield each.id
+        else:
+            waiting += ast.iter_child_nodes(each)
+
+
+def _size_named(bound: ast.expr, letters: Mapping[str, Sequence[str]]) -> str:
+    """The letter of the size that A.shape[1], len(A) or A.size says; "" if it is none of these."""
+    match bound:
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+            slice=ast.Constant(value=int(axis)),
+        ):
+            own = letters.get(name, ())
+            return own[axis] if 0 <= axis < len(own) else ""
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            return letters[name][0] if letters.get(name) else ""
+        case ast.Attribute(value=ast.Name(id=name), attr="size"):
+            return letters[name][0] if len(letters.get(name, ())) == 1 else ""
+    return ""

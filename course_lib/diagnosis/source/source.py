@@ -1,0 +1,147 @@
+"""An answer as a syntax tree, as it is searched for the line to blame once the slip is known.
+
+Numbers say what went wrong; here stands only where such a thing is written. What cannot tell
+returns None, and the finding has no line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from course_lib.diagnosis.source.bounds import Bounds
+from course_lib.diagnosis.source.nodes import (
+    multiplies,
+    names_in,
+    outside,
+    part_of,
+    root_name,
+    variables_in,
+)
+
+
+class Source(Bounds):
+    """The functions of an answer, and where their sums are made."""
+
+    def additions(self) -> list[ast.Assign | ast.AugAssign]:
+        """The statements that combine elements, deepest in loops first: where the sum is made."""
+        tiles = self.shared_names()
+        found = []
+        for node in self.walk():
+            if not isinstance(node, (ast.Assign, ast.AugAssign)):
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            collects = isinstance(node, ast.AugAssign) or any(map(multiplies, outside(node.value)))
+            if collects and root_name(target) not in tiles and self._uses_elements(node):
+                found.append(node)
+        found.sort(key=lambda node: (-len(self.loops_around(node)), node.lineno))
+        return found
+
+    def _uses_elements(self, statement: ast.Assign | ast.AugAssign) -> bool:
+        arrays = self.shared_names() | set(self.parameters)
+        names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
+        values = (self.value_of(name) for name in names)
+        kept = (each.value for name in names for each in self.local_stores(name))
+        copied = {
+            part.id
+            for value in (*values, *kept)
+            if value
+            for part in outside(value)
+            if isinstance(part, ast.Name)
+        }
+        return bool((names | copied) & arrays)
+
+    def local_stores(self, name: str) -> list[ast.Assign]:
+        """Where elements of a thread's own array are set."""
+        value = self.value_of(name)
+        if value is None or "local" not in names_in(value):
+            return []
+        statements = (self.statement(access) for access in self.accesses(name, store=True))
+        return [each for each in statements if isinstance(each, ast.Assign)]
+
+    def sums(self) -> list[str]:
+        """The variables (or arrays) that sums are collected in."""
+        names = []
+        for statement in self.additions():
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                name = root_name(target)
+                if name and name not in names:
+                    names.append(name)
+        return names
+
+    def starts(self, name: str) -> list[ast.stmt]:
+        """Where a sum is set to something that does not contain the sum itself."""
+        return [
+            statement
+            for statement in self.local_stores(name) or self.assignments(name)
+            if isinstance(statement, (ast.Assign, ast.AnnAssign))
+            and statement.value is not None
+            and name not in names_in(statement.value)
+            and not any(multiplies(part) for part in outside(statement.value))
+        ]
+
+
+def bound_line(source: Source, loop: ast.For | ast.While) -> int:
+    """The line of a loop, or of the variable that holds its bound and is no index as well."""
+    if isinstance(loop, ast.For):
+        arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
+        bounds = arguments[:1] if len(arguments) == 1 else arguments[1:2]
+    else:
+        bounds = [
+            part
+            for test in ast.walk(loop.test)
+            if isinstance(test, ast.Compare)
+            for part in test.comparators
+        ]
+    return _worked_out_at(source, bounds) or loop.lineno
+
+
+def _worked_out_at(source: Source, bounds: Sequence[ast.expr]) -> int | None:
+    """The line of the first of some variables that is worked out in one place."""
+    for bound in bounds:
+        if (
+            isinstance(bound, ast.Name)
+            and isinstance(source.value_of(bound.id), (ast.BinOp, ast.Call))
+            and not _is_an_index(source, bound.id)
+        ):
+            return source.assignments(bound.id)[0].lineno
+    return None
+
+
+def _is_an_index(source: Source, name: str) -> bool:
+    """Does a variable also say which elements of an input or of the output are meant?"""
+    return any(
+        name in names_in(access.slice)
+        for array in source.parameters
+        for store in (False, True)
+        for access in source.accesses(array, store)
+    )
+
+
+def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:
+    """Where a loop gets its first number: of a `while`, the last line before it, behind `after`."""
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) > 1:
+        return _worked_out_at(source, loop.iter.args[:1]) or loop.lineno
+    if isinstance(loop, ast.While):
+        starts = [
+            statement.lineno
+            for name in sorted(source.loop_variables(loop.body[0]))
+            for statement in source.assignments(name)
+            if after < statement.lineno < loop.lineno
+        ]
+        if starts:
+            return max(starts)
+    return bound_line(source, loop)
+
+
+def depends_on(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
+    """Do thread or block numbers take part in a value, perhaps by way of variables?"""
+    if names_in(value) & numbers:
+        return True
+    parts = [
+        part_of(assigned[0], name)
+        for name in variables_in(value)
+        if len(assigned := source.assignments(name)) == 1
+    ]
+    return depth > 0 and any(depends_on(source, part, numbers, depth - 1) for part in parts if part)

@@ -1,0 +1,202 @@
+"""The functions of an answer: where arrays are accessed, under which loops and tests."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from course_lib.diagnosis.source.nodes import names_in, root_name
+
+
+@dataclass(frozen=True)
+class AnswerTree:
+    """The functions of an answer: the kernel first, then its device functions.
+
+    Attributes:
+        functions: their syntax trees; line numbers are those of the cell, file or text.
+        parameters: the kernel's own names for the exercise's arrays, in order.
+        constants: the numbers outside the functions that they use, by name.
+    """
+
+    functions: tuple[ast.FunctionDef, ...]
+    parameters: tuple[str, ...] = ()
+    constants: Mapping[str, object] = field(default_factory=dict, repr=False)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for function in self.functions:
+            for node in ast.walk(function):
+                for child in ast.iter_child_nodes(node):
+                    self.parents[child] = node
+
+    @property
+    def kernel(self) -> ast.FunctionDef:
+        return self.functions[0]
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of every function, the outer ones first."""
+        return tuple(node for function in self.functions for node in ast.walk(function))
+
+    def walk(self) -> Iterator[ast.AST]:
+        return iter(self.nodes)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def accesses(self, array: str, store: bool) -> list[ast.Subscript]:
+        """Where an array is read, or written, by this name."""
+        wanted = ast.Store if store else ast.Load
+        return [
+            node
+            for node in self._subscripts.get(array, ())
+            if isinstance(node.ctx, wanted) or self._is_augmented(node)
+        ]
+
+    def store_lines(self, arrays: Collection[str]) -> set[int]:
+        """The lines that write one of these arrays."""
+        return {node.lineno for array in arrays for node in self.accesses(array, store=True)}
+
+    @cached_property
+    def _subscripts(self) -> dict[str, list[ast.Subscript]]:
+        """The accesses of each array, in the order of the text."""
+        found: dict[str, list[ast.Subscript]] = {}
+        for node in self.walk():
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                found.setdefault(node.value.id, []).append(node)
+        for accesses in found.values():
+            accesses.sort(key=lambda node: (node.lineno, node.col_offset))
+        return found
+
+    def calls(self, functions: Collection[str]) -> bool:
+        """Is one of these called, by its last name?"""
+        calls = (node.func for node in self.walk() if isinstance(node, ast.Call))
+        return any(
+            (func.attr if isinstance(func, ast.Attribute) else root_name(func)) in functions
+            for func in calls
+        )
+
+    def _is_augmented(self, node: ast.AST) -> bool:
+        """`C[i] += x` reads C as well as it writes it."""
+        parent = self.parents.get(node)
+        return isinstance(parent, ast.AugAssign) and parent.target is node
+
+    def shared_names(self) -> set[str]:
+        """The variables that hold shared arrays."""
+        names = set()
+        for node in self.walk():
+            if isinstance(node, ast.Assign) and "shared" in names_in(node.value):
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        return names
+
+    def handed_over(self, array: str) -> list[ast.Call]:
+        """The calls of device functions that are given an array."""
+        functions = {function.name for function in self.functions}
+        return sorted(
+            (
+                node
+                for node in self.walk()
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in functions
+                and any(isinstance(each, ast.Name) and each.id == array for each in node.args)
+            ),
+            key=lambda node: node.lineno,
+        )
+
+    def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function that a node stands in."""
+        return next((each for each in self.ancestors(node) if each in self.functions), None)
+
+    def calls_by_name(self, function: str) -> list[ast.Call]:
+        """The calls of a device function, in the order of their lines."""
+        calls = [node for node in self.walk() if isinstance(node, ast.Call)]
+        named = [each for each in calls if root_name(each.func) == function]
+        return sorted(named, key=lambda node: node.lineno)
+
+    def own_arrays(self) -> set[str]:
+        """The variables that hold shared or local arrays."""
+        return {
+            target.id
+            for node in self.walk()
+            if isinstance(node, ast.Assign) and self.makes_array(node)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    def makes_array(self, statement: ast.stmt | None) -> bool:
+        """Does a statement make a shared or a local array?"""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            return False
+        names = names_in(statement.value.func)
+        return "array" in names and bool(names & {"shared", "local"})
+
+    def parameters_and_tiles(self) -> list[str]:
+        """The names of all arrays that are passed in or shared."""
+        return [*self.parameters, *sorted(self.shared_names())]
+
+    def staged(self, operand: str) -> set[str]:
+        """The shared arrays that elements of `operand` are put into."""
+        found = set()
+        for name in self.shared_names():
+            for access in self.accesses(name, store=True):
+                statement = self.statement(access)
+                if statement is not None and operand in names_in(statement):
+                    found.add(name)
+        return found
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that a node belongs to."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next((each for each in self.ancestors(node) if isinstance(each, ast.stmt)), None)
+
+    def at_line(self, line: int) -> ast.stmt | None:
+        """The innermost statement on a line."""
+        found = [
+            node
+            for node in self.walk()
+            if isinstance(node, ast.stmt)
+            and node.lineno <= line <= (node.end_lineno or node.lineno)
+        ]
+        return min(found, key=lambda n: (n.end_lineno or 0) - n.lineno, default=None)
+
+    def loops(self) -> list[ast.For | ast.While]:
+        """All loops, in the order of their lines."""
+        found = [node for node in self.walk() if isinstance(node, (ast.For, ast.While))]
+        return sorted(found, key=lambda node: node.lineno)
+
+    def loops_around(self, node: ast.AST) -> list[ast.For | ast.While]:
+        """The loops around a node, outermost first."""
+        around = [each for each in self.ancestors(node) if isinstance(each, (ast.For, ast.While))]
+        return around[::-1]
+
+    def conditions(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
+        """The tests that decide whether a node is reached, innermost first, with their lines."""
+        found: list[tuple[ast.expr, int]] = []
+        inner = node
+        for each in self.ancestors(node):
+            if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
+                found.append((each.test, each.test.lineno))
+            found += self._early_exits(each, inner)
+            inner = each
+        return found
+
+    def _early_exits(self, block: ast.AST, inner: ast.AST) -> list[tuple[ast.expr, int]]:
+        """Tests before a statement of a block that leave the kernel, or skip a loop's round."""
+        for name in ("body", "orelse"):
+            statements = getattr(block, name, None)
+            if isinstance(statements, list) and inner in statements:
+                before = statements[: statements.index(inner)]
+                return [
+                    (each.test, each.lineno)
+                    for each in reversed(before)
+                    if isinstance(each, ast.If)
+                    and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
+                ]
+        return []

@@ -1,0 +1,132 @@
+"""One launch of an answer, what came of it, and what that says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.diagnosis.codes import DISORDER, OUTSIDE, RACES, array_of
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.problem import Case
+from course_lib.emulator import Profile
+from course_lib.findings import Finding
+
+COUNTED = (
+    *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),
+    *("global_store_sectors", "shared_load_wavefronts", "shared_store_wavefronts", "barriers"),
+)
+
+
+def counts_of(profile: Profile) -> dict[str, int]:
+    """The counters of a launch that a student compares."""
+    return {name: int(getattr(profile, name)) for name in COUNTED}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch and what came of it."""
+
+    case: Case
+    outcome: Outcome
+    profile: Profile
+    inputs_kept: bool
+
+    @property
+    def right(self) -> bool:
+        return bool(self.outcome.right.all())
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [each for each in self.profile.findings if each.severity == "error"]
+
+
+def are_empty_cells(trials: Sequence[Trial]) -> bool:
+    """Is all disorder that a long launch reads cells that stayed empty, as beyond a limit?"""
+    return all(
+        each.code == "uninitialised-read" and trial.case.along is not None
+        for trial in trials
+        for each in trial.errors
+        if each.code in DISORDER
+    )
+
+
+def right_but_for_races(trial: Trial) -> bool:
+    """Right, or wrong in a launch whose order of warps shows what a reported race does."""
+    races = any(each.code.startswith(RACES) for each in trial.errors)
+    return trial.right or (races and trial.case.schedule != "lockstep")
+
+
+def telling(trial: Trial) -> tuple[bool, int]:
+    """Sorts the launches that say most about a slip to the front."""
+    size = math.prod(max(each, 1) for each in trial.case.shape)
+    return bool(np.isnan(trial.case.poison)), -size
+
+
+def is_hopeless(trial: Trial) -> bool:
+    """Would more launches only cost time?
+
+    So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
+    tile.
+    """
+    beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
+    return runs_out(trial) or beside
+
+
+def runs_out(trial: Trial) -> bool:
+    """Did the launch need more steps than it had?"""
+    return any(each.code == "timeout" for each in trial.errors)
+
+
+def all_meet(trial: Trial) -> bool:
+    """Do all threads write the one element that there is?"""
+    codes = {each.code for each in trial.errors}
+    return _alone(trial) and "race-write-after-write" in codes and trial.outcome.got.size == 1
+
+
+def _alone(trial: Trial) -> bool:
+    """Does a thread compute one element only?"""
+    return trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
+
+
+def leaves_arrays(trial: Trial) -> bool:
+    return any(each.code in OUTSIDE for each in trial.errors)
+
+
+def _leaves_tiles(trial: Trial) -> bool:
+    """Does a thread leave an array that the kernel itself has made?"""
+    made = {array.name for array in trial.profile.shared_arrays}
+    return any(each.code in OUTSIDE and array_of(each.cell) in made for each in trial.errors)
+
+
+def first_place(mask: np.ndarray) -> str:
+    """The first place in a mask, as an index: "[3, 4]"."""
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
+
+
+def exact_of(trials: Sequence[Trial]) -> Trial | None:
+    return next((trial for trial in trials if trial.case.exact), None)
+
+
+def mostly_right(trial: Trial) -> bool:
+    """Are the numbers right where any were written?"""
+    known = trial.outcome.known
+    return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
+
+
+def right_in_block_0_alone(trial: Trial) -> bool:
+    """Of a list with one element for each thread: are those of the first block right, only?"""
+    right, threads = trial.outcome.right, math.prod(trial.profile.block)
+    blocks = math.prod(trial.profile.grid)
+    if right.ndim != 1 or blocks < 2 or not (blocks - 1) * threads < right.size <= blocks * threads:
+        return False
+    return bool(right[:threads].all() and not right[threads:].any())
+
+
+def all_have_work(trial: Trial) -> bool:
+    """Are there several threads, and no more than elements in the output and in each input?"""
+    threads = math.prod((*trial.profile.grid, *trial.profile.block))
+    arrays = (trial.outcome.got, *filter(np.ndim, trial.outcome.inputs))
+    return threads > 1 and all(threads <= np.size(each) for each in arrays)
