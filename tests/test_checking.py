@@ -15,7 +15,7 @@ from numba import cuda, float32
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis import examination
+from course_lib.diagnosis import launcher
 from course_lib.diagnosis.report import MOST_LINES, Report
 from course_lib.sentences import facts_of, told
 
@@ -352,7 +352,7 @@ def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyP
     def fails(*args: object, **options: object) -> None:
         raise ZeroDivisionError("made up")
 
-    monkeypatch.setattr(examination, "emulate", fails)
+    monkeypatch.setattr(launcher, "emulate", fails)
     report = examine_source("matmul_tiled", RIGHT)
     assert report.needs_review
     assert not report.passed
