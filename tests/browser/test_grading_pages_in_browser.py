@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "executed" / "browser"
+GRADER = ROOT / ".venv" / "bin" / "python"  # the browser's environment has nothing to grade with
 PAGES = ("report.html", "feedback/s02.html", "feedback/s05.html")
 WRITE = """\
 import pathlib, sys
@@ -50,7 +50,7 @@ LOW_CONTRAST = """() => {
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("grades")
-    command = [sys.executable, "-c", WRITE, str(out), str(ROOT), str(ROOT / "tests" / "grading")]
+    command = [str(GRADER), "-c", WRITE, str(out), str(ROOT), str(ROOT / "tests" / "grading")]
     subprocess.run(command, check=True)
     return out
 

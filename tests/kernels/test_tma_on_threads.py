@@ -111,7 +111,9 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        pytest.param("k + end - begin", "end - begin", id="a piece ends too early"),
+        pytest.param(
+            "np.uint32(worker + 1) * every", "np.uint32(worker) * every", id="empty parts"
+        ),
         pytest.param("begin % steps)", "0)", id="each piece begins with the first step"),
     ],
 )
