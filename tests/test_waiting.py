@@ -18,6 +18,7 @@ from numba import cuda
 
 import course_lib
 from course_lib import emulator, runtime
+from course_lib.emulator.machine.load_store import LoadStoreUnit
 from course_lib.errors import LaunchRefused, PlainError
 
 ROOT = Path(__file__).parents[1]
@@ -106,12 +107,12 @@ def test_what_is_only_long_is_allowed_more(monkeypatch, capsys) -> None:
 def test_a_few_seconds_worth_are_bounded_work(block) -> None:
     """What a step stands for: statements and accesses, however many lanes take part."""
     told = []
-    original = emulator.load_store.LoadStoreUnit.observe
+    original = LoadStoreUnit.observe
     try:
-        emulator.load_store.LoadStoreUnit.observe = lambda *args: told.append(1) or original(*args)
+        LoadStoreUnit.observe = lambda *args: told.append(1) or original(*args)
         profile = course_lib.emulate(never_ends)[block](np.zeros(4, np.float32))
     finally:
-        emulator.load_store.LoadStoreUnit.observe = original
+        LoadStoreUnit.observe = original
     assert not profile.finished
     assert len(told) <= emulator.INTERACTIVE.steps // emulator.INTERACTIVE.access_steps
 
