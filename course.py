@@ -373,13 +373,16 @@ class PipProgress:
         return f"Fetching packages ({self.group}): {self.seen} of {self.total} {now}"
 
     def read(self, line: str) -> None:
+        line = line.strip()
         words = line.split()
         if line.startswith("Ignoring "):  # not for this system
             self.total -= 1
-        elif line.startswith(("Collecting ", "Requirement already satisfied: ")):
+        elif line.startswith(("Collecting ", "Processing ", "Requirement already satisfied: ")):
             self.seen = min(self.seen + 1, self.total)
-            name = line.split(": ")[-1].removeprefix("Collecting ")
-            self.now, self.size = re.split("[=<>~! (]", name)[0], ""
+            what = line.split(": ")[-1] if line.startswith("Requirement") else words[1]
+            if line.startswith("Processing "):  # a file that is here already
+                what = re.split(r"[\\/]", what)[-1].split("-")[0]
+            self.now, self.size = re.split("[=<>~! (]", what)[0], ""
         elif line.startswith(("Downloading ", "Using cached ")) and words[-1].endswith(")"):
             self.size = " " + " ".join(words[-2:])
         elif line.startswith("Installing collected packages: "):

@@ -59,7 +59,7 @@ def test_prepare_says_what_is_ready_and_what_comes_next(
     monkeypatch.setattr(prepare, "VENV", Path(sys.prefix))
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"Ready for lab and grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
+    assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
     assert head == "Next, also without a network:"
     assert commands == ["  python3 course.py lab", "  python3 course.py grade"]
 

@@ -204,10 +204,27 @@ def test_progress_follows_pip(progress: object) -> None:
     ignored = "Ignoring three: markers 'sys_platform == \"win32\"' don't match"
     assert not re.search(r"\d", progress.describe(ignored)), "no total before it is known"
     assert "1 of 2 one" in progress.describe("Collecting one==1 (from -r lab.txt (line 2))")
-    assert "one (12 MB)" in progress.describe("Downloading one-1.whl (12 MB)")
+    assert "one (12 MB)" in progress.describe("  Downloading one-1.whl (12 MB)")
     assert "2 of 2 two" in progress.describe("Requirement already satisfied: two==2 in /here")
     assert not progress.installing
     assert progress.done() == "Found all 2 packages (lab) installed"
+
+
+@every_case(
+    "line",
+    [
+        "Collecting one==1 (from -r lab.txt (line 2))",
+        "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
+        r"Processing c:\wheels\one-1-py3-none-any.whl",
+        "Processing ./one-1-py3-none-any.whl",
+        "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
+    ],
+)
+def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_path: Path) -> None:
+    lock = tmp_path / "lab.txt"
+    lock.write_text("one==1\ntwo==2\n")
+    progress = course.PipProgress(lock, tmp_path)
+    assert progress.describe(line) == "Fetching packages (lab): 1 of 2 one"
 
 
 def test_a_long_silence_of_pip_is_told(progress: object) -> None:

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         return 1
     count = sum(1 for _ in distributions())
     print(
-        f"Ready for {' and '.join(asked)}: Python {platform.python_version()}, {count} packages "
+        f"Ready for {', '.join(asked)}: Python {platform.python_version()}, {count} packages "
         f"in {sys.prefix}."
     )
     print("Next, also without a network:")
