@@ -37,6 +37,7 @@ THIS_PYTHON = "%d.%d" % sys.version_info[:2]
 # What each command does, and which file of locks/ it needs; None: it runs with what there is.
 COMMANDS = {
     "lab": ("open JupyterLab at the first lesson", "lab"),
+    "prepare": ("install what lab, or the commands named, will need; open nothing", None),
     "run": ("run lessons from top to bottom and report on each", "lab"),
     "test": ("run the fast tests; --all adds the slow ones", "test"),
     "doctor": ("say what this machine can do, and how to mend what it can't", None),
@@ -59,19 +60,20 @@ def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0 if arguments else 2
-    command = arguments[0]
+    command, *rest = arguments
     if command in ("-V", "--version"):
         print("Matmul Ladder", project_version())
         return 0
-    if command not in COMMANDS:
-        say(f"There is no command {command!r}; choose one of: {', '.join(COMMANDS)}.")
-        return 2
-    group = COMMANDS[command][1]
+    options = [each for each in rest if each.startswith("-")]
+    for name in [command, *(rest if command == "prepare" and not options else [])]:
+        if name not in COMMANDS:
+            say(no_such_command(name))
+            return 2
+    # The parsers of options need the standard library only; prepare has no option but --help.
+    if asks_for_help(rest) or (command == "prepare" and options):
+        return hand_over(Path(sys.executable), arguments)
     try:
-        if group is None:
-            usable = VENV_PYTHON.exists() and not UNFINISHED.exists()
-            return hand_over(VENV_PYTHON if usable else Path(sys.executable), arguments)
-        prepare(group)
+        return prepare_and_hand_over(command, rest)
     except CannotContinue as problem:
         say(str(problem))
         return 1
@@ -81,7 +83,33 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         say("Stopped. The same command goes on from here.")
         return 130
-    return hand_over(VENV_PYTHON, arguments)
+
+
+def no_such_command(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    meant = f"did you mean {near[0]}? The commands are" if near else "choose one of"
+    return f"There is no command {name!r}; {meant}: {', '.join(COMMANDS)}."
+
+
+def asks_for_help(rest: list[str]) -> bool:
+    """Will the command only show its options? After `--` come no options any more."""
+    before = rest[: rest.index("--")] if "--" in rest else rest
+    return "-h" in before or "--help" in before
+
+
+def prepare_and_hand_over(command: str, rest: list[str]) -> int:
+    """Install what the command needs, then become it."""
+    asked = [command] if command != "prepare" else rest or ["lab"]
+    groups = list(dict.fromkeys(COMMANDS[each][1] for each in asked if COMMANDS[each][1]))
+    installed = [prepare(group) for group in groups]
+    if command == "prepare" and not any(installed):
+        say("Nothing was missing." if groups else f"No package is needed for {', '.join(asked)}.")
+        if not groups:
+            return 0
+    usable = groups or (VENV_PYTHON.exists() and not UNFINISHED.exists())
+    return hand_over(VENV_PYTHON if usable else Path(sys.executable), [command, *rest])
 
 
 def usage() -> str:
@@ -117,15 +145,18 @@ def hand_over(python: Path, arguments: list[str]) -> int:
 # --- What is installed, and what has to be ---------------------------------------------------
 
 
-def prepare(group: str) -> None:
-    """Install what is missing: the group, the packages for a GPU, the course itself."""
+def prepare(group: str) -> bool:
+    """Install what is missing: the group, the packages for a GPU, the course itself.
+
+    Returns whether something was.
+    """
     gpu, driver_version = gpu_group()
     groups = [group, *([gpu] if gpu else [])]
     if is_ready(groups):
-        return
+        return False
     with only_one_at_a_time():
         if is_ready(groups):  # another run was faster
-            return
+            return False
         make_venv()
         if gpu:
             write_stamp(gpu={"driver": driver_version, "group": gpu})
@@ -138,6 +169,7 @@ def prepare(group: str) -> None:
                     raise
                 say(f"{problem}\nUntil then the lessons use the emulator.")
         install_project()
+    return True
 
 
 def is_ready(groups: list[str]) -> bool:
@@ -277,7 +309,7 @@ def adopt_venv() -> str | None:
 
 def install(group: str) -> None:
     """Let pip install one lock, with one line of progress instead of pip's many."""
-    progress = PipProgress(lock_file(group))
+    progress = PipProgress(lock_file(group), site_packages())
     command = [str(VENV_PYTHON), "-m", "pip", "install", "--require-hashes"]
     # Bytecode is written when a module is first imported: half the time, and only what is used.
     command += ["--only-binary", ":all:", "--no-compile", "--no-input", "--no-color"]
@@ -292,44 +324,89 @@ def install(group: str) -> None:
         log.write("\n".join(output) + "\n")
     if code:
         raise CannotContinue(explain_pip_failure(output))
-    say(f"Installed {progress.total} packages ({group}) in {time.monotonic() - started:.0f} s.")
+    say(f"{progress.done()} in {time.monotonic() - started:.0f} s.")
     groups = dict.fromkeys((group, *CONTAINS.get(group, ())))
     write_stamp(groups={**read_stamp()["groups"], **{name: lock_hash(name) for name in groups}})
 
 
 class PipProgress:
-    """Turns pip's output into one line: how far, and what now."""
+    """Turns pip's output into one line: how far, what now, and how long pip has been silent.
 
-    def __init__(self, lock: Path) -> None:
+    Args:
+        lock: the requirements that pip was given.
+        packages: the folder that it installs into.
+    """
+
+    SILENCE = 5  # seconds without a line of pip's, after which the line says how many
+
+    def __init__(self, lock: Path, packages: Path) -> None:
         text = lock.read_text(encoding="utf-8")
         self.group = lock.stem
+        self.packages = packages
         self.total = len(re.findall(r"^[A-Za-z0-9]", text, re.MULTILINE))
         self.seen = 0
         self.now = ""
-        self.installing = False
+        self.size = ""
+        self.to_install = 0
+        self.before = set()
+        self.heard = time.monotonic()
+
+    @property
+    def installing(self) -> bool:
+        return self.to_install > 0
 
     def describe(self, line: str) -> str:
+        """What to show after this line; with "", while pip is silent."""
+        if line:
+            self.heard = time.monotonic()
+            self.read(line)
+        if self.installing:
+            done = min(len(self.there() - self.before), self.to_install)
+            return f"Installing packages ({self.group}): {done} of {self.to_install}"
+        if (
+            not self.seen and not self.now
+        ):  # pip first drops what is not for this system, so the total is not known
+            return f"Fetching packages ({self.group}): pip reads the list"
+        silent = time.monotonic() - self.heard
+        still = f", still at it after {silent:.0f} s" if silent >= self.SILENCE else ""
+        now = f"{self.now}{self.size}{still}"
+        return f"Fetching packages ({self.group}): {self.seen} of {self.total} {now}"
+
+    def read(self, line: str) -> None:
+        line = line.strip()
         words = line.split()
         if line.startswith("Ignoring "):  # not for this system
             self.total -= 1
-        elif line.startswith(("Collecting ", "Requirement already satisfied: ")):
+        elif line.startswith(("Collecting ", "Processing ", "Requirement already satisfied: ")):
             self.seen = min(self.seen + 1, self.total)
-            self.now = re.split("[=<>~! (]", line.split(": ")[-1].removeprefix("Collecting "))[0]
-        elif line.startswith("Downloading ") and words[-1].endswith(")"):
-            self.now = self.now.split(" (")[0] + " " + " ".join(words[-2:])
-        elif line.startswith("Installing collected packages"):
-            self.installing = True
+            what = line.split(": ")[-1] if line.startswith("Requirement") else words[1]
+            if line.startswith("Processing "):  # a file that is here already
+                what = re.split(r"[\\/]", what)[-1].split("-")[0]
+            self.now, self.size = re.split("[=<>~! (]", what)[0], ""
+        elif line.startswith(("Downloading ", "Using cached ")) and words[-1].endswith(")"):
+            self.size = " " + " ".join(words[-2:])
+        elif line.startswith("Installing collected packages: "):
+            self.to_install = line.count(",") + 1
+            self.before = self.there()
         elif "Retrying" in line:
-            self.now = "no answer from the package index, trying again"
-        if self.installing:
-            return f"Installing {self.total} packages ({self.group})"
-        return f"Fetching packages ({self.group}): {self.seen} of {self.total} {self.now}"
+            self.now, self.size = "no answer from the package index, trying again", ""
+
+    def done(self) -> str:
+        """What has been done, when pip has ended well."""
+        if not self.installing:
+            return f"Found all {self.total} packages ({self.group}) installed"
+        return f"Installed {self.to_install} package{'s'[: self.to_install != 1]} ({self.group})"
+
+    def there(self) -> set:
+        """The packages whose list of files, which pip writes last, is written."""
+        return {str(each) for each in self.packages.glob("*.dist-info/RECORD")}
 
 
 def run_quietly(command: list[str], describe) -> tuple[int, list[str]]:
     """Run a command with a line of progress; return its exit status and its last lines.
 
-    describe is called with each line that the command prints and returns what to show.
+    describe is called with each line that the command prints, and now and then with "" while it
+    prints none; it returns what to show.
     """
     import queue
     import subprocess
@@ -361,6 +438,7 @@ def run_quietly(command: list[str], describe) -> tuple[int, list[str]]:
             try:
                 line = lines.get(timeout=0.25)
             except queue.Empty:
+                ticker.text = describe("")
                 ticker.show()
                 continue
             if line is None:
@@ -440,6 +518,14 @@ def project_version() -> str:
     return tomllib.loads(text)["project"]["version"]
 
 
+def site_packages() -> Path:
+    """The folder of .venv that packages are installed into."""
+    import sysconfig
+
+    here = {"base": str(VENV), "platbase": str(VENV)}
+    return Path(sysconfig.get_path("purelib", scheme="venv", vars=here))
+
+
 def install_project() -> None:
     """Make `import course_lib` work in .venv, and its version known, without a build.
 
@@ -447,10 +533,8 @@ def install_project() -> None:
     that no encoding of a folder's name can break it.
     """
     import shutil
-    import sysconfig
 
-    here = {"base": str(VENV), "platbase": str(VENV)}
-    packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=here))
+    packages = site_packages()
     for old in packages.glob("matmul_ladder-*.dist-info"):
         shutil.rmtree(old)
     (packages / "matmul_ladder.pth").write_text(os.path.relpath(REPOSITORY, packages) + "\n")

@@ -2,7 +2,7 @@
 
     python benchmarks/front_door.py [--rounds 9]
 
-It needs an environment that `python3 course.py run --help` has made.
+It needs an environment that `python3 course.py prepare` has made.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-COMMAND = ["run", "--help"]
+COMMAND = ["prepare"]
 
 
 def seconds(command: list[str]) -> float:
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
     if not PYTHON.exists():
-        print("There is no .venv yet: `python3 course.py run --help` makes it.", file=sys.stderr)
+        print("There is no .venv yet: `python3 course.py prepare` makes it.", file=sys.stderr)
         return 1
     direct = [str(PYTHON), "-P", "-m", "course_lib.cli", *COMMAND]
     through = [sys.executable, str(ROOT / "course.py"), *COMMAND]

@@ -1,11 +1,13 @@
 """The commands of the course: picks the module of a command and runs it.
 
 `python3 course.py COMMAND` ends up here; where the packages are already installed (conda, Binder),
-`python -m course_lib.cli COMMAND` does the same.
+`python -m course_lib.cli COMMAND` does the same. `COMMAND --help` works with the standard library
+alone: a command's module imports what needs a package only when it is at work.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 
@@ -14,6 +16,7 @@ from course_lib.entries import BadEntry
 # Each command is a module with main(arguments) -> exit status, imported only when it is asked for.
 COMMANDS = {
     "lab": "course_lib.commands.lab",
+    "prepare": "course_lib.commands.prepare",
     "run": "course_lib.commands.run_lessons",
     "test": "course_lib.commands.run_tests",
     "doctor": "course_lib.commands.doctor",
@@ -39,9 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("Matmul Ladder", course_lib.__version__)
         return 0
     if name not in COMMANDS:
-        print(
-            f"There is no command {name!r}; choose one of: {', '.join(COMMANDS)}.", file=sys.stderr
-        )
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        meant = f"did you mean {near[0]}? The commands are" if near else "choose one of"
+        print(f"There is no command {name!r}; {meant}: {', '.join(COMMANDS)}.", file=sys.stderr)
         return 2
     try:
         return importlib.import_module(COMMANDS[name]).main(rest) or 0

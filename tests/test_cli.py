@@ -17,7 +17,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_lib import cli
-from course_lib.commands import colab, doctor, lab, lock, run_lessons, run_tests
+from course_lib.commands import colab, doctor, lab, lock, prepare, run_lessons, run_tests
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.workshop
@@ -48,9 +48,29 @@ def write_notebook(path: Path, cells: list[str]) -> Path:
 
 def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["rnu"]) == 2
-    assert "'rnu'" in capsys.readouterr().err
+    assert "no command 'rnu'; did you mean run? " in capsys.readouterr().err
     assert cli.main([]) == 2
     assert cli.main(["--help"]) == 0
+
+
+def test_prepare_says_what_is_ready_and_what_comes_next(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(prepare, "VENV", Path(sys.prefix))
+    assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
+    ready, head, *commands = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
+    assert head == "Next, also without a network:"
+    assert commands == ["  python3 course.py lab", "  python3 course.py grade"]
+
+
+def test_prepare_promises_nothing_of_another_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(prepare, "VENV", tmp_path / ".venv")
+    assert cli.main(["prepare"]) == 1
+    said = capsys.readouterr()
+    assert not said.out and "`python3 course.py prepare` makes .venv" in said.err
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

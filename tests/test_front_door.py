@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +20,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from every_case import every_case
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 COURSE = REPOSITORY / "course.py"
@@ -89,10 +92,96 @@ def test_no_command_shows_the_commands(tmp_path: Path) -> None:
         assert f"\n  {word} " in done.stdout
 
 
-def test_a_wrong_command_gets_one_sentence(tmp_path: Path) -> None:
-    done = call("labb", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1 and "'labb'" in done.stderr and "doctor" in done.stderr
+@every_case(
+    ("arguments", "told"),
+    [
+        (["lba"], "There is no command 'lba'; did you mean lab? The commands are: lab, prepare, "),
+        (["prepare", "gradee"], "There is no command 'gradee'; did you mean grade? The commands"),
+        (["xyz", "--help"], "There is no command 'xyz'; choose one of: lab, prepare, run, "),
+    ],
+)
+def test_a_wrong_command_gets_one_sentence(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], course: ModuleType
+) -> None:
+    assert course.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(told) and said.count("\n") == 1 and "doctor" in said
+
+
+ALL_HELP = """
+import contextlib, io, json, sys
+from course_lib.cli import COMMANDS, main
+pages = {}
+for name in COMMANDS:
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+        main([name, "--help"])
+    pages[name] = said.getvalue()
+print(json.dumps([pages, "numpy" in sys.modules]))
+"""
+
+
+def test_help_without_any_package_is_the_help_with_them() -> None:
+    """-S: the standard library alone."""
+    pages = []
+    for switches in (["-S"], []):
+        done = subprocess.run(
+            [sys.executable, *switches, "-c", ALL_HELP],
+            capture_output=True, text=True, cwd=REPOSITORY, env={**os.environ, "COLUMNS": "80"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        pages.append(json.loads(done.stdout)[0])
+    without, with_them = pages
+    assert without == with_them
+    for name, page in without.items():
+        assert page.startswith(f"usage: course.py {name} ") and "--help" in page
+
+
+@every_case(
+    "arguments",
+    [
+        ["bench", "--help"], ["grade", "x", "-h"], ["lab", "--port", "1", "--help"],
+        ["prepare", "--help"], ["prepare", "--lab"],
+    ],
+)  # fmt: skip
+def test_asking_for_help_installs_nothing(
+    arguments: list[str], course: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed = []
+    monkeypatch.setattr(course, "prepare", lambda group: pytest.fail("an installation"))
+    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
+    assert course.main(arguments) == 0
+    assert handed == [(Path(sys.executable), arguments)]
+
+
+def test_after_two_dashes_nothing_is_an_option(course: ModuleType) -> None:
+    assert not course.asks_for_help(["--", "--help"])
+
+
+@every_case(
+    ("named", "groups"),
+    [([], ["lab"]), (["lab", "bench"], ["lab"]), (["grade", "test", "doctor"], ["grade", "test"])],
+)
+def test_prepare_installs_what_the_named_commands_need(
+    named: list[str], groups: list[str], course: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared, handed = [], []
+    monkeypatch.setattr(course, "prepare", lambda group: prepared.append(group) or True)
+    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
+    assert course.main(["prepare", *named]) == 0
+    assert prepared == groups
+    assert handed == [(course.VENV_PYTHON, ["prepare", *named])]
+
+
+def test_preparing_again_says_that_nothing_was_missing(
+    course: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    handed = []
+    monkeypatch.setattr(course, "prepare", lambda group: False)
+    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
+    assert course.main(["prepare"]) == 0 and len(handed) == 1
+    assert capsys.readouterr().err == "Nothing was missing.\n"
+    assert course.main(["prepare", "doctor", "release"]) == 0 and len(handed) == 1
+    assert capsys.readouterr().err == "No package is needed for doctor, release.\n"
 
 
 def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
@@ -102,18 +191,73 @@ def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
 # --- Progress and failures of pip ------------------------------------------------------------
 
 
-def test_progress_follows_pip(course: ModuleType, tmp_path: Path) -> None:
+@pytest.fixture
+def progress(course: ModuleType, tmp_path: Path) -> object:
+    """The progress of an installation of three packages, of which one is for another system."""
     lock = tmp_path / "lab.txt"
     lock.write_text("# pins\none==1 \\\n    --hash=sha256:0\ntwo==2\nthree==3\n")
-    progress = course.PipProgress(lock)
-    assert progress.describe("").startswith("Fetching packages (lab): 0 of 3")
-    progress.describe("Ignoring three: markers 'sys_platform == \"win32\"' don't match")
+    return course.PipProgress(lock, tmp_path)
+
+
+def test_progress_follows_pip(progress: object) -> None:
+    assert progress.describe("") == "Fetching packages (lab): pip reads the list"
+    ignored = "Ignoring three: markers 'sys_platform == \"win32\"' don't match"
+    assert not re.search(r"\d", progress.describe(ignored)), "no total before it is known"
     assert "1 of 2 one" in progress.describe("Collecting one==1 (from -r lab.txt (line 2))")
-    assert "one (12 MB)" in progress.describe("  Downloading one-1.whl (12 MB)".strip())
+    assert "one (12 MB)" in progress.describe("  Downloading one-1.whl (12 MB)")
     assert "2 of 2 two" in progress.describe("Requirement already satisfied: two==2 in /here")
     assert not progress.installing
-    assert "Installing 2" in progress.describe("Installing collected packages: one")
-    assert progress.installing
+    assert progress.done() == "Found all 2 packages (lab) installed"
+
+
+@every_case(
+    "line",
+    [
+        "Collecting one==1 (from -r lab.txt (line 2))",
+        "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
+        r"Processing c:\wheels\one-1-py3-none-any.whl",
+        "Processing ./one-1-py3-none-any.whl",
+        "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
+    ],
+)
+def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_path: Path) -> None:
+    lock = tmp_path / "lab.txt"
+    lock.write_text("one==1\ntwo==2\n")
+    progress = course.PipProgress(lock, tmp_path)
+    assert progress.describe(line) == "Fetching packages (lab): 1 of 2 one"
+
+
+def test_a_long_silence_of_pip_is_told(progress: object) -> None:
+    progress.describe("Collecting one==1")
+    said = progress.describe("Downloading one-1.whl (12 MB)")
+    assert said == progress.describe("")
+    progress.heard -= 20
+    assert progress.describe("") == f"{said}, still at it after 20 s"
+    assert "still" not in progress.describe("Collecting two==2")
+
+
+def test_what_is_installed_is_counted_where_it_stands(progress: object, tmp_path: Path) -> None:
+    def put(name: str) -> None:
+        (tmp_path / f"{name}.dist-info").mkdir()
+        (tmp_path / f"{name}.dist-info/RECORD").touch()
+
+    put("pip-23")
+    progress.describe("Collecting one==1")
+    first = progress.describe("Installing collected packages: two, one")
+    assert progress.installing and first == "Installing packages (lab): 0 of 2"
+    put("two-2")
+    (tmp_path / "one-1.dist-info").mkdir()  # begun, and not whole
+    assert progress.describe("") == "Installing packages (lab): 1 of 2"
+    put("one-2")
+    assert progress.describe("Successfully installed one-1 two-2").endswith("2 of 2")
+    assert progress.done() == "Installed 2 packages (lab)"
+
+
+def test_a_silent_command_is_asked_about_again(course: ModuleType) -> None:
+    asked = []
+    wait = [sys.executable, "-c", "import time; time.sleep(0.8)"]
+    course.run_quietly(wait, lambda line: asked.append(line) or "")
+    assert asked.count("") >= 2
 
 
 @pytest.mark.parametrize(
@@ -262,8 +406,11 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
     assert list((small / ".venv").rglob("tiny.*.pyc")), "compiled once, not at each start"
     assert first.stdout.startswith("ran ['lab', '--x'] 1 ")
     assert str(tmp_path) in first.stdout, "the user's folder is kept"
-    assert "Installed 1 packages (lab)" in first.stderr
+    assert "Installed 1 package (lab)" in first.stderr
 
+    settings = environment(small, PIP_FIND_LINKS="nowhere")
+    again = call("prepare", course=small / "course.py", env=settings)
+    assert again.stdout.startswith("ran ['prepare'] 1 ") and again.stderr.startswith("Nothing was")
     assert lab(PIP_FIND_LINKS="nowhere").stderr == "", "nothing is left to do, so nothing is said"
 
     write_lock(small, 2)
@@ -363,8 +510,8 @@ def test_a_ready_course_is_only_handed_over(
     monkeypatch.setattr(os, "execve", become)
     before = set(sys.modules)
     with pytest.raises(_HandedOver) as handed:
-        course.main(["run", "--help"])
-    assert handed.value.args == (sys.executable, "course_lib.cli", "run", "--help")
+        course.main(["run", "03"])
+    assert handed.value.args == (sys.executable, "course_lib.cli", "run", "03")
     assert not set(sys.modules) - before
     assert len(hashed) <= 2  # pyproject.toml and the lock of the command's group
 

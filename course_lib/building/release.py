@@ -41,7 +41,7 @@ FILES = (
     "locks/lab.txt",
     "pyproject.toml",
 )
-STUDENTS_COMMANDS = ("lab", "run", "doctor")
+STUDENTS_COMMANDS = ("lab", "prepare", "run", "doctor")
 # Parts of course_lib that only instructors and maintainers use.
 LEFT_OUT = (
     "book",
@@ -56,7 +56,7 @@ LEFT_OUT = (
     "commands/run_tests.py",
     "grading",
 )
-LADDER = ("bench", "commands/bench.py", "kernels")
+LADDER = ("bench", "commands/bench.py", "commands/bench_runs.py", "kernels")
 FILMED = "course_lib/figures/watch/kernels.py"  # a tiled kernel, for figures of lessons
 SUFFIXES = (".css", ".html", ".js", ".json", ".md", ".py")
 _COMMAND_LINE = re.compile(r'^    "([a-z]+)": .*,\n', re.MULTILINE)

@@ -10,10 +10,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from course_lib.book.links import links_out, problems
-from course_lib.book.own_pyodide import numpy_wheel
-from course_lib.book.site import run_sphinx, write_sources
-from course_lib.book.tab_files import hold_pyodide
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project, open_project
 from course_lib.commands.places import REPOSITORY
@@ -59,6 +55,12 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
         site: where the site goes; what a former run has made there is replaced.
         pyodide: an unpacked release of it, for a site that holds its own copy.
     """
+    # Not above: `book --help` has to do without packages.
+    from course_lib.book.links import problems
+    from course_lib.book.own_pyodide import numpy_wheel
+    from course_lib.book.site import run_sphinx, write_sources
+    from course_lib.book.tab_files import hold_pyodide
+
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".book-") as folder:
         source, made = Path(folder, "source"), Path(folder, "site")
@@ -88,6 +90,8 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
 
 
 def _say(project: Project, site: Path) -> None:
+    from course_lib.book.links import links_out
+
     pages = sum(1 for _ in site.rglob("*.html"))
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     print(f"{pages} pages, {size / 1e6:.1f} MB, no broken link; {len(links_out(site))} lead out.")

@@ -16,7 +16,7 @@ from canned import measurements as canned
 from course_lib import machine_code, measurements, runtime
 from course_lib.bench import counts, libraries, matrices, session, twins
 from course_lib.bench.contestants import Contestant, precision_of, rungs
-from course_lib.commands import bench
+from course_lib.commands import bench, bench_runs
 from course_lib.devices import device
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.machine_code import compiler
@@ -35,8 +35,8 @@ def gpu(monkeypatch, tmp_path):
 
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
     monkeypatch.setattr(session, "measure", measure)
-    monkeypatch.setattr(bench, "LAST_RUNS", tmp_path / "last")
-    monkeypatch.setattr(bench._store, "__defaults__", (tmp_path / "stored",))
+    monkeypatch.setattr(bench_runs, "LAST_RUNS", tmp_path / "last")
+    monkeypatch.setattr(bench_runs._store, "__defaults__", (tmp_path / "stored",))
     run.folder = tmp_path
     return run
 
@@ -59,8 +59,8 @@ def test_prints_a_table_and_keeps_a_file(gpu, capsys):
 
 def test_the_line_of_progress_shows_a_bar_and_the_time_left(gpu, monkeypatch):
     told: list[str] = []
-    monkeypatch.setattr(bench.progress, "show", told.append)
-    line = bench._Line()
+    monkeypatch.setattr(bench_runs.progress, "show", told.append)
+    line = bench_runs._Line()
     line("Checking tiled", None)
     line._began -= 30.0
     line("4096: round 3 of 20, tiled", 90.0)
@@ -158,7 +158,7 @@ def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch)
     lessons.mkdir()
     (lessons / "05_old.ipynb").write_text(f'"on {gpu.measured.label}"', encoding="utf-8")
     (lessons / "06_none.ipynb").write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(bench._run_anew, "__defaults__", (lessons,))
+    monkeypatch.setattr(bench_runs._run_anew, "__defaults__", (lessons,))
     bench.main(["--store"])
     assert "build --execute" not in capsys.readouterr().out  # nothing was replaced
     gpu.measured = replace(gpu.measured, date="2026-12-24T00:00:00+00:00")
@@ -176,7 +176,7 @@ def test_an_unwritable_json_is_refused_before_anything_runs(gpu, capsys):
 
 
 def test_the_results_are_stored_even_if_json_fails_at_the_end(gpu, capsys, monkeypatch):
-    monkeypatch.setattr(bench, "_check_writable", lambda path: None)
+    monkeypatch.setattr(bench_runs, "_check_writable", lambda path: None)
     assert bench.main(["--store", "--json", str(gpu.folder)]) == 1
     assert measurements.devices(gpu.folder / "stored") == ("Example-1",)
     assert "give --json another file" in capsys.readouterr().out

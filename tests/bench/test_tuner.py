@@ -10,7 +10,7 @@ from fake_gpu import FakeGpu
 
 from course_lib import runtime
 from course_lib.bench import contestants, fingerprints, tuner
-from course_lib.commands import bench
+from course_lib.commands import bench, bench_runs
 from course_lib.kernels import RUNG_KERNELS, InputsRefused
 from course_lib.kernels.tuning import Tuned, tuned
 from course_lib.measurements import tuning
@@ -122,8 +122,8 @@ def on_a_gpu(monkeypatch, tmp_path):
     """A GPU whose tuner finds what `found` says; where it is kept."""
     asked = SimpleNamespace(names=None, stored=tmp_path / "stored")
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
-    monkeypatch.setattr(bench, "LAST_RUNS", tmp_path / "last")
-    monkeypatch.setattr(bench._store_tuning, "__defaults__", (asked.stored,))
+    monkeypatch.setattr(bench_runs, "LAST_RUNS", tmp_path / "last")
+    monkeypatch.setattr(bench_runs._store_tuning, "__defaults__", (asked.stored,))
 
     def here(names, sizes, rounds, say):
         asked.names, asked.sizes, asked.rounds = names, sizes, rounds

@@ -156,8 +156,8 @@ def test_the_links_of_its_pages_lead_somewhere(names: list[str]) -> None:
 
 def test_only_students_commands_are_left() -> None:
     for names, commands in (
-        (["00-07"], ["lab", "run", "doctor"]),
-        ([], ["lab", "run", "doctor", "bench"]),
+        (["00-07"], ["lab", "prepare", "run", "doctor"]),
+        ([], ["lab", "prepare", "run", "doctor", "bench"]),
     ):
         for path in ("course.py", "course_lib/cli.py"):
             table = (

@@ -135,6 +135,25 @@ def test_columns_that_have_nothing_to_say_are_left_out():
     assert "No bank conflicts." in page.words
 
 
+def test_each_column_shown_has_its_line_in_the_legend(profile):
+    plain = run("out[cuda.grid(1)] = float32(1)", 1, 32, np.zeros(32, np.float32))
+    for each, shown in ((profile, annotate.COLUMNS), (plain, annotate.COLUMNS[1:2])):
+        page, lines = Page(annotate.as_html(each)), annotate.as_text(each).splitlines()
+        for column in annotate.COLUMNS:
+            said = column in shown
+            assert page.words.count(f": {column.meaning}") == said
+            assert lines.count(f"{column.short:>10}: {column.meaning}") == said
+            assert len(column.meaning) < 88 and "\n" not in column.meaning
+
+
+def test_a_profile_as_a_cells_value_is_the_table(profile):
+    from IPython.core.formatters import DisplayFormatter
+
+    formats, _ = DisplayFormatter().format(profile)
+    assert formats["text/html"] == annotate.as_html(profile)
+    assert formats["text/plain"] == repr(profile)
+
+
 def test_findings_stand_under_their_line():
     program = as_program("s = cuda.shared.array(32, float32)\nout[0] = s[0]")
     profile = launch(program, 1, 1, np.zeros(1, np.float32))

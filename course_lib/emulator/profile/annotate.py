@@ -29,6 +29,7 @@ class CounterColumn:
         short: heading of the text.
         unit: what is counted, in words.
         counters: names of the counters that are added up.
+        meaning: what one of them is, in a line for the legend.
         kept_with: a counter beside which this column's zeros mean something.
     """
 
@@ -36,6 +37,7 @@ class CounterColumn:
     short: str
     unit: str
     counters: tuple[str, ...]
+    meaning: str
     kept_with: tuple[str, ...] = ()
 
     def of(self, counters: Counters) -> int:
@@ -48,19 +50,30 @@ class CounterColumn:
 
 
 _WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
+_CONFLICTS = ("shared_load_bank_conflicts", "shared_store_bank_conflicts")
 COLUMNS = (
-    CounterColumn("sectors loaded", "ld sectors", "sectors loaded", ("global_load_sectors",)),
-    CounterColumn("sectors stored", "st sectors", "sectors stored", ("global_store_sectors",)),
-    CounterColumn("shared wavefronts", "wavefronts", "wavefronts of shared memory", _WAVEFRONTS),
     CounterColumn(
-        "bank conflicts",
-        "conflicts",
-        "bank conflicts",
-        ("shared_load_bank_conflicts", "shared_store_bank_conflicts"),
+        "sectors loaded", "ld sectors", "sectors loaded", ("global_load_sectors",),
+        "pieces of 32 bytes that a warp's loads touch; 32 neighbouring float32 lie in 4",
+    ),
+    CounterColumn(
+        "sectors stored", "st sectors", "sectors stored", ("global_store_sectors",),
+        "pieces of 32 bytes that a warp's stores touch; 32 neighbouring float32 lie in 4",
+    ),
+    CounterColumn(
+        "shared wavefronts", "wavefronts", "wavefronts of shared memory", _WAVEFRONTS,
+        "passes through shared memory; 32 lanes at 4 bytes, each in a bank of its own, take 1",
+    ),
+    CounterColumn(
+        "bank conflicts", "conflicts", "bank conflicts", _CONFLICTS,
+        "wavefronts beyond what the width needs: lanes ask one bank for different words",
         _WAVEFRONTS,
     ),
-    CounterColumn("FLOP", "FLOP", "FLOP", ("flops",)),
-)
+    CounterColumn(
+        "FLOP", "FLOP", "FLOP", ("flops",),
+        "+ - * / and math functions on floats, of every active lane; a multiply–add is 2",
+    ),
+)  # fmt: skip
 
 
 def show(profile: Profile) -> None:
@@ -151,13 +164,15 @@ def _most(profile: Profile, column: CounterColumn) -> str:
 
 
 def as_text(profile: Profile) -> str:
-    """The source with the counts of each line in columns, then the findings."""
+    """The source with the counts of each line in columns, the columns' legend, the findings."""
     columns = " ".join(f"{column.short:>10}" for column in COLUMNS)
     rows = [heading(profile), f"{columns}  line"]
     for line in lines_of(profile):
         counts = [column.of(line.counters) if line.counters else 0 for column in COLUMNS]
         numbers = " ".join(f"{count or '':>10}" for count in counts)
         rows.append(f"{numbers} {line.number:5d}  {line.text}".rstrip())
+    legend = [column for column in COLUMNS if column.worth_showing(profile)]
+    rows.extend(["", *(f"{column.short:>10}: {column.meaning}" for column in legend)])
     rows.extend(f"  {each.severity}: {each.code}: {each}" for each in profile.findings)
     return "\n".join(rows)
 
@@ -183,6 +198,7 @@ def as_html(profile: Profile) -> str:
     rows = "".join(_row(line, columns, profile) for line in lines_of(profile))
     words = "".join(f"<li>{html.escape(_most(profile, column))}</li>" for column in columns)
     rest = "".join(f"<p>{_finding(each)}</p>" for each in profile.findings if each.line not in told)
+    legend = "".join(f"<li><b>{each.title}</b>: {each.meaning}</li>" for each in columns)
     title = html.escape(heading(profile))
     return (
         f'<div role="region" tabindex="0" aria-label="{title}, counts line by line" '
@@ -190,7 +206,8 @@ def as_html(profile: Profile) -> str:
         '<table style="border-collapse:collapse;font-size:90%;color:inherit;margin:0;">'
         f'<caption style="{_CAPTION}"><b>{title}</b></caption>'
         f"<thead>{_header(columns)}</thead><tbody>{rows}</tbody>{_totals(profile, columns)}</table>"
-        f'<ul style="margin:.5em 0;">{words}</ul>{rest}</div>'
+        f'<ul style="margin:.5em 0;">{words}</ul>'
+        f'<ul style="margin:.5em 0;" aria-label="What the columns count">{legend}</ul>{rest}</div>'
     )
 
 

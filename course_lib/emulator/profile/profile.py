@@ -263,6 +263,10 @@ class Profile(Counters):
         """
         annotate.show(self)
 
+    def _repr_html_(self) -> str:
+        """The table of `show`, where a profile is the last value of a notebook's cell."""
+        return annotate.as_html(self)
+
     def __repr__(self) -> str:
         return (
             f"<Profile of {self.kernel_name}: {self.threads} threads, "

@@ -1,0 +1,303 @@
+"""What `course.py bench` does once its options are read: measure on a GPU, tune, or count.
+
+Apart from `bench`, because it needs packages and `bench --help` must not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib import measurements, runtime
+from course_lib.bench import counts, held_back, session, table, tuner
+from course_lib.commands import progress
+from course_lib.commands.places import NOTEBOOKS, REPOSITORY
+from course_lib.devices import Device
+from course_lib.errors import PlainError
+from course_lib.kernels import RUNG_KERNELS
+from course_lib.measurements import Measurements, tuning
+
+TWINS = REPOSITORY / "benchmarks" / "twins"
+WHAT_BINDS = REPOSITORY / "benchmarks" / "what_binds.py"
+LAST_RUNS = REPOSITORY / "executed" / "bench"
+EMULATED_SIZE = 256
+MOST_EMULATED = 512  # one more doubling takes a minute for each rung
+PICTURED_SIZE = 4096  # as in the lessons
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what was asked; 0 unless a rung was wrong or nothing was done."""
+    try:
+        chosen = session.choose(RUNG_KERNELS, options.rungs)
+        if options.tune:
+            return _tune(chosen, options)
+        if runtime.on_gpu():
+            return _measure(chosen, options)
+        if options.json:
+            print("--json writes measurements, and there is no GPU here: leave it out.")
+            return 2
+        return _count(chosen, options)
+    except PlainError as problem:
+        progress.clear()
+        print(problem)
+        return 1
+
+
+# --- on a GPU ---------------------------------------------------------------------------------
+
+
+def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    if asked.json:
+        _check_writable(asked.json)
+    options = session.Options(
+        sizes=asked.sizes or session.SIZES,
+        rounds=asked.rounds,
+        budget_seconds=asked.budget,
+        twins=TWINS if asked.nvcc else None,
+        sustain=asked.sustain,
+        counters=WHAT_BINDS if asked.ncu else None,
+        commit=_commit(),
+    )
+    measured, notes = session.measure(chosen, options, _Line(), _keep)
+    progress.clear()
+    print(table.measured(measured))
+    for row in held_back.table(measured):
+        print(row)
+    for note in notes:
+        print(note)
+    print(f"Written to {_shown(_keep(measured))}.")
+    if asked.store:
+        print(_store(measured))
+    if asked.json:
+        with _refusal_of(asked.json):
+            asked.json.write_text(measured.as_json(), encoding="utf-8")
+    for sentence in _draw(measured, LAST_RUNS):
+        print(sentence)
+    problems = [cell.problem for entry in measured.entries for cell in entry.cells]
+    wrong = any(problem.startswith(("Wrong", "It failed")) for problem in problems)
+    return 1 if wrong or not measured.sizes else 0
+
+
+def _keep(measured: Measurements) -> Path:
+    return measurements.store(measured, LAST_RUNS)
+
+
+@contextlib.contextmanager
+def _refusal_of(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        why = problem.strerror or problem
+        raise PlainError(f"{path} can't be written ({why}): give --json another file.") from problem
+
+
+def _check_writable(path: Path) -> None:
+    """Before minutes of measuring: can the results be written there? It leaves no file behind."""
+    with _refusal_of(path):
+        was_there = path.exists()
+        with path.open("a", encoding="utf-8"):
+            pass
+        if not was_there:
+            path.unlink()
+
+
+def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
+    """Put the results where lessons find them, unless that would lose what was measured before."""
+    name = measured.short_name
+    if not measured.sizes:
+        return "Not stored: nothing was measured."
+    if name in measurements.devices(folder):
+        if not measured.complete:
+            return f"Not stored: the run was stopped, and there are measurements of {name} already."
+        file = _shown(folder / f"{name}.json")
+        try:
+            stored = measurements.load(name, folder)
+        except measurements.UnreadableMeasurements as problem:
+            return f"Not stored: {file} is {problem}; delete it first."
+        lost = _cells(stored) - _cells(measured)
+        if lost:
+            who, kind, size = min(lost)
+            return (
+                f"Not stored: {file} holds {len(lost)} results that this run lacks, such as {who} "
+                f"({kind}) at {size}; run without --rungs and --sizes, and with --nvcc where the "
+                "file holds C++ twins, or delete it first."
+            )
+    before = measurements.load(name, folder).label if name in measurements.devices(folder) else ""
+    said = f"Stored in {_shown(measurements.store(measured, folder))}."
+    return f"{said} {_run_anew(before)}" if before else said
+
+
+def _run_anew(label: str, notebooks: Path = NOTEBOOKS) -> str:
+    """Which lessons still show what was measured before, and the command that runs them."""
+    behind = [
+        path for path in sorted(notebooks.glob("*.ipynb")) if label in path.read_text("utf-8")
+    ]
+    if not behind:
+        return "No lesson shows what it replaces."
+    names = " ".join(_shown(path) for path in behind)
+    return (
+        f"These lessons still show {label}; run them anew, and read what they say about it:\n"
+        f"  python3 course.py build --execute {names}"
+    )
+
+
+def _cells(measured: Measurements) -> set[tuple[str, str, int]]:
+    """Who was measured, and at which sizes."""
+    return {
+        (each.name, each.kind, cell.size)
+        for each in measured.entries
+        for cell in each.cells
+        if cell.samples_ms
+    }
+
+
+def _draw(measured: Measurements, folder: Path) -> Iterator[str]:
+    """Draw the ladder and the roofline beside the results; says where they are, or why not."""
+    sizes = measured.sizes
+    size = PICTURED_SIZE if PICTURED_SIZE in sizes else max(sizes, default=0)
+    speeds = measured.speeds(size)
+    if not speeds.gflops:
+        yield "No pictures: they show float32 rungs, and none was measured."
+        return
+    from course_lib import figures  # matplotlib takes a second, and only this needs it
+
+    drawn = {}
+    if speeds.of_cublas:
+        drawn["ladder"] = figures.ladder(speeds=speeds)
+    else:
+        yield "No picture of the ladder: it shows shares of cuBLAS, which was not measured."
+    try:
+        drawn["roofline"] = figures.measured_roofline(measured, size)
+    except ValueError as reason:  # no roofs: neither measured nor in the data sheet
+        yield f"No picture of the roofline: {reason}"
+    for what, picture in drawn.items():
+        path = picture.save(folder / f"{measured.short_name}_{what}.png")
+        yield f"The {what} at {size} is drawn in {_shown(path)}."
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path)
+
+
+class _Line:
+    """The line of progress: what is going on, a bar, and the time that is left."""
+
+    _WIDTH = 20
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def __call__(self, text: str, seconds_left: float | None) -> None:
+        if seconds_left is None:
+            progress.show(text)
+            return
+        passed = time.monotonic() - self._began
+        done = round(self._WIDTH * passed / max(passed + seconds_left, 1e-9))
+        bar = "#" * done + "." * (self._WIDTH - done)
+        progress.show(f"[{bar}] about {_duration(seconds_left)} left · {text}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _commit() -> str:
+    """The commit of this checkout, with a plus if files differ from it; "" without Git."""
+    try:
+        head, changes = (
+            subprocess.run(
+                ["git", *words], cwd=REPOSITORY, capture_output=True, text=True, timeout=10,
+                check=True,
+            ).stdout.strip()
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--", "course_lib"])
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return head + ("+" if changes else "")
+
+
+# --- which tile -------------------------------------------------------------------------------
+
+
+def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    """Time every tile of these rungs, and keep which was the fastest at which size."""
+    names = [name for name in chosen if name in tuner.CANDIDATES]
+    if not names:
+        raise PlainError(f"These rungs have one tile only; others: {', '.join(tuner.CANDIDATES)}.")
+    if not runtime.on_gpu():
+        raise PlainError("Which tile is the fastest, only a GPU can say, and there is none here.")
+    sizes = asked.sizes or session.SIZES
+    found, notes = tuner.tune_here(names, sizes, asked.rounds, _Line())
+    progress.clear()
+    print(*tuner.table(found), *notes, sep="\n")
+    print(f"Written to {_shown(tuning.store(found, LAST_RUNS / 'tuning'))}.")
+    if asked.store:
+        print(_store_tuning(found))
+    return 1 if any("Wrong" in note or "failed" in note for note in notes) else 0
+
+
+def _store_tuning(found: tuning.Tuning, folder: Path = tuning.FOLDER) -> str:
+    """Put it where launches look, unless that would lose what was tried before."""
+    if found.short_name in tuning.devices(folder):
+        stored = tuning.load(found.short_name, folder)
+        for rung in stored.tried:
+            lost = set(stored.sizes(rung)) - set(found.sizes(rung))
+            if lost:
+                return (
+                    f"Not stored: {found.short_name} has {rung} at {min(lost)}, which this run "
+                    "lacks; run without --rungs and --sizes."
+                )
+    return f"Stored in {_shown(tuning.store(found, folder))}."
+
+
+# --- without one ------------------------------------------------------------------------------
+
+
+def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    print(runtime.verdict().banner)
+    print("There is nothing to time, so these are counts.")
+    sizes = tuple(size for size in asked.sizes or (EMULATED_SIZE,) if size <= MOST_EMULATED)
+    if asked.sizes and len(sizes) < len(asked.sizes):
+        print(f"Sizes over {MOST_EMULATED} are left out: the emulator takes too long.")
+    rows: list[counts.Counts] = []
+    problems: list[str] = []
+    try:
+        for name, rung in chosen.items():
+            for size in sizes:
+                progress.show(f"Emulating {name} at {size}")
+                try:
+                    rows.append(counts.count(rung, size))
+                except PlainError as reason:
+                    problems.append(f"{name} at {size}: {reason}")
+    except KeyboardInterrupt:
+        problems.append("Stopped by Ctrl-C.")
+    progress.clear()
+    print(f"\nOne product on the emulator:\n{table.counted(rows, problems)}")
+    _print_ceilings(chosen, asked.gpu)
+    if asked.store:
+        print("Nothing was stored: only a GPU's measurements are.")
+    return 0 if rows else 1
+
+
+def _print_ceilings(chosen: Mapping[str, Any], gpus: Sequence[Device]) -> None:
+    known: list[str] = []
+    unknown: list[str] = []
+    for gpu in gpus:
+        progress.show(f"Compiling for the {gpu.name}")
+        found, problems = counts.ceilings(chosen, gpu)
+        progress.clear()
+        known += table.ceilings(found)
+        unknown += problems
+        if not found:
+            break
+    if known:
+        print("\nWhat a large product can reach at most:")
+        print(*(f"  {line}" for line in known), sep="\n")
+    if unknown:
+        print("\nWhat it could reach at most is not known here:" if not known else "")
+        print(*(f"  {line}" for line in unknown), sep="\n")

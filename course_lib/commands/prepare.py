@@ -1,0 +1,43 @@
+"""`course.py prepare`: say what is ready, once course.py has installed it, and what comes next."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+from course_lib.commands.places import REPOSITORY
+
+VENV = REPOSITORY / ".venv"
+
+
+def main(arguments: list[str]) -> int:
+    """Say what stands; the installing itself is course.py's, before any package is there."""
+    parser = argparse.ArgumentParser(
+        prog="course.py prepare",
+        description="Install what JupyterLab and the lessons need, or what the commands named "
+        "need, and open nothing: for classrooms, images and before a journey without a network. "
+        "Where all of it is there, nothing is done.",
+    )
+    parser.add_argument(
+        "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
+    )
+    asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
+    if Path(sys.prefix).resolve() != VENV.resolve():
+        print(
+            f"{sys.prefix} is not the course's .venv, and is left as it is: "
+            "`python3 course.py prepare` makes .venv and installs into it.",
+            file=sys.stderr,
+        )
+        return 1
+    count = sum(1 for _ in distributions())
+    print(
+        f"Ready for {', '.join(asked)}: Python {platform.python_version()}, {count} packages "
+        f"in {sys.prefix}."
+    )
+    print("Next, also without a network:")
+    for name in asked:
+        print(f"  python3 course.py {name}")
+    return 0
