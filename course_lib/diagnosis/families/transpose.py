@@ -23,7 +23,7 @@ from course_lib.diagnosis.launches.outcome import Geometry, Outcome, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
-from course_lib.diagnosis.slip import Evidence, Place, Slip
+from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.sentences import say
 
@@ -276,13 +276,13 @@ class Transpose(Problem):
         return 1
 
 
-def moved_place(at: Evidence, details: list[str]) -> Place:
+def moved_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where elements go astray: at the load, at the store, or on the way through the tile."""
     array, *slots = details
     for each in at.source.parameters_and_tiles():
         for access in at.source.accesses(each, store=False) + at.source.accesses(each, store=True):
             if "next" in slots and any(map(_is_next, indices_of(access))):
-                return Place(access.lineno)
+                return SlipLocation(access.lineno)
     slots = [each for each in slots if each != "next"]
     if not at.trail.loaded[array].all():
         return load_place(at, [array, *slots])

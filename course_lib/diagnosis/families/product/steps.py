@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import INNER, Point
+from course_lib.diagnosis.families.index_search import INNER, IndexValues
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
@@ -72,7 +72,7 @@ def _other_steps(weights: Array, sizes: Geometry) -> Slip | None:
     if sizes.tile_steps is None or sizes.tiles < 2:
         return None
     padded = replace(sizes, steps=sizes.tiles * sizes.step_tile)
-    point = Point(0, 0, padded)
+    point = IndexValues(0, 0, padded)
     for name in SHARED_STEPS:
         steps = INNER[name].value(point).reshape(-1)
         inside = steps[(steps >= 0) & (steps < sizes.steps)]
