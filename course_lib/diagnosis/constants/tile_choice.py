@@ -24,6 +24,7 @@ from course_lib.emulator import Program
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
 from course_lib.sentences import say
+from course_lib.words import joined
 
 GPU = "H100"
 INTENSITY = round(device(GPU).ridge_fp32)  # FLOP per requested byte
@@ -111,9 +112,7 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
         unclear = [name for name in missing if name in numbers.lines]
         message = say("There is no {missing}.", missing=" and no ".join(missing))
         if unclear:
-            message = say(
-                "{names} cannot be read off here as a number.", names=" and ".join(unclear)
-            )
+            message = say("{names} cannot be read off here as a number.", names=joined(unclear))
         hint: str = say(
             "The exercise asks for five numbers: {parameters}.",
             parameters=", ".join(exercise.parameters),

@@ -16,6 +16,7 @@ import numpy as np
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.slip import TRANSPOSED, Slip
 from course_lib.sentences import one_after_another, say
+from course_lib.words import joined
 
 Array = np.ndarray
 FEW = 64  # output elements that a moved result must explain before all are tried
@@ -165,7 +166,7 @@ class Indexing:
         names = dict(zip(AXES, (self.rows, self.columns), strict=True))
         texts = {axis: table[names[axis]].text for axis, table in zip(AXES, tables, strict=True)}
         parts = [f"the {axis} of {self.operand} is {texts[axis]}" for axis in self.slots()]
-        return say("The numbers fit if {parts}.", parts=" and ".join(parts))
+        return say("The numbers fit if {parts}.", parts=joined(parts))
 
 
 def _choices(operand: str, tiled: bool) -> list[Indexing]:

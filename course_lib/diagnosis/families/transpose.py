@@ -26,6 +26,7 @@ from course_lib.diagnosis.problems.problem import Problem
 from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.sentences import say
+from course_lib.words import joined
 
 Array = np.ndarray
 MOST = 0.9  # of the elements; the rest may be where indices leave the array
@@ -138,9 +139,7 @@ def _moved_slip(row: str, column: str) -> Slip:
     slots = slots if column != RIGHT[1] else ["row"]
     slots += ["next"] if {row, column} & NEXT else []
     place = ("moved", "A", *slots)
-    return Slip(
-        "wrong-index", say("The numbers fit if {parts}.", parts=" and ".join(parts)), hint, place
-    )
+    return Slip("wrong-index", say("The numbers fit if {parts}.", parts=joined(parts)), hint, place)
 
 
 def part_of_each_tile(outcome: Outcome) -> Slip | None:

@@ -27,6 +27,7 @@ from course_lib.emulator.plain.values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy
 from course_lib.sentences import Capital, Sentence, say
+from course_lib.words import joined
 
 # Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
 STEPS_PER_CALL = 20_000
@@ -317,7 +318,7 @@ def _about(shown: TriedLaunch, template: str, drawn: str, **facts: Any) -> Sente
     stops with. So `drawn` is all that is said there, beside the limit that binds.
     """
     launch = shown.launch
-    limits = say(" The limit that binds there: {limiters}.", limiters=" and ".join(launch.limiters))
+    limits = say(" The limit that binds there: {limiters}.", limiters=joined(launch.limiters))
     return say(
         template,
         graded="" if launch in examples() else _DRAWN,
