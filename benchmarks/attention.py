@@ -43,14 +43,14 @@ from course_lib.measurements.attention import (  # noqa: E402
     OURS_IN_FLOAT32,
     SOLUTION,
     UNFUSED,
-    Attention,
-    Problem,
+    AttentionProblem,
+    AttentionRun,
     Row,
 )
 
 SHAPES = ((4, 16, 4096, 64), (4, 16, 4096, 128), (1, 16, 16384, 128))
-BFLOAT16 = [Problem(*shape, causal=causal) for causal in (False, True) for shape in SHAPES]
-FLOAT32 = Problem(1, 1, 8192, 32, "float32")
+BFLOAT16 = [AttentionProblem(*shape, causal=causal) for causal in (False, True) for shape in SHAPES]
+FLOAT32 = AttentionProblem(1, 1, 8192, 32, "float32")
 # Batch, heads, queries, keys, and a factor for Q and K: one of each; less than a tile; a row more
 # than a block; scores far beyond 88; lengths that differ, both ways.
 ODD_SHAPES = (
@@ -73,7 +73,7 @@ Launch = Callable[[], Any]
 # --- who takes part -------------------------------------------------------------------------------
 
 
-def inputs(problem: Problem, keys: int | None = None, size: float = 1) -> tuple[Any, ...]:
+def inputs(problem: AttentionProblem, keys: int | None = None, size: float = 1) -> tuple[Any, ...]:
     """Q, K and V as PyTorch has them, normally distributed; Q and K times `size`."""
     import torch
 
@@ -85,7 +85,9 @@ def inputs(problem: Problem, keys: int | None = None, size: float = 1) -> tuple[
     return tuple(made)
 
 
-def ours(problem: Problem, Q: Any, K: Any, V: Any, plan: Any = None) -> tuple[Launch, Any, Any]:
+def ours(
+    problem: AttentionProblem, Q: Any, K: Any, V: Any, plan: Any = None
+) -> tuple[Launch, Any, Any]:
     """`flash_attention`: what launches it, its O, and its log-sum-exp."""
     import torch
     from numba import cuda
@@ -101,7 +103,7 @@ def ours(problem: Problem, Q: Any, K: Any, V: Any, plan: Any = None) -> tuple[La
     return launch, O, lse
 
 
-def pytorchs(problem: Problem, Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch]]:
+def pytorchs(problem: AttentionProblem, Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch]]:
     """PyTorch's own ways; each returns its O."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -133,7 +135,7 @@ def pytorchs(problem: Problem, Q: Any, K: Any, V: Any) -> Iterator[tuple[str, La
         yield CUDNN, through(SDPBackend.CUDNN_ATTENTION)
 
 
-def variants(problem: Problem) -> Iterator[tuple[str, Any]]:
+def variants(problem: AttentionProblem) -> Iterator[tuple[str, Any]]:
     """Plans for the ablation: one ingredient after the other, then other tiles."""
     from course_lib.kernels.attention_launch import PLANS
     from course_lib.kernels.flash_attention import Plan
@@ -216,7 +218,7 @@ def error(O: Any, truth: Any) -> float:
     return float((O.double() - truth).norm() / truth.norm())
 
 
-def check_ours(problem: Problem, plan: Any = None) -> str:
+def check_ours(problem: AttentionProblem, plan: Any = None) -> str:
     """Why `flash_attention` is wrong on odd shapes, twice on poisoned results; "" if it is not."""
     import torch
 
@@ -240,7 +242,7 @@ def checks(only: str = "") -> Iterator[tuple[str, str]]:
     """Name and fault of each of our bfloat16 kernels, variants included."""
     for head in (64, 128):
         for causal in (False, True):
-            problem = Problem(1, 1, 1, head, causal=causal)
+            problem = AttentionProblem(1, 1, 1, head, causal=causal)
             for name, plan in ((OURS, None), *variants(problem)):
                 label = f"{name} | {head} | {causal}"
                 if only in ("", label):
@@ -252,7 +254,7 @@ def barred(ablation: bool) -> dict[str, str]:
     labels = []
     for head in (64, 128):
         for causal in (False, True):
-            problem = Problem(1, 1, 1, head, causal=causal)
+            problem = AttentionProblem(1, 1, 1, head, causal=causal)
             names = [OURS, *(name for name, _ in variants(problem) if ablation)]
             labels += [f"{name} | {head} | {causal}" for name in names]
     with ThreadPoolExecutor(CHECKED_AT_ONCE) as pool:
@@ -276,7 +278,9 @@ def fault(label: str) -> str:
 # --- time -----------------------------------------------------------------------------------------
 
 
-def measure(problem: Problem, clock: Any, faults: dict[str, str], ablation: bool) -> list[Row]:
+def measure(
+    problem: AttentionProblem, clock: Any, faults: dict[str, str], ablation: bool
+) -> list[Row]:
     """All contestants on one problem, in rounds."""
     import torch
 
@@ -357,7 +361,7 @@ def main() -> int:
     faults = {} if chosen.float32 else barred(chosen.ablation)
     about = {**versions(), "driver": nvml.driver_version()}
     short = name.removeprefix("NVIDIA ").split()[0]
-    made = Attention(name, datetime.now(UTC).date().isoformat(), about, ())
+    made = AttentionRun(name, datetime.now(UTC).date().isoformat(), about, ())
     for problem in [FLOAT32] if chosen.float32 else [FLOAT32, *BFLOAT16]:
         made = replace(
             made, rows=made.rows + tuple(measure(problem, clock, faults, chosen.ablation))

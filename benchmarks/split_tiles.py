@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from course_lib.bench import gpu, libraries
-from course_lib.bench.contestants import Contestant, Launch, Problem
+from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.kernels import hopper_launch
@@ -49,7 +49,7 @@ def left_over(shape: tuple[int, int, int], cluster: int) -> int:
 def ours(name: str, cluster: int | None, split: bool | None) -> Contestant:
     """Rung 12 with clusters of so many blocks, its last turn split or not; None for what pays."""
 
-    def prepare(problem: Problem) -> Launch:
+    def prepare(problem: MatmulProblem) -> Launch:
         A, B, C = problem.operands("bfloat16", "bfloat16")
         (M, N), K = C.shape, A.shape[1]
         blocks = cluster or rung_12.ROUNDED.cluster_for(M, N, K)
@@ -61,7 +61,7 @@ def ours(name: str, cluster: int | None, split: bool | None) -> Contestant:
 
 
 def milliseconds(
-    everyone: Sequence[Contestant], problem: Problem, clock: gpu.EventClock
+    everyone: Sequence[Contestant], problem: MatmulProblem, clock: gpu.EventClock
 ) -> dict[str, float]:
     """The median of each one's rounds."""
     launches = {each.name: each.prepare(problem) for each in everyone}

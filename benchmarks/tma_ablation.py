@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from course_lib.bench import gpu, libraries
 from course_lib.bench.contest import Contest
-from course_lib.bench.contestants import Contestant, Launch, Problem, rung_in_python
+from course_lib.bench.contestants import Contestant, Launch, MatmulProblem, rung_in_python
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.intrinsics import store2, unroll, unrolled
@@ -83,7 +83,7 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
     """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
 
     def ours(name: str, result: str, start: Any) -> Contestant:
-        def prepare(problem: Problem) -> Launch:
+        def prepare(problem: MatmulProblem) -> Launch:
             A, B, C = problem.operands("bfloat16", result)
             return lambda: start(A, B, C)
 
@@ -133,7 +133,7 @@ def loaded_ms(launch: Launch, ms: float) -> float:
     return statistics.median(counted or [(at[-1] - at[-2]) / launches])
 
 
-def loaded(everyone: Sequence[Contestant], problem: Problem) -> dict[str, list[float]]:
+def loaded(everyone: Sequence[Contestant], problem: MatmulProblem) -> dict[str, list[float]]:
     """Milliseconds of each under load, one value for each round, in an order drawn anew."""
     launches = {each.name: each.prepare(problem) for each in everyone}
     found: dict[str, list[float]] = {name: [] for name in launches}

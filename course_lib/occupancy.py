@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course_lib.words import counted
+from course_lib.words import counted, joined
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Occupancy:
             return f"{self.sm.name}: the launch fails. {self.why_not}"
         return (
             f"{self.sm.name}: {counted(self.blocks, 'block')} per SM, {self.warps} of "
-            f"{self.max_warps} warps, {self.share:.1%}; limited by {' and '.join(self.limiters)}"
+            f"{self.max_warps} warps, {self.share:.1%}; limited by {joined(self.limiters)}"
         )
 
 

@@ -27,6 +27,7 @@ from course_lib.errors import (
 )
 from course_lib.findings import by_importance, finding
 from course_lib.sentences import say
+from course_lib.words import joined
 
 if TYPE_CHECKING:
     from course_lib.emulator import Profile
@@ -133,7 +134,7 @@ def start(lesson: str = "") -> None:
     progress.begin(lesson)
     if owed := progress.owed(lesson):
         print(
-            f"You have seen an answer to {' and '.join(owed)}. Now write it unaided, in a cell of "
+            f"You have seen an answer to {joined(owed)}. Now write it unaided, in a cell of "
             f'your own, and run course_lib.check("{owed[0]}", {owed[0]}).'
         )
 

@@ -34,6 +34,11 @@ def span(word: str, numbers: Collection[int]) -> str:
     return f"{plural(word, 2)} {first} to {last}"
 
 
+def at_end(end: str, count: int, word: str) -> str:
+    """So many at one end: "the last row", "the first 3 rows"."""
+    return f"the {end} {word}" if count == 1 else f"the {end} {count} {plural(word, count)}"
+
+
 def stretches(numbers: Iterable[int]) -> str:
     """Numbers as short as it goes: "0–7", "3, 19", "0–3, 8–11"."""
     found: list[list[int]] = []
@@ -57,7 +62,7 @@ def region(cells: Collection[Sequence[int]]) -> str:
 
 
 def element(name: str, index: Iterable[int]) -> str:
-    """An element of an array: "A[2, 3]"."""
+    """An element of an array: "A[2, 3]"; without a name its index, "[2, 3]"."""
     return f"{name}[{', '.join(map(str, index))}]"
 
 

@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "sentences": set(),
     "front_end": set(),
     "progress": {"front_end"},
-    "emulator": {"findings", "sentences"},
+    "emulator": {"findings", "sentences", "words"},
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings", "sentences"},
     "host_api": {"device_array", "errors"},
@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "stand_in": {"errors"},
     "runtime": {
         "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
-        "progress", "sentences", "stand_in",
+        "progress", "sentences", "stand_in", "words",
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "timing": {"devices", "errors", "runtime"},
@@ -58,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "diagnosis": {
         "callers", "curriculum", "devices", "emulator", "entries", "exercise", "findings", "kinds",
-        "number_formats", "occupancy", "sentences",
+        "number_formats", "occupancy", "sentences", "words",
     },
     "own_ladder": {
         "curriculum", "diagnosis", "emulator", "errors", "progress", "runtime", "timing",

@@ -19,7 +19,7 @@ from sampling import marks
 from course_lib import sentences
 from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.diagnosis.functions import resident_slips
-from course_lib.diagnosis.slip import Place, Slip
+from course_lib.diagnosis.slip import Slip, SlipLocation
 from course_lib.findings import Finding
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
@@ -30,7 +30,7 @@ MUTANTS = all_mutants()
 FAST_ONE_IN = 300
 FEW = one_of_each(MUTANTS)
 WITH_WORDS = (
-    *((kind, ("message", "hint")) for kind in (Finding, Slip, Place, Hypothesis)),
+    *((kind, ("message", "hint")) for kind in (Finding, Slip, SlipLocation, Hypothesis)),
     (resident_slips.ResidentSlip, ("says", "hint")),
 )
 GIBBERISH = "Qwx vlth."

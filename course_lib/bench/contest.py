@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from course_lib.bench.contestants import Contestant, Launch, Problem
+from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.measurements import Cell, Entry
 
 # Sides that no tile divides, one by one element, K smaller and larger than the others.
@@ -101,7 +101,7 @@ class Contest:
     def __init__(
         self,
         contestants: Sequence[Contestant],
-        problem_of: Callable[[tuple[int, int, int]], Problem],
+        problem_of: Callable[[tuple[int, int, int]], MatmulProblem],
         clock: Clock,
         *,
         rounds: int = 20,
@@ -168,7 +168,7 @@ class Contest:
                     self._barred[each.name, each.kind] = f"{run.problem} (M, N, K = {M}, {N}, {K})"
                     break
 
-    def _try(self, run: _Run, problem: Problem) -> None:
+    def _try(self, run: _Run, problem: MatmulProblem) -> None:
         """Run it once on a poisoned output and compare with float64."""
         each = run.contestant
         try:

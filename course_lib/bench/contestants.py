@@ -30,7 +30,7 @@ MOST_ERROR: Mapping[str, float] = {
 ROUNDED_RESULT = 2e-2  # of a result that is itself rounded to 16 bits, on top
 
 
-class Problem(Protocol):
+class MatmulProblem(Protocol):
     """One product to compute, and the judge of what was computed."""
 
     shape: tuple[int, int, int]  # M, N, K
@@ -66,7 +66,7 @@ class Contestant:
     name: str
     kind: Kind
     precision: Precision
-    prepare: Callable[[Problem], Launch]
+    prepare: Callable[[MatmulProblem], Launch]
     result: str = "float32"
     tile: tuple[int, ...] = ()
     source: str = ""
@@ -105,7 +105,7 @@ def rung_in_python(rung: Any) -> Contestant:
 
     result = format_of_result(rung)
 
-    def prepare(problem: Problem) -> Launch:
+    def prepare(problem: MatmulProblem) -> Launch:
         A, B, C = problem.operands(precision, result)
         return lambda: rung.launch(A, B, C)
 
@@ -130,8 +130,8 @@ def tuned_rungs(table: Mapping[str, Any], device: str) -> Iterable[Contestant]:
             yield replace(usual, kind="tuned", tile=(), prepare=_launches_of(choice))
 
 
-def _launches_of(choice: Tuned) -> Callable[[Problem], Launch]:
-    def prepare(problem: Problem) -> Launch:
+def _launches_of(choice: Tuned) -> Callable[[MatmulProblem], Launch]:
+    def prepare(problem: MatmulProblem) -> Launch:
         A, B, C = problem.operands(precision_of(choice.usual))
         return lambda: choice.launch(A, B, C)
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from course_lib.bench.contestants import Contestant, Launch, Problem
+from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.measurements import Entry, Measurements
 
 SIZE = 4096  # as in the lessons
@@ -35,7 +35,7 @@ class Sustaining(Protocol):
 def look(
     measured: Measurements,
     contestants: Sequence[Contestant],
-    problem_of: Callable[[tuple[int, int, int]], Problem],
+    problem_of: Callable[[tuple[int, int, int]], MatmulProblem],
     clock: Sustaining,
     seconds: float,
     counters: Path | None,

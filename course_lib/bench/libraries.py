@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from course_lib.bench.contestants import Contestant, Launch, Problem
+from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.measurements import Precision
 
 _ROWS_AT_ONCE = 1024
@@ -113,7 +113,7 @@ class ThroughCupy:
         stored = "float32" if precision == "tf32" else precision
         compute = self._COMPUTE_TF32 if precision == "tf32" else self._COMPUTE_FLOAT32
 
-        def prepare(problem: Problem) -> Launch:
+        def prepare(problem: MatmulProblem) -> Launch:
             a, b, c = (self._cupy.asarray(each) for each in problem.operands(precision))
             M, N, K = problem.shape
             handle = self._cupy.cuda.device.get_cublas_handle()
@@ -179,7 +179,7 @@ class ThroughTorch:
         torch = self._torch
         stored = "float32" if precision == "tf32" else precision
 
-        def prepare(problem: Problem) -> Launch:
+        def prepare(problem: MatmulProblem) -> Launch:
             on_gpu = problem.operands(precision)
             a, b = (self._view(each, stored) for each in on_gpu[:2])
             c = self._result(on_gpu[2], stored)

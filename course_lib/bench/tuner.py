@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 
 from course_lib.bench import contestants, fingerprints
 from course_lib.bench.contest import SAMPLE_MS, Clock, Contest
-from course_lib.bench.contestants import Contestant, Problem
+from course_lib.bench.contestants import Contestant, MatmulProblem
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.variants import TEMPLATES, variant
 from course_lib.measurements import Entry
-from course_lib.measurements.tuning import Tried, Tuning
+from course_lib.measurements.tuning import TileTiming, Tuning
 
 Constants = Mapping[str, int]
 USUAL: Constants = {}
@@ -105,7 +105,7 @@ def label(name: str, constants: Constants) -> str:
 def tune(
     taking_part: Sequence[tuple[str, _Candidate]],
     cublas: Sequence[Contestant],
-    problem_of: Callable[[tuple[int, int, int]], Problem],
+    problem_of: Callable[[tuple[int, int, int]], MatmulProblem],
     clock: Clock,
     blank: Tuning,
     *,
@@ -127,7 +127,7 @@ def tune(
     )
     contest.run(sorted(sizes))
     entries = {each.name: each for each in contest.entries()}
-    tried: dict[str, tuple[Tried, ...]] = {}
+    tried: dict[str, tuple[TileTiming, ...]] = {}
     for name, each in taking_part:
         tried[name] = (*tried.get(name, ()), *_tried(each, entries[each.contestant.name]))
     found = replace(
@@ -143,10 +143,10 @@ def tune(
     return found, [*contest.notes, *said]
 
 
-def _tried(candidate: _Candidate, entry: Entry) -> Iterator[Tried]:
+def _tried(candidate: _Candidate, entry: Entry) -> Iterator[TileTiming]:
     for cell in entry.cells:
         if cell.samples_ms:
-            yield Tried(
+            yield TileTiming(
                 constants=dict(candidate.constants),
                 tile=tuple(candidate.rung.tile),
                 threads=candidate.rung.block[0],

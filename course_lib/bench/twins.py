@@ -22,7 +22,7 @@ from course_lib.bench import fingerprints
 from course_lib.bench.contestants import (
     Contestant,
     Launch,
-    Problem,
+    MatmulProblem,
     limits_of,
     precision_of,
 )
@@ -107,7 +107,7 @@ def _load(cubin: bytes, name: str, dynamic_shared: int) -> Any:
 def _contestant(rung: Any, kernel: Any, text: str) -> Contestant:
     precision = precision_of(rung)
 
-    def prepare(problem: Problem) -> Launch:
+    def prepare(problem: MatmulProblem) -> Launch:
         cupy = importlib.import_module("cupy")
         A, B, C = operands = problem.operands(precision)
         rung.check_inputs(A, B, C)

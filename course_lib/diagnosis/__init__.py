@@ -6,6 +6,6 @@ Owns: what an answer is tried on, and the way from a wrong output to its cause a
 size), `repairs` (the one change that helps), `costs`, and `functions` and `constants` for answers
 that are no kernels.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `exercise`, `findings`,
-`kinds`, `number_formats`, `occupancy`, `sentences`.
+`kinds`, `number_formats`, `occupancy`, `sentences`, `words`.
 Start with: `examination` (the order of it all), `wrong_numbers`, `families/hypotheses`.
 """

@@ -16,7 +16,7 @@ from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.problems.launch_choice import Choice, choices
+from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
@@ -51,7 +51,7 @@ class Examination:
         answer: Answer,
         block: Sequence[int] | None,
         seed: int,
-        choice: Choice | None = None,
+        choice: LaunchConfiguration | None = None,
     ) -> None:
         self.launcher = Launcher(exercise, answer, block, seed, choice)
         self.exercise = exercise

@@ -8,25 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Protocol
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.problems.problem import Case, Problem
-from course_lib.emulator import Profile
+from course_lib.diagnosis.problems.problem import Problem
+from course_lib.diagnosis.trial import Trial
 from course_lib.findings import Finding
-
-
-class Launch(Protocol):
-    """One launch and what came of it."""
-
-    @property
-    def case(self) -> Case: ...
-    @property
-    def profile(self) -> Profile: ...
-    @property
-    def right(self) -> bool: ...
-
 
 # What an exercise may ask for: the codes of errors that say it is missed, and how it is praised.
 TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -44,7 +31,7 @@ TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
 def what_holds(
     exercise: Exercise,
     found: Sequence[Finding],
-    launches: Sequence[Launch],
+    launches: Sequence[Trial],
     problem: Problem,
     numbers_right: bool,
 ) -> list[str]:
@@ -80,7 +67,7 @@ def what_holds(
     return held
 
 
-def _right_where(launches: Sequence[Launch], problem: Problem, numbers_right: bool) -> list[str]:
+def _right_where(launches: Sequence[Trial], problem: Problem, numbers_right: bool) -> list[str]:
     """Where the numbers are right, if anywhere."""
     right = [launch for launch in launches if launch.right]
     if numbers_right and len(right) == len(launches) and not problem.sizes_vary:

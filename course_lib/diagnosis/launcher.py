@@ -18,7 +18,12 @@ from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.launches.trail import Trail, TrailMaker
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-from course_lib.diagnosis.problems.launch_choice import Choice, Launched, block_passed_over, tile_of
+from course_lib.diagnosis.problems.launch_choice import (
+    LaunchConfiguration,
+    Launched,
+    block_passed_over,
+    tile_of,
+)
 from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.source import Source
@@ -46,7 +51,7 @@ class Launcher:
         answer: Answer,
         block: Sequence[int] | None,
         seed: int,
-        choice: Choice | None = None,
+        choice: LaunchConfiguration | None = None,
     ) -> None:
         self.exercise = exercise
         self.problem: Problem = problem_of(exercise)
@@ -59,7 +64,7 @@ class Launcher:
         self.typings: Typings = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
         self.limits = Limits()
-        self.choice = choice or Choice()
+        self.choice = choice or LaunchConfiguration()
         self.constants: dict[str, object] = dict(self.choice.constants)
 
     @cached_property

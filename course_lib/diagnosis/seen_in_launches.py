@@ -9,11 +9,11 @@ import numpy as np
 from course_lib.curriculum import Task
 from course_lib.diagnosis.families.described.made_of import wrongly_made_of
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, first_place, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.sizes.limits import limit_finding
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, first_place, right_in_block_0_alone, telling
+from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
 

@@ -35,7 +35,7 @@ class Slip:
 
 
 @dataclass(frozen=True)
-class Place:
+class SlipLocation:
     """Where a slip is, and what that makes of it."""
 
     line: int | None

@@ -101,11 +101,6 @@ def _leaves_tiles(trial: Trial) -> bool:
     return any(each.code in OUTSIDE and array_of(each.cell) in made for each in trial.errors)
 
 
-def first_place(mask: np.ndarray) -> str:
-    """The first place in a mask, as an index: "[3, 4]"."""
-    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
-
-
 def exact_of(trials: Sequence[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.case.exact), None)
 

@@ -26,7 +26,7 @@ from course_lib.diagnosis.seen_in_launches import (
     one_block,
     stale,
 )
-from course_lib.diagnosis.slip import TRANSPOSED, Place, Slip
+from course_lib.diagnosis.slip import TRANSPOSED, Slip, SlipLocation
 from course_lib.diagnosis.trial import Trial, exact_of, mostly_right, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
@@ -122,7 +122,7 @@ def placed(launcher: Launcher, slip: Slip, trial: Trial, trail: Trail | None = N
         if innocent and "missing" in slip.place:
             changes = isinstance(innocent, ast.Subscript)
             hint = "What stands there before this line runs?" if changes else FROM_WHERE_TO_WHERE
-            place = Place(innocent.lineno)
+            place = SlipLocation(innocent.lineno)
         elif launcher.source.joins_bits(place.line):
             hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
     code = place.code or slip.code

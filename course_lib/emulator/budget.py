@@ -34,7 +34,6 @@ class Budget:
         steps: executed statements (see PARTS_PER_STEP).
         bytes: memory and variables of the blocks that are emulated side by side.
         printed_lines: how many lines of `print` are kept.
-        call_depth: how deeply device functions may call each other.
         lanes_per_step: a statement that more lanes execute costs more steps.
         lanes_at_once: how many lanes are emulated side by side, if a block does not have more;
             None for as many as are fast.
@@ -45,7 +44,6 @@ class Budget:
     steps: int = 4_000_000
     bytes: int = 1 << 30
     printed_lines: int = 1000
-    call_depth: int = 40
     lanes_per_step: int = LANES_PER_STEP
     lanes_at_once: int | None = None
     access_steps: int = 0

@@ -25,7 +25,7 @@ _TITLE, _BELOW = 0.24, 0.14
 
 
 @dataclass
-class Tile:
+class BufferedTile:
     """One tile, or a pair of them: steps of the trace, from 0 on.
 
     Attributes:
@@ -49,7 +49,7 @@ class Story:
     """The tiles of block (0, 0) in their order, the buffer of each, and the barriers."""
 
     name: str
-    tiles: Sequence[Tile]
+    tiles: Sequence[BufferedTile]
     buffers: Sequence[int]
     barriers: Sequence[int]
     length: int
@@ -58,7 +58,7 @@ class Story:
     def rows(self) -> int:
         return max(self.buffers, default=0) + 1
 
-    def beside(self, tile: Tile) -> list[int]:
+    def beside(self, tile: BufferedTile) -> list[int]:
         """The tiles that are read while this one is on its way."""
         return [
             other.number
@@ -132,14 +132,16 @@ class _Reader:
     """Follows the numbers of each tile through a trace."""
 
     def __init__(self, steps: int, along: Mapping[str, int]) -> None:
-        self.tiles: dict[int, Tile] = {}
+        self.tiles: dict[int, BufferedTile] = {}
         self.barriers: list[int] = []
         self.time = 0
         self._steps, self._along = steps, along
         self._interval = 0
-        self._tile_of_cell: dict[tuple[str, int], Tile] = {}
+        self._tile_of_cell: dict[tuple[str, int], BufferedTile] = {}
         self._copied: set[int] = set()  # the tiles that come as asynchronous copies
-        self._last: Tile | None = None  # whose numbers the last load from global memory brought
+        self._last: BufferedTile | None = (
+            None  # whose numbers the last load from global memory brought
+        )
 
     def take(self, access: Any) -> None:
         """The next access, if it is one of block (0, 0) to global or shared memory."""
@@ -162,7 +164,7 @@ class _Reader:
 
     def _order(self, access: Any, mine: np.ndarray, count: int) -> None:
         number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
-        tile = self.tiles.setdefault(number, Tile(number, self.time))
+        tile = self.tiles.setdefault(number, BufferedTile(number, self.time))
         tile.waiting += count
         self._last = tile
 
@@ -182,7 +184,7 @@ class _Reader:
             self._fill(tile, access, mine, count)
             tile.here = self.time + 1
 
-    def _fill(self, tile: Tile, access: Any, mine: np.ndarray, count: int) -> None:
+    def _fill(self, tile: BufferedTile, access: Any, mine: np.ndarray, count: int) -> None:
         tile.waiting -= count
         for cell in _cells(access, mine):
             tile.cells.add(cell)

@@ -18,7 +18,7 @@ _EDGE = "1px solid rgba(128,128,128,.45)"
 _CELL = "padding:0 .5em;border:0;white-space:pre;text-align:left;font-family:monospace;"
 
 
-class Rung(Protocol):
+class ShownRung(Protocol):
     """A rung of course_lib.kernels, as far as it is shown here."""
 
     @property
@@ -76,7 +76,7 @@ class Listing:
         )
 
 
-def changed_kernel(rung: Rung, since: Rung) -> Listing:
+def changed_kernel(rung: ShownRung, since: ShownRung) -> Listing:
     """The kernel of a rung with the device functions that it calls, compared with another one.
 
     A line counts as the same where it says the same, however deep it is indented.
@@ -96,7 +96,7 @@ def changed_kernel(rung: Rung, since: Rung) -> Listing:
     return Listing(rung.name, since.name, tuple(new), is_new)
 
 
-def lines_of(rung: Rung) -> list[str]:
+def lines_of(rung: ShownRung) -> list[str]:
     """The constants of a rung's file, its kernel and the functions that this calls, as lines."""
     lines, body = rung.source.splitlines(), ast.parse(rung.source).body
     functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}

@@ -14,7 +14,6 @@ import numpy as np
 
 from course_lib.kernels import large_shared
 
-SWIZZLED_ROW = 128  # bytes: the longest row of a box that the 128-byte swizzle takes
 # The driver's names for what arrays of these types hold; uint16 are the bits of bfloat16.
 _HOLDS = {"uint16": "BFLOAT16", "float16": "FLOAT16", "float32": "FLOAT32"}
 

@@ -22,6 +22,7 @@ from course_lib.findings import Finding, by_importance
 from course_lib.tab.around import IMPORTS
 from course_lib.tab.arrays import made
 from course_lib.tab.fields import Fields, Refused, text
+from course_lib.words import joined
 
 # For somebody who waits: seconds, whatever the kernel does with them, in a browser, too.
 BUDGET = Budget(
@@ -172,7 +173,7 @@ def _arguments(kernel: Kernel, given: Any, constants: Mapping[str, Any]) -> Argu
     by_name = {text(each, "name"): text(each, "made") for each in lines}
     missing = [name for name in kernel.parameters if name not in by_name]
     if missing:
-        raise Refused(f"{kernel.name} takes {' and '.join(missing)}: say what that is.")
+        raise Refused(f"{kernel.name} takes {joined(missing)}: say what that is.")
     surplus = [name for name in by_name if name not in kernel.parameters]
     if surplus:
         raise Refused(f"{kernel.name} has no parameter called {' or '.join(surplus)}.")

@@ -6,11 +6,11 @@ import pytest
 
 from course_lib import measurements
 from course_lib.measurements import attention
-from course_lib.measurements.attention import CUDNN, OURS, Attention, Problem, Row
+from course_lib.measurements.attention import CUDNN, OURS, AttentionProblem, AttentionRun, Row
 
-FULL = Problem(4, 16, 4096, 128)
-CAUSAL = Problem(4, 16, 4096, 128, causal=True)
-MADE = Attention(
+FULL = AttentionProblem(4, 16, 4096, 128)
+CAUSAL = AttentionProblem(4, 16, 4096, 128, causal=True)
+MADE = AttentionRun(
     "NVIDIA Made-up", "2026-01-02", {"torch": "2"},
     (
         Row(OURS, FULL, (1.0, 3.0, 2.0), 2e-3), Row(CUDNN, FULL, (1.0, 1.0, 1.0), 2e-3),

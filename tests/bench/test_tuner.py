@@ -14,15 +14,15 @@ from course_lib.commands import bench, bench_runs
 from course_lib.kernels import RUNG_KERNELS, InputsRefused
 from course_lib.kernels.tuning import Tuned, tuned
 from course_lib.measurements import tuning
-from course_lib.measurements.tuning import Tried, Tuning
+from course_lib.measurements.tuning import TileTiming, Tuning
 
 SMALL = {"WARPS_DOWN": 2, "WARPS_ACROSS": 2, "A_GROUPS": 1, "B_GROUPS": 2}
 BLANK = Tuning("NVIDIA Example 1", "Example-1", "2026-11-23T10:00:00+00:00")
 
 
-def tried(size: int, ms: float, constants: dict[str, int] | None = None) -> Tried:
+def tried(size: int, ms: float, constants: dict[str, int] | None = None) -> TileTiming:
     tile = (64, 64, 8) if constants else (128, 256, 8)
-    return Tried(constants or {}, tile, 128 if constants else 256, size, (ms, ms, ms))
+    return TileTiming(constants or {}, tile, 128 if constants else 256, size, (ms, ms, ms))
 
 
 def found() -> Tuning:

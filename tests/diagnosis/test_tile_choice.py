@@ -11,7 +11,12 @@ import course_lib
 from course_lib.checking import CheckFailed
 from course_lib.curriculum import EXERCISES
 from course_lib.devices import device, occupancy
-from course_lib.diagnosis.constants.tile_choice import GPU, INTENSITY, LEAST_BLOCKS, Tile
+from course_lib.diagnosis.constants.tile_choice import (
+    GPU,
+    INTENSITY,
+    LEAST_BLOCKS,
+    TileConfiguration,
+)
 
 NAMES = EXERCISES["pick_a_tile"].parameters
 CLASSIC = dict(zip(NAMES, (128, 128, 8, 8, 8), strict=True))
@@ -24,7 +29,7 @@ def codes(**numbers: object) -> list[str]:
 
 def test_the_numbers_asked_for_are_those_of_the_data_sheet():
     assert pytest.approx(device(GPU).ridge_fp32, abs=0.1) == INTENSITY == 20
-    tile = Tile(**CLASSIC)
+    tile = TileConfiguration(**CLASSIC)
     assert (tile.threads, tile.shared_bytes, tile.registers) == (256, 8192, 112)
     assert tile.intensity == 32
 
@@ -49,7 +54,7 @@ def test_the_verdict_is_that_of_the_conditions():
     for BM, BN, BK, TM, TN in itertools.product(sides, sides, steps, outputs, outputs):
         fits = BM % TM == 0 and BN % TN == 0
         if fits:
-            tile = Tile(BM, BN, BK, TM, TN)
+            tile = TileConfiguration(BM, BN, BK, TM, TN)
             found = occupancy(GPU, tile.threads, tile.registers, tile.shared_bytes)
             fits = (
                 tile.threads % 32 == 0

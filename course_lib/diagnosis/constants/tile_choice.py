@@ -24,6 +24,7 @@ from course_lib.emulator import Program
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy, SmLimits
 from course_lib.sentences import say
+from course_lib.words import joined
 
 GPU = "H100"
 INTENSITY = round(device(GPU).ridge_fp32)  # FLOP per requested byte
@@ -46,7 +47,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Tile:
+class TileConfiguration:
     """A tile of C for a block and a thread, and what follows from its sizes."""
 
     BM: int
@@ -94,7 +95,7 @@ def examine(exercise: Exercise, numbers: Numbers) -> Report:
     found = list(_no_numbers(exercise, numbers))
     if found:
         return make_report(exercise, found)
-    tile = Tile(**{name: int(numbers.values[name]) for name in exercise.parameters})  # type: ignore[call-overload]
+    tile = TileConfiguration(**{name: int(numbers.values[name]) for name in exercise.parameters})  # type: ignore[call-overload]
     found = list(_does_not_fit(tile, numbers))
     if found:  # what follows would be worked out from a tile that there cannot be
         return make_report(exercise, found)
@@ -111,9 +112,7 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
         unclear = [name for name in missing if name in numbers.lines]
         message = say("There is no {missing}.", missing=" and no ".join(missing))
         if unclear:
-            message = say(
-                "{names} cannot be read off here as a number.", names=" and ".join(unclear)
-            )
+            message = say("{names} cannot be read off here as a number.", names=joined(unclear))
         hint: str = say(
             "The exercise asks for five numbers: {parameters}.",
             parameters=", ".join(exercise.parameters),
@@ -140,7 +139,7 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
             yield finding("invalid-launch", message, numbers.line(name))
 
 
-def _does_not_fit(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
+def _does_not_fit(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
     """The tile of a thread has to divide that of the block."""
     for block, thread, what in (("BM", "TM", "rows"), ("BN", "TN", "columns")):
         size, part = getattr(tile, block), getattr(tile, thread)
@@ -160,7 +159,7 @@ def _does_not_fit(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
             yield finding("incomplete-output", message, numbers.line(block, thread), hint)
 
 
-def _cannot_run(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
+def _cannot_run(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
     """What a GPU refuses, and loads that do not come out even."""
     sm = launch.sm
     rows, columns = tile.BM // tile.TM, tile.BN // tile.TN
@@ -197,7 +196,9 @@ def _cannot_run(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fin
         yield from _uneven_loads(tile, numbers)
 
 
-def _too_many_registers(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
+def _too_many_registers(
+    tile: TileConfiguration, launch: Occupancy, numbers: Numbers
+) -> Iterator[Finding]:
     sm: SmLimits = launch.sm
     estimate = (
         f"{tile.TM} · {tile.TN} sums + {tile.TM} + {tile.TN} operands + {OVERHEAD} others = "
@@ -222,7 +223,7 @@ def _too_many_registers(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iter
     yield finding("invalid-launch", message, numbers.line("TM", "TN"), hint)
 
 
-def _uneven_loads(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
+def _uneven_loads(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
     for name, side in (("A", "BM"), ("B", "BN")):
         elements = getattr(tile, side) * tile.BK
         left = elements % tile.threads
@@ -244,7 +245,7 @@ def _uneven_loads(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
             yield finding("wrong-loop-bound", message, numbers.line(side, "BK"), hint)
 
 
-def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
+def _leaves_room(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
     idle = -tile.threads % launch.sm.warp_size
     if idle:
         message = say(
@@ -278,7 +279,7 @@ def _leaves_room(tile: Tile, launch: Occupancy, numbers: Numbers) -> Iterator[Fi
         yield finding("not-used", message, numbers.line(*sizes), hint, severity="error")
 
 
-def _reuses(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
+def _reuses(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
     if tile.intensity < INTENSITY:
         message = say(
             "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
@@ -295,7 +296,7 @@ def _reuses(tile: Tile, numbers: Numbers) -> Iterator[Finding]:
         )
 
 
-def _holds(tile: Tile, launch: Occupancy, found: list[Finding]) -> list[str]:
+def _holds(tile: TileConfiguration, launch: Occupancy, found: list[Finding]) -> list[str]:
     """What can be said for the tile."""
     wrong = {each.code for each in found}
     held = []

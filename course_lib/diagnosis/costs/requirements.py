@@ -18,6 +18,7 @@ from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, r
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
+from course_lib.words import joined
 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
@@ -108,7 +109,7 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         message = "No shared memory is used: every thread fetches its operands from global memory."
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
-        names = " and ".join(array.name for array in arrays)
+        names = joined(array.name for array in arrays)
         message = say(
             "{names} {are} {done}, but never read.",
             names=names,

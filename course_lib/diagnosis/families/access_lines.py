@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import (
     BLOCK,
     THREAD,
@@ -20,7 +20,7 @@ from course_lib.diagnosis.source.source import Source, bound_line, depends_on
 from course_lib.sentences import say
 
 
-def load_place(at: Evidence, details: list[str]) -> Place:
+def load_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an operand is read, or where the index it is read with is worked out."""
     array = details[0] if details else at.names[0]
     slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
@@ -28,26 +28,27 @@ def load_place(at: Evidence, details: list[str]) -> Place:
     if "both" in details:
         line = staged_line(at.source, at.trail, array) or common_step_line(at.source, at.names)
         if line:
-            return Place(line)
+            return SlipLocation(line)
         accesses = in_loops(at.source, array)
     if "within" in details:
         line = staged_line(at.source, at.trail, array)
         if line:
-            return Place(line)
+            return SlipLocation(line)
         if at.source.handed_over(array) and not accesses and at.source.additions():
-            return Place(at.source.additions()[0].lineno)  # the tile is filled by a device function
+            # The tile is filled by a device function.
+            return SlipLocation(at.source.additions()[0].lineno)
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
             right = {*at.names[:-1]} - {array} if "alone" in details else set()
             line = index_line(at.source, access, slots[0], at.names[-1], right)
             if line:
-                return Place(line)
-        return Place(access.lineno)
+                return SlipLocation(line)
+        return SlipLocation(access.lineno)
     handed = at.source.handed_over(array)
     if handed:
-        return Place(handed[-1 if "last" in details else 0].lineno)
+        return SlipLocation(handed[-1 if "last" in details else 0].lineno)
     lines = at.trail.load_lines.get(array, ()) or at.trail.store_lines.get(array, ())
-    return Place(lines[0] if lines else None)
+    return SlipLocation(lines[0] if lines else None)
 
 
 def index_line(
@@ -89,36 +90,36 @@ def _fixed_part(source: Source, access: ast.Subscript, index: ast.expr) -> int |
     return None
 
 
-def store_place(at: Evidence, details: list[str]) -> Place:
+def store_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where the output is written, or where the index it is written with is worked out."""
     stores = at.source.accesses(at.names[-1], store=True)
     if not stores:
         lines = at.trail.store_lines.get(at.names[-1], ())
-        return Place(lines[0] if lines else at.source.kernel.lineno)
+        return SlipLocation(lines[0] if lines else at.source.kernel.lineno)
     store = stores[-1]
     if "edge" in details:
         return _edge(store, details, at.source)
     if "missing" in details:
         for test, line in at.source.conditions(store):
             checks = at.source.tests_a_size(test) and _orders(test, at.source)
-            return Place(line, "wrong-bounds-check" if checks else "")
+            return SlipLocation(line, "wrong-bounds-check" if checks else "")
     axis = 1 if "column" in details else 0
     if "missing offset" in details:
-        return Place(missing_offset_line(at.source, store, axis, at.names))
+        return SlipLocation(missing_offset_line(at.source, store, axis, at.names))
     if "index" in details:
-        return Place(_own_index_line(at.source, store, axis, at.names[0]))
+        return SlipLocation(_own_index_line(at.source, store, axis, at.names[0]))
     if "mapping" in details:
-        return Place(mapping_line(at.source, store, axis, at.names))
-    return Place(store.lineno)
+        return SlipLocation(mapping_line(at.source, store, axis, at.names))
+    return SlipLocation(store.lineno)
 
 
-def overwritten_place(at: Evidence, details: list[str]) -> Place:
+def overwritten_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an element was written that should have stayed; details: its number."""
     lines = [line for line, cells in sorted(at.trail.cells.items()) if int(details[0]) in cells]
-    return Place(lines[0]) if lines else store_place(at, [])
+    return SlipLocation(lines[0]) if lines else store_place(at, [])
 
 
-def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
+def _edge(store: ast.Subscript, details: list[str], source: Source) -> SlipLocation:
     """What keeps the last rows (or columns) from being stored: a test of that index, or its loop.
 
     A test of the other index is innocent.
@@ -128,7 +129,7 @@ def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
     axes = [{"row": 0, "column": 1}[noun] for noun in nouns] if len(slots) > 1 else [0]
     for axis in axes:
         for test, line in source.guards_of(store, axis):
-            return Place(line, "wrong-bounds-check" if _orders(test, source) else "")
+            return SlipLocation(line, "wrong-bounds-check" if _orders(test, source) else "")
     for axis in axes:
         for loop in reversed(source.loops_around(store)):
             slot = slots[axis]
@@ -137,8 +138,8 @@ def _edge(store: ast.Subscript, details: list[str], source: Source) -> Place:
                     "For which {name} does this loop run last, and for which should it?",
                     name=slot.id,
                 )
-                return Place(bound_line(source, loop), "wrong-loop-bound", hint)
-    return Place(store.lineno)
+                return SlipLocation(bound_line(source, loop), "wrong-loop-bound", hint)
+    return SlipLocation(store.lineno)
 
 
 def _orders(test: ast.expr, source: Source) -> bool:
@@ -236,27 +237,27 @@ def mapping_line(source: Source, store: ast.Subscript, axis: int, names: Sequenc
     return store.lineno
 
 
-def shared_place(at: Evidence, details: list[str]) -> Place:
+def shared_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The store into a tile, or the read from it, whichever has its indices exchanged."""
     for tile in sorted(at.source.staged(details[0])):
         for access in at.source.accesses(tile, store=True):
             first = at.source.origins(indices_of(access)[0])
             if first & THREAD and "x" in first and "y" not in first:
-                return Place(access.lineno)
+                return SlipLocation(access.lineno)
         for access in at.source.accesses(tile, store=False):
-            return Place(access.lineno)
+            return SlipLocation(access.lineno)
     return store_place(at, [])
 
 
-def guard_place(at: Evidence, details: list[str]) -> Place:
+def guard_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The test that decides whether an operand is read."""
     for access in at.source.accesses(details[0], store=False):
         for _, line in at.source.guards(access):
-            return Place(line, "wrong-bounds-check")
-    return Place(None)
+            return SlipLocation(line, "wrong-bounds-check")
+    return SlipLocation(None)
 
 
-def padding_place(at: Evidence, details: list[str]) -> Place:
+def padding_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where a tile gets a value that is not an element: the cells past the edge."""
     operands = set(at.names[:-1])
     for tile in sorted(at.source.shared_names()):
@@ -267,14 +268,14 @@ def padding_place(at: Evidence, details: list[str]) -> Place:
             value = statement.value
             chooses = isinstance(value, ast.IfExp)
             if chooses or not at.source.origins(value) & operands:
-                return Place(statement.lineno)
+                return SlipLocation(statement.lineno)
     return load_place(at, [at.names[0]])
 
 
-def call_place(at: Evidence, details: list[str]) -> Place:
+def call_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The last call of a function that a slip names."""
     calls = at.source.calls_by_name(details[0])
-    return Place(calls[-1].lineno) if calls else store_place(at, [])
+    return SlipLocation(calls[-1].lineno) if calls else store_place(at, [])
 
 
 def staged_line(source: Source, trail: Trail, operand: str) -> int | None:

@@ -16,6 +16,7 @@ from course_lib.diagnosis.families.hypotheses import (
 from course_lib.diagnosis.launches.outcome import Outcome, Part, by_how_much, where, zero_place
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import Sentence, say
+from course_lib.words import element
 
 # How a fraction is lost.
 CUTS = ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded"))
@@ -107,7 +108,7 @@ def not_finite(outcome: Outcome) -> Slip | None:
     if not odd.any():
         return None
     at = tuple(int(index) for index in np.argwhere(odd)[0])
-    name = f"{outcome.output}[{', '.join(map(str, at))}]"
+    name = element(outcome.output, at)
     value = float(outcome.values[at])
     if np.isnan(value):
         template = (

@@ -16,6 +16,7 @@ import numpy as np
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.slip import TRANSPOSED, Slip
 from course_lib.sentences import one_after_another, say
+from course_lib.words import joined
 
 Array = np.ndarray
 FEW = 64  # output elements that a moved result must explain before all are tried
@@ -27,7 +28,7 @@ EXCHANGED = ("top+tx", "left+ty", "start+ty", "start+tx")
 MOST_SLIPS = 2  # more slips at once than this are not looked for
 
 
-class Point:
+class IndexValues:
     """Every index that a kernel might mix up, for some output elements and all steps of k.
 
     `i` and `j` (row and column of C) may be arrays; k adds one axis at the end.
@@ -52,7 +53,7 @@ class Symbol:
     """One index expression: what a student would call it, and its value."""
 
     text: str
-    value: Callable[[Point], Array]
+    value: Callable[[IndexValues], Array]
     tiled: bool = False  # makes sense only where the sum is cut into tiles
 
 
@@ -144,7 +145,7 @@ class Indexing:
     where: str = "load"
     named: str = ""
 
-    def indices(self, point: Point) -> tuple[Array, Array]:
+    def indices(self, point: IndexValues) -> tuple[Array, Array]:
         row, column = (INNER, OUTER) if self.operand == "B" else (OUTER, INNER)
         return row[self.rows].value(point), column[self.columns].value(point)
 
@@ -165,7 +166,7 @@ class Indexing:
         names = dict(zip(AXES, (self.rows, self.columns), strict=True))
         texts = {axis: table[names[axis]].text for axis, table in zip(AXES, tables, strict=True)}
         parts = [f"the {axis} of {self.operand} is {texts[axis]}" for axis in self.slots()]
-        return say("The numbers fit if {parts}.", parts=" and ".join(parts))
+        return say("The numbers fit if {parts}.", parts=joined(parts))
 
 
 def _choices(operand: str, tiled: bool) -> list[Indexing]:
@@ -220,7 +221,7 @@ def index_slip(
     tiled = sizes.tile_steps is not None
     a_choices, b_choices = _choices("A", tiled), _choices("B", tiled)
     rows, columns = np.array(samples).T
-    point = Point(rows, columns, sizes)
+    point = IndexValues(rows, columns, sizes)
     left, right = _values(A, a_choices, point), _values(B, b_choices, point)
     fits = np.ones((len(a_choices), len(b_choices)), bool)
     for number, place in enumerate(samples):
@@ -236,7 +237,7 @@ def index_slip(
     return None
 
 
-def _values(matrix: Array, choices: Sequence[Indexing], point: Point) -> Array:
+def _values(matrix: Array, choices: Sequence[Indexing], point: IndexValues) -> Array:
     """What each choice takes from an operand: (choices, samples, steps)."""
     shape = (len(point.i), point.steps)
     return np.stack(
@@ -256,7 +257,7 @@ def _explains(
 ) -> bool:
     """Do these indices give every known element, or all but where they leave the arrays?"""
     i, j = np.indices(got.shape)
-    point = Point(i, j, sizes)
+    point = IndexValues(i, j, sizes)
     sums = np.sum(take(A, *a.indices(point)) * take(B, *b.indices(point)), axis=-1)
     expected = np.sum(take(A, point.i, point.k) * take(B, point.k, point.j), axis=-1)
     wrong = known & _differs(expected, got, tolerance)
@@ -331,12 +332,12 @@ def by_cost(
     )
 
 
-def without_steps(i: Array, j: Array, sizes: Geometry) -> Point:
+def without_steps(i: Array, j: Array, sizes: Geometry) -> IndexValues:
     """The same for elements that are moved, and no sums."""
-    return Point(i, j, replace(sizes, steps=1, tile_steps=None))
+    return IndexValues(i, j, replace(sizes, steps=1, tile_steps=None))
 
 
-def taken(matrix: Array, rows: str, columns: str, point: Point) -> Array:
+def taken(matrix: Array, rows: str, columns: str, point: IndexValues) -> Array:
     """The elements of a matrix that these indices of OUTER mean, for a result without steps."""
     return take(matrix, OUTER[rows].value(point), OUTER[columns].value(point))[..., 0]
 

@@ -40,11 +40,11 @@ from course_lib.diagnosis.families.sum_lines import (
 )
 from course_lib.diagnosis.families.transpose import moved_place
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.slip import Evidence, Place, Slip
+from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.source import Source
 
 # The kinds of places, as slips and entries name them; what else a place says goes to the finder.
-FINDERS: dict[str, Callable[[Evidence, list[str]], Place]] = {
+FINDERS: dict[str, Callable[[Evidence, list[str]], SlipLocation]] = {
     "load": load_place,
     "store": store_place,
     "call": call_place,
@@ -82,14 +82,14 @@ def locate(
     trail: Trail,
     names: Sequence[str],
     letters: Sequence[str] = "ABC",
-) -> Place:
+) -> SlipLocation:
     """The line to blame for a slip; `names` are the kernel's own for the exercise's letters.
 
     The letter "A" in a slip's place always stands for the first input.
     """
     kind, *details = slip.place or ("",)
     if kind not in FINDERS:
-        return Place(None)
+        return SlipLocation(None)
     translate = {"A": names[0], **dict(zip(letters, names, strict=False))}
     evidence = Evidence(source, trail, names, slip.steps)
     return FINDERS[kind](evidence, [translate.get(each, each) for each in details])

@@ -11,6 +11,7 @@ from course_lib.sentences import say
 if TYPE_CHECKING:
     pass
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.words import counted
 
 
 def mapping_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | None:
@@ -136,7 +137,7 @@ def run_mapping_slip(trail: Trail, run: int, output: str, noun: str) -> Slip | N
         noun=noun,
         output=output,
         moved=moved,
-        run=_count(run, noun),
+        run=counted(run, noun),
     )
     return Slip("wrong-index", text, hint, ("store", "mapping", "row"))
 
@@ -154,18 +155,14 @@ def shape_slip(trail: Trail, sizes: Geometry, output: str = "C") -> Slip | None:
     text = say(
         "Block (0, 0) writes into {rows} and {columns} of {output}; its own part has {high} and "
         "{wide}.",
-        rows=_count(rows, "row"),
-        columns=_count(columns, "column"),
+        rows=counted(rows, "row"),
+        columns=counted(columns, "column"),
         output=output,
-        high=_count(high, "row"),
-        wide=_count(wide, "column"),
+        high=counted(high, "row"),
+        wide=counted(wide, "column"),
     )
     hint = "Write down the row and the column for the last thread of block (0, 0)."
     return Slip("wrong-index", text, hint, ("store", "mapping", "row" if rows > high else "column"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _whole(trail: Trail) -> bool:

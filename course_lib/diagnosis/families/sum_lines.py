@@ -12,25 +12,25 @@ from course_lib.diagnosis.families.product.step_lines import (
     choosing_test,
     never_reached,
 )
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import names_in, outside, root_name
 from course_lib.diagnosis.source.source import Source
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
 
 
-def sum_place(at: Evidence, details: list[str]) -> Place:
+def sum_place(at: Evidence, details: list[str]) -> SlipLocation:
     additions = at.source.additions()
     if not additions:
-        return Place(None)
+        return SlipLocation(None)
     if "nothing" in details and not any(each.lineno in at.trail.lines for each in additions):
         return never_reached(at.source, additions[0], at.trail)
     changed = changing_line(at.source) if "between" in details else None
     if changed:
-        return Place(changed)
+        return SlipLocation(changed)
     chosen = choosing_test(at.source) if "chosen" in details else None
     if chosen:
-        return Place(chosen.lineno)
+        return SlipLocation(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "replaced" in details:
             name = root_name(statement.target)
@@ -40,11 +40,11 @@ def sum_place(at: Evidence, details: list[str]) -> Place:
                 start for start in starts if at.source.loops_around(start) == around and around
             ]
             if again:
-                return Place(again[0].lineno)
-    return Place(additions[0].lineno)
+                return SlipLocation(again[0].lineno)
+    return SlipLocation(additions[0].lineno)
 
 
-def start_place(at: Evidence, details: list[str]) -> Place:
+def start_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where the sum is set to its first value ("anew": in each turn), or ("again") replaced by the
     sum of one tile."""
     again = "again" in details
@@ -53,16 +53,16 @@ def start_place(at: Evidence, details: list[str]) -> Place:
         for statement in at.source.walk():
             copies = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
             if copies and statement.value.id in sums and at.source.loops_around(statement):  # type: ignore[attr-defined]
-                return Place(statement.lineno)  # type: ignore[attr-defined]
+                return SlipLocation(statement.lineno)  # type: ignore[attr-defined]
     replaced = _replaced_line(at.source, at.names) if again else None
     if replaced:
-        return Place(replaced)
+        return SlipLocation(replaced)
     for name in sums:
         starts = at.source.starts(name)
         if starts:
             deepest = max(starts, key=lambda node: len(at.source.loops_around(node)))
-            return Place((deepest if again or "anew" in details else starts[0]).lineno)
-    return Place(None)
+            return SlipLocation((deepest if again or "anew" in details else starts[0]).lineno)
+    return SlipLocation(None)
 
 
 def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
@@ -77,13 +77,13 @@ def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
     return None
 
 
-def scale_place(at: Evidence, details: list[str]) -> Place:
+def scale_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where the result gets its factor: at the store, if that computes; else where it is summed."""
     for store in at.source.accesses(at.names[-1], store=True):
         statement = at.source.statement(store)
         if isinstance(statement, (ast.Assign, ast.AugAssign)) and _scales(statement.value):
             hint = "What should be stored, and what is done to the sum in this line?"
-            return Place(statement.lineno, "wrong-formula", hint if "sum" in details else "")
+            return SlipLocation(statement.lineno, "wrong-formula", hint if "sum" in details else "")
     if not at.source.additions():
         return store_place(at, [])
     place = sum_place(at, [])
@@ -98,7 +98,7 @@ def _scales(value: ast.expr) -> bool:
     return isinstance(value, ast.UnaryOp)
 
 
-def integer_place(at: Evidence, details: list[str]) -> Place:
+def integer_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an integer type, or a division that cuts off, comes in."""
     for node in at.source.walk():
         if isinstance(node, ast.Call):
@@ -107,14 +107,14 @@ def integer_place(at: Evidence, details: list[str]) -> Place:
             arguments = {name for each in node.args for name in names_in(each)}
             arrays = bool(called & {"array"}) and bool((typed | arguments) & INTEGERS)
             if called & INTEGERS or arrays:
-                return Place(node.lineno)
+                return SlipLocation(node.lineno)
     for statement in at.source.additions():
         if any(isinstance(part, ast.FloorDiv) for part in ast.walk(statement)):
-            return Place(statement.lineno)
+            return SlipLocation(statement.lineno)
     for node in at.source.walk():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
             if any(_is_element(part, at.names) for part in ast.walk(node)):
-                return Place(node.lineno)
+                return SlipLocation(node.lineno)
     return start_place(at, details)
 
 
@@ -123,20 +123,20 @@ def _is_element(node: ast.AST, names: Sequence[str]) -> bool:
     return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in names
 
 
-def chosen_place(at: Evidence, details: list[str]) -> Place:
+def chosen_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The last test within a loop that chooses a number or who stores one; else the store."""
     tests = [node for node in at.source.walk() if isinstance(node, (ast.If, ast.IfExp))]
     lines = [node.test.lineno for node in tests if at.source.loops_around(node)]
-    return Place(max(lines)) if lines else store_place(at, [])
+    return SlipLocation(max(lines)) if lines else store_place(at, [])
 
 
-def loop_place(at: Evidence, details: list[str]) -> Place:
+def loop_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The first loop; else the store."""
     lines = [node.lineno for node in at.source.walk() if isinstance(node, (ast.For, ast.While))]
-    return Place(min(lines)) if lines else store_place(at, [])
+    return SlipLocation(min(lines)) if lines else store_place(at, [])
 
 
-def zero_place(at: Evidence, details: list[str]) -> Place:
+def zero_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an element decides by being zero or not: in a test, in `and` and `or`; else its use."""
     arrays = {*at.names[:-1], *at.source.own_arrays()}
     tests = [
@@ -149,5 +149,5 @@ def zero_place(at: Evidence, details: list[str]) -> Place:
         if {part.id for part in outside(test) if isinstance(part, ast.Name)} & arrays or (
             not at.source.tests_a_size(test) and at.source.everything_behind(test) & arrays
         ):
-            return Place(test.lineno)
+            return SlipLocation(test.lineno)
     return sum_place(at, []) if at.source.additions() else store_place(at, [])

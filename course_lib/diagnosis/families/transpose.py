@@ -23,9 +23,10 @@ from course_lib.diagnosis.launches.outcome import Geometry, Outcome, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
-from course_lib.diagnosis.slip import Evidence, Place, Slip
+from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.sentences import say
+from course_lib.words import joined
 
 Array = np.ndarray
 MOST = 0.9  # of the elements; the rest may be where indices leave the array
@@ -138,9 +139,7 @@ def _moved_slip(row: str, column: str) -> Slip:
     slots = slots if column != RIGHT[1] else ["row"]
     slots += ["next"] if {row, column} & NEXT else []
     place = ("moved", "A", *slots)
-    return Slip(
-        "wrong-index", say("The numbers fit if {parts}.", parts=" and ".join(parts)), hint, place
-    )
+    return Slip("wrong-index", say("The numbers fit if {parts}.", parts=joined(parts)), hint, place)
 
 
 def part_of_each_tile(outcome: Outcome) -> Slip | None:
@@ -276,13 +275,13 @@ class Transpose(Problem):
         return 1
 
 
-def moved_place(at: Evidence, details: list[str]) -> Place:
+def moved_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where elements go astray: at the load, at the store, or on the way through the tile."""
     array, *slots = details
     for each in at.source.parameters_and_tiles():
         for access in at.source.accesses(each, store=False) + at.source.accesses(each, store=True):
             if "next" in slots and any(map(_is_next, indices_of(access))):
-                return Place(access.lineno)
+                return SlipLocation(access.lineno)
     slots = [each for each in slots if each != "next"]
     if not at.trail.loaded[array].all():
         return load_place(at, [array, *slots])

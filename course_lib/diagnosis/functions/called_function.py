@@ -23,6 +23,7 @@ from course_lib.exercise import Task
 from course_lib.findings import Finding, finding
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.sentences import say
+from course_lib.words import joined
 
 STEPS_PER_CALL = 20_000
 STEPS_OF_ALL_CHANGES = 100_000
@@ -212,7 +213,7 @@ def _explanations(
         yield (
             "hardcoded-answer",
             says,
-            say("How does it depend on {parameters}?", parameters=" and ".join(task.parameters)),
+            say("How does it depend on {parameters}?", parameters=joined(task.parameters)),
         )
     if change:
         yield change.code, change.says, change.hint
@@ -235,7 +236,7 @@ def _explanations(
     read = {each.id for each in ast.walk(function.tree) if isinstance(each, ast.Name)}
     unread = [f"`{each}`" for each in function.parameters if each not in read]
     if unread:
-        names = " and ".join(unread)
+        names = joined(unread)
         says = say("it makes no use of {names}", names=names)
         verb = "does" if len(unread) == 1 else "do"
         yield "wrong-formula", says, say("Where {verb} {names} come in?", verb=verb, names=names)

@@ -27,6 +27,7 @@ from course_lib.emulator.plain.values import kind_of
 from course_lib.findings import Finding, finding
 from course_lib.occupancy import Occupancy
 from course_lib.sentences import Capital, Sentence, say
+from course_lib.words import joined
 
 # Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
 STEPS_PER_CALL = 20_000
@@ -34,7 +35,7 @@ STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedLaunch:
     """One launch, and what the answer made of it: a value, or a finding where it stopped."""
 
     launch: Occupancy
@@ -59,7 +60,7 @@ def examine(exercise: Exercise, function: Kernel, seed: int) -> Report:
     missing = _missing(exercise, function)
     if missing:
         return make_report(exercise, [missing])
-    tried: list[Tried] = []
+    tried: list[TriedLaunch] = []
     for launch in launches(seed):
         left = STEPS - sum(each.steps for each in tried)
         tried.append(_try(function, launch, min(STEPS_PER_CALL, left)))
@@ -102,14 +103,14 @@ def _says_nothing(statement: ast.stmt) -> bool:
     )
 
 
-def _try(function: Kernel, launch: Occupancy, steps: int) -> Tried:
+def _try(function: Kernel, launch: Occupancy, steps: int) -> TriedLaunch:
     arguments = [record_of(launch.sm), launch.threads, launch.registers, launch.shared_bytes]
     walk = Interpreter(Budget(steps=steps))
     try:
         value = walk.run(function, arguments)
     except KernelRejected as stop:
-        return Tried(launch, stopped=stop.findings[0], steps=steps - walk.steps.left)
-    return Tried(launch, value, steps=steps - walk.steps.left)
+        return TriedLaunch(launch, stopped=stop.findings[0], steps=steps - walk.steps.left)
+    return TriedLaunch(launch, value, steps=steps - walk.steps.left)
 
 
 def _refused(launch: Occupancy) -> bool:
@@ -122,7 +123,7 @@ def _refused(launch: Occupancy) -> bool:
 
 
 def _wrong(
-    plain: Sequence[Tried], wrong: Sequence[Tried], source: ResidentSource
+    plain: Sequence[TriedLaunch], wrong: Sequence[TriedLaunch], source: ResidentSource
 ) -> Iterator[Finding]:
     """Why launches that are possible, or that arithmetic alone rules out, come out wrong."""
     nothing = [each for each in wrong if each.value is None and not each.stopped]
@@ -140,7 +141,7 @@ def _wrong(
 
 
 def _by_slips(
-    plain: Sequence[Tried], wrong: Sequence[Tried], source: ResidentSource
+    plain: Sequence[TriedLaunch], wrong: Sequence[TriedLaunch], source: ResidentSource
 ) -> Iterator[Finding]:
     cases = [each.launch for each in plain]
     answers = [each.number for each in plain]
@@ -164,7 +165,7 @@ def _by_slips(
         yield _stopped(stopped) if stopped else _unexplained(wrong[0], source)
 
 
-def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: ResidentSource) -> Finding:
+def _of_slip(slip: ResidentSlip, wrong: Sequence[TriedLaunch], source: ResidentSource) -> Finding:
     """A slip with the launch that shows it: one that it alone gets wrong, if there is one."""
     alone = slip.change(resident_slips.Rules())
     shown = next(
@@ -176,7 +177,7 @@ def _of_slip(slip: ResidentSlip, wrong: Sequence[Tried], source: ResidentSource)
     return finding(slip.code, message, source.line(slip.looks_at, slip.beside), slip.hint)
 
 
-def _numbers_of(gpu: str, wrong: Sequence[Tried], source: ResidentSource) -> Finding:
+def _numbers_of(gpu: str, wrong: Sequence[TriedLaunch], source: ResidentSource) -> Finding:
     shown = wrong[0]
     slip = say("the numbers of the {gpu} are used for every GPU", gpu=gpu)
     message = _compared(shown, slip, _sentence(_binding(shown.launch)))
@@ -185,7 +186,7 @@ def _numbers_of(gpu: str, wrong: Sequence[Tried], source: ResidentSource) -> Fin
     return finding("hardcoded-answer", message, source.line((*numbers, "return")), hint)
 
 
-def _always_the_same(shown: Tried, source: ResidentSource) -> Finding:
+def _always_the_same(shown: TriedLaunch, source: ResidentSource) -> Finding:
     message = say(
         "The same {value} comes out for every launch. {compared}",
         graded="The same number comes out for every launch. {compared}",
@@ -197,7 +198,7 @@ def _always_the_same(shown: Tried, source: ResidentSource) -> Finding:
 
 
 def _returns_nothing(
-    nothing: Sequence[Tried], plain: Sequence[Tried], source: ResidentSource
+    nothing: Sequence[TriedLaunch], plain: Sequence[TriedLaunch], source: ResidentSource
 ) -> Finding:
     if len(nothing) < len(plain):
         shown = nothing[0]
@@ -224,7 +225,7 @@ def _returns_nothing(
     return finding("missing-answer", message, source.definition, "What does the last line say?")
 
 
-def _no_number(shown: Tried, source: ResidentSource) -> Finding:
+def _no_number(shown: TriedLaunch, source: ResidentSource) -> Finding:
     if shown.stopped:
         return _stopped(shown)
     message = _about(
@@ -236,7 +237,7 @@ def _no_number(shown: Tried, source: ResidentSource) -> Finding:
     return finding("wrong-formula", message, source.line(("return",)), "How many blocks fit?")
 
 
-def _fraction(shown: Tried, source: ResidentSource) -> Finding:
+def _fraction(shown: TriedLaunch, source: ResidentSource) -> Finding:
     worked = _sentence(_binding(shown.launch))
     message = _compared(shown, "a whole number of blocks, as an int", worked)
     hint = "A division with / gives a fraction; one with // rounds down and stays whole."
@@ -244,7 +245,7 @@ def _fraction(shown: Tried, source: ResidentSource) -> Finding:
 
 
 def _accepted(
-    refused: Sequence[Tried], source: ResidentSource, told: set[int | None]
+    refused: Sequence[TriedLaunch], source: ResidentSource, told: set[int | None]
 ) -> Iterator[Finding]:
     """Launches that no GPU makes, and that got an answer other than 0.
 
@@ -270,7 +271,7 @@ def _accepted(
         yield finding("invalid-launch", message, source.line((f"test {what}", "def")), hint)
 
 
-def _unexplained(shown: Tried, source: ResidentSource) -> Finding:
+def _unexplained(shown: TriedLaunch, source: ResidentSource) -> Finding:
     launch = shown.launch
     number = shown.number
     if number is not None and number < launch.blocks:
@@ -297,7 +298,7 @@ def _on(launch: Occupancy) -> str:
     )
 
 
-def _compared(shown: Tried, slip: str, worked: str) -> Sentence:
+def _compared(shown: TriedLaunch, slip: str, worked: str) -> Sentence:
     """What came out of a launch beside what is right; the slip, if it is known; the arithmetic."""
     return _about(
         shown,
@@ -310,14 +311,14 @@ def _compared(shown: Tried, slip: str, worked: str) -> Sentence:
     )
 
 
-def _about(shown: Tried, template: str, drawn: str, **facts: Any) -> Sentence:
+def _about(shown: TriedLaunch, template: str, drawn: str, **facts: Any) -> Sentence:
     """What is said of a launch; of one that the seed drew, a graded student reads no number.
 
     Whatever the answer made of it may carry the launch out: the value that it returns, or what it
     stops with. So `drawn` is all that is said there, beside the limit that binds.
     """
     launch = shown.launch
-    limits = say(" The limit that binds there: {limiters}.", limiters=" and ".join(launch.limiters))
+    limits = say(" The limit that binds there: {limiters}.", limiters=joined(launch.limiters))
     return say(
         template,
         graded="" if launch in examples() else _DRAWN,
@@ -328,7 +329,7 @@ def _about(shown: Tried, template: str, drawn: str, **facts: Any) -> Sentence:
     )
 
 
-def _pencil(shown: Tried, hint: str) -> str:
+def _pencil(shown: TriedLaunch, hint: str) -> str:
     """A hint that speaks of the launch, where the student is told which one it is."""
     return hint if shown.launch in examples() else say(hint, graded=_OF_NO_LAUNCH)
 
@@ -352,7 +353,7 @@ def _sentence(text: str) -> Sentence:
     return say("{text}.", text=Capital(text))
 
 
-def _stopped(shown: Tried) -> Finding:
+def _stopped(shown: TriedLaunch) -> Finding:
     """Where the function stopped, and for which launch."""
     assert shown.stopped is not None
     if shown.stopped.code == "unsupported" and shown.launch not in examples():

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from course_lib.words import at_end, element, joined, span
+
 Array = np.ndarray
 MOST_ZEROS = 0.8  # of the elements that go with zeros: the others are right by chance
 
@@ -49,7 +51,7 @@ class Outcome:
     @property
     def operands(self) -> str:
         """The inputs, as a phrase: "A and B"."""
-        return " and ".join(self.letters)
+        return joined(self.letters)
 
     @cached_property
     def right(self) -> Array:
@@ -109,9 +111,9 @@ def where(mask: Array, sizes: Geometry) -> Part:
     if count == mask.size:
         return Part("every element")
     if count == 1:
-        return Part(f"element {_at(mask)}")
+        return Part(f"element {first_place(mask)}")
     if count == mask.size - 1 and count > 1:
-        return Part(f"every element but {_at(~mask)}")
+        return Part(f"every element but {first_place(~mask)}")
     if mask.ndim == 1:
         return _run_of(mask, sizes.tile_columns)
     full_rows, full_columns = np.asarray(mask.all(axis=1)), np.asarray(mask.all(axis=0))
@@ -174,9 +176,9 @@ def _zeros_of(array: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array
         yield "columns", zeros.any(axis=0)[None]
 
 
-def _at(mask: Array) -> str:
+def first_place(mask: Array) -> str:
     """The first place in a mask, as an index: "[3, 4]"."""
-    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]"
+    return element("", np.argwhere(mask)[0])
 
 
 def _run_of(mask: Array, run: int) -> Part:
@@ -197,9 +199,8 @@ def _lines(chosen: Array, noun: str) -> Part:
     first, last, count = int(places[0]), int(places[-1]), len(places)
     if count == last - first + 1:
         if last == len(chosen) - 1 and first > 0:
-            words = f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
-            return Part(words, at_end=True)
-        return Part(f"{noun} {first}" if count == 1 else f"{noun}s {first} to {last}")
+            return Part(at_end("last", count, noun), at_end=True)
+        return Part(span(noun, places.tolist()))
     if count == len(chosen) - 1:
         return Part(f"every {noun} but {noun} {int(np.flatnonzero(~chosen)[0])}")
     if np.all(np.diff(places) == 2):
@@ -237,14 +238,14 @@ def _box(mask: Array) -> Part | None:
 
 
 def _scattered(mask: Array, count: int) -> Part:
-    return Part(f"{count} of {mask.size} elements, the first at {_at(mask)}")
+    return Part(f"{count} of {mask.size} elements, the first at {first_place(mask)}")
 
 
 def by_how_much(outcome: Outcome) -> str:
     """One example of a wrong element: "C[0, 3] is 1.5 and should be 2.25"."""
     wrong = ~outcome.right
     at = tuple(np.argwhere(wrong)[0])
-    name = f"{outcome.output}{_at(wrong)}"
+    name = f"{outcome.output}{first_place(wrong)}"
     return f"{name} is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}"
 
 

@@ -23,7 +23,7 @@ _CONSTANT = (int, float, np.generic, tuple, str)  # what stands for itself in a 
 
 
 @dataclass(frozen=True)
-class Choice:
+class LaunchConfiguration:
     """One way to launch an answer.
 
     Attributes:
@@ -65,7 +65,7 @@ class Launched:
 
 def choices(
     exercise: Exercise, source: Source, names: Mapping[str, object], block: Sequence[int] | None
-) -> list[Choice]:
+) -> list[LaunchConfiguration]:
     """The ways to launch an answer, the most likely first.
 
     Args:
@@ -79,13 +79,13 @@ def choices(
     unused = {name: value for name, value in _offered(exercise, names) if name not in used}
     shape = {} if block is not None else _block_of(exercise, names)
     adopts = _may_adopt(exercise, block) and "TILE" not in sizes
-    found = [Choice({**sizes, **shape}, adopts)]
+    found = [LaunchConfiguration({**sizes, **shape}, adopts)]
     if shape and "BLOCK" not in used:  # it may be left over from another attempt
-        found.append(Choice(sizes, adopts))
+        found.append(LaunchConfiguration(sizes, adopts))
     if adopts:
-        found.append(Choice(sizes))
+        found.append(LaunchConfiguration(sizes))
     if unused:  # the kernel may use what was worked out from them
-        found.append(Choice({**sizes, **unused, **shape}))
+        found.append(LaunchConfiguration({**sizes, **unused, **shape}))
     return found
 
 

@@ -50,14 +50,14 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Place(Generic[Node]):
+class EditSite(Generic[Node]):
     """A node, and the way to it from the function."""
 
     node: Node
     path: Path
 
 
-AnyPlace = Place[Any]
+AnyEditSite = EditSite[Any]
 
 
 class Original:
@@ -85,13 +85,15 @@ class Original:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
 
-    def all(self, kind: type[Other]) -> Iterator[Place[Other]]:
+    def all(self, kind: type[Other]) -> Iterator[EditSite[Other]]:
         """The places with nodes of a kind, in the order of the text."""
-        return (Place(each.node, each.path) for each in self.places if isinstance(each.node, kind))
+        return (
+            EditSite(each.node, each.path) for each in self.places if isinstance(each.node, kind)
+        )
 
     def with_node(
         self,
-        place: AnyPlace,
+        place: AnyEditSite,
         new: ast.expr,
         code: str,
         says: Sentence | str,
@@ -108,7 +110,7 @@ class Original:
 
     def with_edit(
         self,
-        place: AnyPlace,
+        place: AnyEditSite,
         edit: Edit,
         code: str,
         says: Sentence | str,
@@ -120,12 +122,12 @@ class Original:
         in_loop = any(isinstance(each, (*LOOPS, ast.comprehension)) for each in self.above(place))
         return Change(self.tree, edit, line, code, says, hint, kind, in_loop)
 
-    def above(self, place: AnyPlace) -> Iterator[ast.AST]:
+    def above(self, place: AnyEditSite) -> Iterator[ast.AST]:
         """The nodes that a place lies in, from the inside to the outside."""
         for length in range(len(place.path) - 1, 0, -1):
             yield node_at(self.tree, place.path[:length])
 
-    def about(self, place: AnyPlace) -> tuple[Sentence, Sentence]:
+    def about(self, place: AnyEditSite) -> tuple[Sentence, Sentence]:
         """Words for a name or number that should be another one."""
         parts: tuple[type[ast.AST], ...] = (ast.BinOp, ast.Subscript, ast.Compare, ast.Call)
         parts += (ast.Assign, ast.AugAssign, ast.Return)
@@ -137,7 +139,7 @@ class Original:
         hint = say("What should stand where {leaf} stands?", leaf=leaf)
         return say(says, leaf=leaf, around=quoted(around)), hint
 
-    def is_called(self, place: AnyPlace) -> bool:
+    def is_called(self, place: AnyEditSite) -> bool:
         """Is it the name of a function that is called, or of a module?"""
         last, _ = place.path[-1]
         return last == "func" or (last == "value" and not self.is_kernel)
@@ -146,7 +148,7 @@ class Original:
         return getattr(node, "lineno", 0) in self.given
 
 
-def lies_in(place: AnyPlace, other: AnyPlace) -> bool:
+def lies_in(place: AnyEditSite, other: AnyEditSite) -> bool:
     """Does a node lie within another one?"""
     return len(other.path) < len(place.path) and place.path[: len(other.path)] == other.path
 
@@ -181,9 +183,9 @@ def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
         getattr(owner, name)[number] = new
 
 
-def _places(node: ast.AST, path: Path = ()) -> Iterator[AnyPlace]:
+def _places(node: ast.AST, path: Path = ()) -> Iterator[AnyEditSite]:
     """All nodes of a function with the ways to them, in the order of the text."""
-    yield Place(node, path)
+    yield EditSite(node, path)
     for name, value in ast.iter_fields(node):
         if name == "decorator_list":
             continue

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from course_lib.diagnosis.repairs.change import (
     Change,
+    EditSite,
     Original,
-    Place,
     node_at,
     quoted,
     replace_node,
@@ -132,7 +132,7 @@ def comparisons(function: Original) -> Iterator[Change]:
 
         def all_turned(
             tree: ast.FunctionDef,
-            alike: list[Place[ast.Compare]] = alike,
+            alike: list[EditSite[ast.Compare]] = alike,
             new: type[ast.cmpop] = new,
         ) -> None:
             for each in alike:
@@ -207,7 +207,7 @@ def _about_operator(node: ast.BinOp, wanted: type[ast.operator]) -> tuple[Senten
 
 def surplus(function: Original) -> Iterator[Change]:
     """`a` for `a + b`; and all that look alike, as `2 * x` and `2 * y`."""
-    alike: dict[str, list[tuple[Place[ast.BinOp], ast.expr]]] = {}
+    alike: dict[str, list[tuple[EditSite[ast.BinOp], ast.expr]]] = {}
     for each in function.all(ast.BinOp):
         node = each.node
         sign = symbol(node.op)
@@ -227,7 +227,7 @@ def surplus(function: Original) -> Iterator[Change]:
 
             def all_gone(
                 tree: ast.FunctionDef,
-                several: list[tuple[Place[ast.BinOp], ast.expr]] = several,
+                several: list[tuple[EditSite[ast.BinOp], ast.expr]] = several,
             ) -> None:
                 for each, kept in reversed(several):
                     replace_node(tree, each.path, kept)
@@ -241,7 +241,7 @@ def surplus(function: Original) -> Iterator[Change]:
 def factors(function: Original) -> Iterator[Change]:
     """`4 * a` for `a`; in a kernel, `a + 4`."""
     names = (each for each in function.all(ast.Name) if _is_number(function, each))
-    places: list[Place[ast.BinOp] | Place[ast.Name]] = [*function.all(ast.BinOp), *names]
+    places: list[EditSite[ast.BinOp] | EditSite[ast.Name]] = [*function.all(ast.BinOp), *names]
     for each in places:
         for number in function.numbers:
             operator = ast.Add() if function.is_kernel else ast.Mult()
@@ -267,6 +267,6 @@ def divisions(function: Original) -> Iterator[Change]:
             yield function.with_node(each, less, "wrong-formula", says, hint, "factor")
 
 
-def _is_number(function: Original, place: Place[ast.Name]) -> bool:
+def _is_number(function: Original, place: EditSite[ast.Name]) -> bool:
     is_read = isinstance(place.node.ctx, ast.Load)
     return is_read and place.node.id in function.own_names and not function.is_called(place)

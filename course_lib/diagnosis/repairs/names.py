@@ -9,8 +9,8 @@ from typing import TypeGuard
 from course_lib.diagnosis.repairs.change import (
     LOOPS,
     Change,
+    EditSite,
     Original,
-    Place,
     lies_in,
     node_at,
     quoted,
@@ -49,7 +49,7 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
 
             def exchange(
                 tree: ast.FunctionDef,
-                each: Place[ast.For] = each,
+                each: EditSite[ast.For] = each,
                 turned: dict[str, str] = turned,
             ) -> None:
                 for node in ast.walk(node_at(tree, each.path)):
@@ -58,7 +58,7 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
 
             says = say("{one} and {two} have changed places in this loop", one=one, two=two)
             hint = say("Which of {one} and {two} chooses a row?", one=one, two=two)
-            first = Place(min(used, key=lambda node: node.lineno), each.path)
+            first = EditSite(min(used, key=lambda node: node.lineno), each.path)
             yield function.with_edit(first, exchange, "wrong-index", says, hint, "exchange")
 
 
@@ -124,7 +124,7 @@ def other_numbers(function: Original) -> Iterator[Change]:
                 yield function.with_node(each, ast.Constant(other), code, says, hint, kind)
 
 
-def _begins_or_steps(function: Original, place: Place[ast.Constant]) -> bool:
+def _begins_or_steps(function: Original, place: EditSite[ast.Constant]) -> bool:
     """Is it where a loop over a range begins, or its step? Sums in two halves choose these."""
     call = next(function.above(place), None)
     if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range":
@@ -132,7 +132,7 @@ def _begins_or_steps(function: Original, place: Place[ast.Constant]) -> bool:
     return len(call.args) > 1 and place.path[-1] != ("args", 1)
 
 
-def _code_of_number(function: Original, place: Place[ast.Constant]) -> str:
+def _code_of_number(function: Original, place: EditSite[ast.Constant]) -> str:
     """What it is called that a number is wrong: of a test, of a loop's bound, of a formula."""
     above = [*function.above(place)]
     for level, (node, (field, _)) in enumerate(zip(above, place.path[:0:-1], strict=True)):
@@ -155,7 +155,7 @@ def same_number_twice(function: Original) -> Iterator[Change]:
 
                 def change_all(
                     tree: ast.FunctionDef,
-                    each: Place[ast.If] = each,
+                    each: EditSite[ast.If] = each,
                     value: int = value,
                     other: int = other,
                 ) -> None:

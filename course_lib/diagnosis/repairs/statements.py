@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from course_lib.diagnosis.repairs.change import (
     LOOPS,
-    AnyPlace,
+    AnyEditSite,
     Change,
+    EditSite,
     Original,
-    Place,
     node_at,
     quoted,
 )
@@ -27,14 +27,14 @@ def moved_into_a_loop(function: Original) -> Iterator[Change]:
             if isinstance(loop, LOOPS):
 
                 def move(
-                    tree: ast.FunctionDef, each: AnyPlace = each, number: int = number
+                    tree: ast.FunctionDef, each: AnyEditSite = each, number: int = number
                 ) -> None:
                     block = node_at(tree, each.path).body
                     block[number].body.append(block.pop(number + 1))
 
                 says = "this stands behind the loop, and so it runs only once, after it"
                 hint = "How often should it run, and how far is it indented?"
-                place = Place(after, each.path)
+                place = EditSite(after, each.path)
                 yield function.with_edit(place, move, "wrong-formula", says, hint, "indentation")
 
 
@@ -48,14 +48,14 @@ def moved_out_of_a_loop(function: Original) -> Iterator[Change]:
             if isinstance(last, ast.Return) and not function.is_given(last):
 
                 def move(
-                    tree: ast.FunctionDef, each: AnyPlace = each, number: int = number
+                    tree: ast.FunctionDef, each: AnyEditSite = each, number: int = number
                 ) -> None:
                     block = node_at(tree, each.path).body
                     block.insert(number + 1, block[number].body.pop())
 
                 says = "this return stands in the loop, and ends the function in its first turn"
                 hint = "When is everything counted: how far should the return be indented?"
-                place = Place(last, each.path)
+                place = EditSite(last, each.path)
                 yield function.with_edit(place, move, "wrong-formula", says, hint, "indentation")
 
 
@@ -67,7 +67,7 @@ def set_otherwise(function: Original) -> Iterator[Change]:
         if each.node.orelse or not isinstance(target, ast.Name):
             continue
 
-        def add_else(tree: ast.FunctionDef, each: Place[ast.If] = each) -> None:
+        def add_else(tree: ast.FunctionDef, each: EditSite[ast.If] = each) -> None:
             branch = node_at(tree, each.path)
             branch.orelse = [ast.Assign(branch.body[0].targets, ast.Constant(0))]
             ast.copy_location(branch.orelse[0], branch.body[0])
@@ -79,7 +79,7 @@ def set_otherwise(function: Original) -> Iterator[Change]:
         yield function.with_edit(each, add_else, "wrong-formula", says, hint, "branch")
 
 
-def _blocks(function: Original) -> Iterator[tuple[AnyPlace, list[ast.stmt]]]:
+def _blocks(function: Original) -> Iterator[tuple[AnyEditSite, list[ast.stmt]]]:
     """The places with a block of statements, and the block."""
     for each in function.places:
         body = getattr(each.node, "body", None)

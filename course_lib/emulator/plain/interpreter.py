@@ -28,6 +28,7 @@ from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Un
 from course_lib.emulator.plain import values
 from course_lib.emulator.plain.values import FROM_ITEMS, FUNCTIONS, Items, Record, Stop
 from course_lib.sentences import Line, say
+from course_lib.words import plural
 
 STEPS = 1_000_000
 MAX_DEPTH = 150  # expressions and statements inside each other, over all calls
@@ -171,7 +172,7 @@ class Interpreter:
                     function=function.name,
                     names=", ".join(names),
                     given=given,
-                    noun="argument" if given == 1 else "arguments",
+                    noun=plural("argument", given),
                 ),
             )
         return bound

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
+from course_lib.words import element
 
 NEVER_WRITTEN = -1
 GLOBAL_ALIGNMENT = 256
@@ -96,8 +97,7 @@ class Allocation:
         """The element as a student would write it: sA[3, 4]."""
         if not self.shape or not 0 <= cell < self.cells:
             return f"{self.name}[{cell}]"
-        place = ", ".join(str(int(i)) for i in np.unravel_index(cell, self.shape))
-        return f"{self.name}[{place}]"
+        return element(self.name, map(int, np.unravel_index(cell, self.shape)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures.bank_passes import Phase, phases_of
 from course_lib.figures.explore import bank_board as board
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import AccessLine, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch, layers_over
@@ -223,7 +223,7 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
     )  # fmt: skip
 
 
-def _own_still(places: Sequence[Place]) -> Picture:
+def _own_still(places: Sequence[AccessLine]) -> Picture:
     """The costliest request of the launch, drawn with its words."""
     from course_lib.figures.lanes import lane_to_bank
     from course_lib.figures.requests import Request  # late: they need matplotlib

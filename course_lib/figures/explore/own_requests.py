@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class AccessLine:
     """A line of the kernel that loads from, or stores to, one array; with all its requests."""
 
     line: int
@@ -63,7 +63,7 @@ class Place:
 class OwnRequests:
     """What a figure can step through, and in words what it leaves out."""
 
-    places: tuple[Place, ...]
+    places: tuple[AccessLine, ...]
     warps: int
     visits: int
     left_out: str
@@ -101,8 +101,8 @@ def own_requests(
 
 
 def costliest(
-    places: Sequence[Place], cost: Callable[[np.ndarray, np.ndarray, int], int]
-) -> tuple[Place, Asked]:
+    places: Sequence[AccessLine], cost: Callable[[np.ndarray, np.ndarray, int], int]
+) -> tuple[AccessLine, Asked]:
     """Of the first request of each warp at each place, the one that costs most.
 
     Args:
@@ -177,11 +177,11 @@ def _by_place(profile: Any, space: str, block: Sequence[int]) -> dict[_Key, _ByW
     return {key: by_warp for key, by_warp in found.items() if by_warp}
 
 
-def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> Place:
+def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> AccessLine:
     line, kind, array, elements = key
     warps = tuple(tuple(requests.get(warp, ())) for warp in range(max(requests) + 1))
     size = elements * _itemsize(profile, array)  # a wide access is one of a wide element
-    return Place(line, kind, array, space, size, _source(profile, line), warps)
+    return AccessLine(line, kind, array, space, size, _source(profile, line), warps)
 
 
 def _itemsize(profile: Any, array: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from course_lib.devices import WARP_SIZE
 from course_lib.figures.explore import sector_map
 from course_lib.figures.explore.notes import note
-from course_lib.figures.explore.own_requests import Place, costliest, own_requests, why_nothing
+from course_lib.figures.explore.own_requests import AccessLine, costliest, own_requests, why_nothing
 from course_lib.figures.explore.own_steps import OwnSteps, own_controls
 from course_lib.figures.explore.sector_map import SectorMap
 from course_lib.figures.footprint import Footprint, footprint_of
@@ -200,7 +200,7 @@ def _joined(first: Patch, second: Patch) -> Patch:
     return {name: {**first.get(name, {}), **second.get(name, {})} for name in {**first, **second}}
 
 
-def _own_still(places: Sequence[Place]) -> Picture:
+def _own_still(places: Sequence[AccessLine]) -> Picture:
     """The request that moves most for what it uses, drawn with its words."""
     from course_lib.figures.lanes import lane_to_sector
     from course_lib.figures.requests import Request  # late: they need matplotlib

@@ -6,7 +6,7 @@ import ast
 import copy
 from collections import ChainMap, Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_progra
 from course_lib.emulator.film import Film, film
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.errors import PlainError
+from course_lib.exercise import Launch
 from course_lib.words import counted
 
 LARGEST_TILE = 8
@@ -128,14 +129,6 @@ def _does_something(kernel: Kernel) -> bool:
         and not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
         for statement in kernel.body
     )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How a kernel is launched on C = A @ B."""
-
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
 
 
 def _is_whole(number: object) -> bool:

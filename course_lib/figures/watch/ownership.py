@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import Kernel
+from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
     PLAIN,
-    Launch,
     NothingToDraw,
     filmed,
     in_tiles_of,

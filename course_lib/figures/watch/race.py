@@ -13,13 +13,13 @@ from course_lib import entries
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel
 from course_lib.emulator.state.lanes import WARP_SIZE
+from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
 from course_lib.figures.watch.kernels import (
     MOST_BARRIERS,
     SIMPLE_TILED,
-    Launch,
     NothingToDraw,
     barrier_lines,
     filmed,

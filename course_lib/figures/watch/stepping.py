@@ -9,12 +9,12 @@ import numpy as np
 
 from course_lib.emulator import Kernel
 from course_lib.emulator.film import Film
+from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
     LARGEST_TILE,
     TILED,
-    Launch,
     NothingToDraw,
     filmed,
     in_tiles_of,
@@ -35,7 +35,7 @@ _ACROSS = 34  # cells that the columns of A, B and C may have together
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Walkthrough:
     """What is filmed: a kernel, its launch, its matrices."""
 
     kernel: Kernel
@@ -103,7 +103,7 @@ def _plan(
     tile: int | tuple[int, int, int] | None,
     block: tuple[int, int],
     matrices: tuple[np.ndarray, np.ndarray] | None,
-) -> Plan:
+) -> Walkthrough:
     read, sizes = _ours(tile) if kernel is None else _theirs(kernel, tile)
     a, b, c = _matrices(shape, sizes, matrices)
     high, wide, _ = sizes
@@ -116,7 +116,7 @@ def _plan(
             f"There is no block {block!r}: the grid (x, y) has {x_blocks} × {y_blocks} blocks."
         )
     x, y = block
-    return Plan(read, chosen, sizes, (a, b, c), (x, y), kernel is None)
+    return Walkthrough(read, chosen, sizes, (a, b, c), (x, y), kernel is None)
 
 
 def _ours(tile: int | tuple[int, int, int] | None) -> tuple[Kernel, tuple[int, int, int]]:
@@ -211,7 +211,7 @@ def _shapes_in(run: Film) -> dict[str, Cell]:
     return {each.name: each.shape for each in run.profile.shared_arrays}
 
 
-def _check(way: Walk, plan: Plan) -> None:
+def _check(way: Walk, plan: Walkthrough) -> None:
     name = plan.kernel.name
     kinds = {stage.kind for stage in way.stages}
     if "load" not in kinds or "multiply" not in kinds:
@@ -232,7 +232,7 @@ def _check(way: Walk, plan: Plan) -> None:
 # -- the still -----------------------------------------------------------------------------------
 
 
-def _still(plan: Plan, way: Walk, is_wrong: bool) -> Picture:
+def _still(plan: Walkthrough, way: Walk, is_wrong: bool) -> Picture:
     """The strip of steps where it fits and says what the run did, else the way of the block."""
     from course_lib.figures.reuse import block_tiles  # late: they need matplotlib
     from course_lib.figures.steps import k_steps

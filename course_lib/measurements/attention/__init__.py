@@ -22,7 +22,7 @@ OURS_IN_FLOAT32 = "attention_float32"
 
 
 @dataclass(frozen=True)
-class Problem:
+class AttentionProblem:
     """What was computed.
 
     Attributes:
@@ -69,7 +69,7 @@ class Row:
     """
 
     name: str
-    problem: Problem
+    problem: AttentionProblem
     samples_ms: tuple[float, ...] = ()
     error: float | None = None
     why_not: str = ""
@@ -90,7 +90,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionRun:
     """What was measured in one run on one device."""
 
     device: str
@@ -103,7 +103,7 @@ class Attention:
         """What has to stand beside the numbers."""
         return f"{self.device}, {self.date}"
 
-    def find(self, name: str, problem: Problem) -> Row:
+    def find(self, name: str, problem: AttentionProblem) -> Row:
         """The row of a contestant.
 
         Raises:
@@ -114,11 +114,11 @@ class Attention:
             raise KeyError(f"{name!r} was not measured on {problem}; there are: {list(there)}")
         return there[name]
 
-    def share(self, name: str, of: str, problem: Problem) -> float:
+    def share(self, name: str, of: str, problem: AttentionProblem) -> float:
         """How fast a contestant is, as a share of another one's speed."""
         return self.find(of, problem).median_ms / self.find(name, problem).median_ms
 
-    def problems(self, precision: str) -> tuple[Problem, ...]:
+    def problems(self, precision: str) -> tuple[AttentionProblem, ...]:
         """What was computed in a precision, in the order of the file."""
         every = dict.fromkeys(row.problem for row in self.rows)
         return tuple(each for each in every if each.precision == precision)
@@ -158,7 +158,7 @@ def devices() -> tuple[str, ...]:
 
 
 @cache
-def load(device: str = "H200") -> Attention:
+def load(device: str = "H200") -> AttentionRun:
     """What was measured on a device.
 
     Raises:
@@ -170,7 +170,7 @@ def load(device: str = "H200") -> Attention:
     return parse((FOLDER / f"{device}.json").read_text(encoding="utf-8"))
 
 
-def parse(text: str) -> Attention:
+def parse(text: str) -> AttentionRun:
     """Measurements from the text of a file.
 
     Raises:
@@ -180,9 +180,9 @@ def parse(text: str) -> Attention:
     if plain.pop("schema") != SCHEMA:
         raise ValueError(f"this course reads schema {SCHEMA} of attention's measurements")
     rows = tuple(_row(each) for each in plain.pop("rows"))
-    return Attention(**plain, rows=rows)
+    return AttentionRun(**plain, rows=rows)
 
 
 def _row(plain: dict[str, Any]) -> Row:
-    problem, samples = Problem(**plain.pop("problem")), tuple(plain.pop("samples_ms"))
+    problem, samples = AttentionProblem(**plain.pop("problem")), tuple(plain.pop("samples_ms"))
     return Row(problem=problem, samples_ms=samples, **plain)

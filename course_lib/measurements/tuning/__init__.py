@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
-class Tried:
+class TileTiming:
     """One tile of a rung at one size.
 
     Attributes:
@@ -70,7 +70,7 @@ class Tuning:
     versions: Mapping[str, str] = field(default_factory=dict)
     method: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    tried: Mapping[str, tuple[Tried, ...]] = field(default_factory=dict)
+    tried: Mapping[str, tuple[TileTiming, ...]] = field(default_factory=dict)
     cublas_ms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
@@ -82,12 +82,12 @@ class Tuning:
         """The sizes at which a rung was tuned, smallest first."""
         return tuple(sorted({each.size for each in self.tried.get(rung, ())}))
 
-    def at(self, rung: str, size: int) -> tuple[Tried, ...]:
+    def at(self, rung: str, size: int) -> tuple[TileTiming, ...]:
         """What was tried at a size, the fastest first."""
         there = (each for each in self.tried.get(rung, ()) if each.size == size)
         return tuple(sorted(there, key=lambda each: each.median_ms))
 
-    def for_product(self, rung: str, M: int, N: int) -> tuple[Tried, ...]:
+    def for_product(self, rung: str, M: int, N: int) -> tuple[TileTiming, ...]:
         """What was tried at the size that has most nearly as many outputs, the fastest first.
 
         The number of outputs says how many blocks there are for the SMs to share; K only says how
@@ -98,7 +98,7 @@ class Tuning:
             return ()
         return self.at(rung, min(sizes, key=lambda each: abs(math.log(M * N / each**2))))
 
-    def share_of_cublas(self, rung: str, tried: Tried) -> float | None:
+    def share_of_cublas(self, rung: str, tried: TileTiming) -> float | None:
         """How much of cuBLAS's speed at this size a tile reaches, in the same run."""
         theirs = self.cublas_ms.get(rung, {}).get(str(tried.size))
         return theirs / tried.median_ms if theirs else None
@@ -148,7 +148,9 @@ def parse(text: str) -> Tuning:
     plain = json.loads(text)
     tried = {
         rung: tuple(
-            Tried(**{**each, "tile": tuple(each["tile"]), "samples_ms": tuple(each["samples_ms"])})
+            TileTiming(
+                **{**each, "tile": tuple(each["tile"]), "samples_ms": tuple(each["samples_ms"])}
+            )
             for each in some
         )
         for rung, some in plain.pop("tried").items()

@@ -9,6 +9,7 @@ import numpy as np
 from course_lib.diagnosis.families.attention.problem import TILES, Array, scores_of, softmax
 from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.sentences import Sentence, say
+from course_lib.words import counted
 
 FEW_ROWS = 4  # of the output, enough to tell how many keys took part
 
@@ -105,13 +106,11 @@ def without_mask(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
     for ghosts, code in {**counts, 1: "wrong-bounds-check"}.items() if counts else ():
         if not ghosts:
             continue
-        plural = "s" if ghosts > 1 else ""
         message = say(
-            "{ghosts} key{plural} past the end take{verb_ending} part: a score of 0 is a score "
+            "{keys} past the end {take} part: a score of 0 is a score "
             "like any other, and gives a weight.",
-            ghosts=ghosts,
-            plural=plural,
-            verb_ending="" if plural else "s",
+            keys=counted(ghosts, "key"),
+            take="takes" if ghosts == 1 else "take",
         )
         yield Hypothesis(
             (

@@ -40,7 +40,7 @@ from course_lib.diagnosis.families.attention.step_lines import (
     weighing_line,
 )
 from course_lib.diagnosis.families.sum_lines import sum_place
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of, loop_names
 from course_lib.diagnosis.source.source import Source
 
@@ -85,13 +85,13 @@ def step_line(source: Source, step: str, names: Sequence[str]) -> int | None:
     return STEPS[step](source, names)
 
 
-def attention_place(at: Evidence, details: list[str]) -> Place:
+def attention_place(at: Evidence, details: list[str]) -> SlipLocation:
     """A step between the two products of attention."""
     if details[0] == "loop":
         load = _load_that_stays(at.source, at.names[1])
         if load:
-            return Place(load, "wrong-index")
-    return Place(step_line(at.source, details[0], at.names))
+            return SlipLocation(load, "wrong-index")
+    return SlipLocation(step_line(at.source, details[0], at.names))
 
 
 def _load_that_stays(source: Source, array: str) -> int | None:
@@ -118,8 +118,8 @@ def _changing(source: Source, loop: ast.For | ast.While) -> set[str]:
     return names - inner
 
 
-def exponential_place(at: Evidence, details: list[str]) -> Place:
+def exponential_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The last exponential, or the "first"; where there is none, the sum."""
     lines = exponential_lines(at.source)
     line = (min if "first" in details else max)(lines, default=None)
-    return Place(line) if line else sum_place(at, details)
+    return SlipLocation(line) if line else sum_place(at, details)

@@ -21,6 +21,7 @@ from course_lib.exercise import Launch, Task
 from course_lib.findings import Finding, finding
 from course_lib.number_formats import encoded
 from course_lib.sentences import say
+from course_lib.words import element as named
 
 Index = tuple[int, ...]
 MOST_NAMED = 4  # elements that a sentence lists
@@ -58,7 +59,7 @@ def wrongly_made_of(
     array = task.parameters[0]
     message = say(
         "{result} is made of {read}; it should be made of {needed}.",
-        result=_named(task.output, element),
+        result=named(task.output, element),
         read=_list(array, read),
         needed=_list(array, needed),
     )
@@ -131,8 +132,8 @@ def _not_added(task: Task, element: Index, last: ElementRead, outcome: Outcome) 
     message = say(
         "{result} is {last} alone, the last number that the thread reads: each one replaces the "
         "sum instead of being added.",
-        result=_named(task.output, element),
-        last=_named(task.parameters[0], last.index),
+        result=named(task.output, element),
+        last=named(task.parameters[0], last.index),
     )
     hint = "What happens to the sum on the way, from one turn of the loop to the next?"
     return finding("accumulator-error", message, last.line, hint, "error")
@@ -159,12 +160,8 @@ def _list(array: str, read: Sequence[Index]) -> str:
     """Elements as a phrase: "x[0], x[32], x[64], … (7 of them)"."""
     times: Mapping[Index, int] = {index: read.count(index) for index in dict.fromkeys(read)}
     if len(times) == 1 and len(read) > 1:
-        return f"{_named(array, read[0])}, {len(read)} times over"
-    shown = ", ".join(_named(array, index) for index in read[:MOST_NAMED])
+        return f"{named(array, read[0])}, {len(read)} times over"
+    shown = ", ".join(named(array, index) for index in read[:MOST_NAMED])
     if len(read) <= MOST_NAMED:
         return shown if len(read) > 1 else f"{shown} alone"
     return f"{shown}, … ({len(read)} of them)"
-
-
-def _named(array: str, index: Index) -> str:
-    return f"{array}[{', '.join(map(str, index))}]"

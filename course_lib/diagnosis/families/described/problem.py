@@ -33,6 +33,7 @@ from course_lib.diagnosis.problems.problem import (
     more_tiles,
 )
 from course_lib.entries import axes as _axes
+from course_lib.words import plural
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
 SIZES: dict[int, tuple[Shape, ...]] = {
@@ -139,7 +140,7 @@ class DescribedProblem(Problem):
         sizes = zip(self.sizes, shape, strict=True)
         free = [f"{letter} = {size}" for letter, size in sizes if entries.is_free(letter)]
         covered = self.covered(shape)
-        elements = "element" if prod(covered) == 1 else "elements"
+        elements = plural("element", prod(covered))
         return ", ".join(free) or f"{' x '.join(map(str, covered))} {elements}"
 
     def covered(self, shape: Shape) -> Shape:

@@ -24,6 +24,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Slip
 from course_lib.entries import axes as _axes
 from course_lib.sentences import say
+from course_lib.words import element
 
 
 def mapping_of_task(task: Task, trail: Trail, sizes: Geometry) -> Slip | None:
@@ -104,8 +105,8 @@ def _in_another_place(outcome: Outcome) -> Slip | None:
     message = say(
         "The number is right, but it lies in {array}{here} and not in {array}{there}.",
         array=out,
-        here=_index(here),
-        there=_index(there),
+        here=element("", here),
+        there=element("", there),
     )
     return Slip(
         "wrong-index",
@@ -181,7 +182,3 @@ def _another_number(outcome: Outcome) -> Slip | None:
         by_how_much=by_how_much(outcome),
     )
     return Slip("wrong-formula", message, "Which number does the task ask for?", ("store",))
-
-
-def _index(place: Array) -> str:
-    return f"[{', '.join(map(str, place))}]"

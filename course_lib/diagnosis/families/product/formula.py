@@ -24,6 +24,7 @@ from course_lib.diagnosis.families.product.steps import steps_wrong
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
+from course_lib.words import at_end
 
 
 def diagnose_matmul(outcome: Outcome) -> Slip | None:
@@ -159,7 +160,7 @@ def masked_operand(outcome: Outcome) -> Iterator[Hypothesis]:
 
 
 def _masked(values: Array, operand: str, noun: str, count: int) -> Hypothesis:
-    which = f"the last {noun}" if count == 1 else f"the last {count} {noun}s"
+    which = at_end("last", count, noun)
     message = say(
         "Right, if {which} of {operand} were zero: the test before that load is too strict.",
         which=which,

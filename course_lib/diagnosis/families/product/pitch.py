@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import Point, pick_samples, take
+from course_lib.diagnosis.families.index_search import IndexValues, pick_samples, take
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
@@ -27,7 +27,7 @@ class Pitch:
     filled: int
     read: int
 
-    def indices(self, point: Point) -> tuple[Array, Array]:
+    def indices(self, point: IndexValues) -> tuple[Array, Array]:
         """Row and column of the element of the operand that is read for each step."""
         if self.operand == "A":
             top, left, down, along = point.top, point.start, point.ty, point.kk
@@ -77,7 +77,7 @@ def _pitches(sizes: Geometry) -> Iterator[Pitch]:
 def _explains(pitch: Pitch, outcome: Outcome, places: Array) -> bool:
     """Are the numbers at these places (rows, columns) those that the slip gives?"""
     rows, columns = places
-    point = Point(rows, columns, outcome.sizes)
+    point = IndexValues(rows, columns, outcome.sizes)
     a, b = (point.i, point.k), (point.k, point.j)
     if pitch.operand == "A":
         a = pitch.indices(point)

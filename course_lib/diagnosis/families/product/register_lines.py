@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from course_lib.diagnosis.families.access_lines import in_loops, load_place, staged_line, tile_reads
 from course_lib.diagnosis.families.product.step_lines import rest_place
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import (
     BLOCK,
     THREAD,
@@ -201,49 +201,49 @@ def _owned(source: Source, read: ast.Subscript, column: bool) -> bool:
     return bool(origins & THREAD) and bool(origins & source.loop_variables(read))
 
 
-def owner_place(at: Evidence, details: list[str]) -> Place:
-    return Place(owner_line(at.source, details[0], details[1], at.names))
+def owner_place(at: Evidence, details: list[str]) -> SlipLocation:
+    return SlipLocation(owner_line(at.source, details[0], details[1], at.names))
 
 
-def staged_place(at: Evidence, details: list[str]) -> Place:
+def staged_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an operand goes astray: where it is loaded, or on the way through the tile."""
     line = staged_line(at.source, at.trail, details[0])
-    return Place(line) if line else load_place(at, details)
+    return SlipLocation(line) if line else load_place(at, details)
 
 
-def pitch_place(at: Evidence, details: list[str]) -> Place:
+def pitch_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where a tile is filled, or read, in rows of the wrong length."""
     operand, which = details
     if which == "read":
-        return Place(staged_line(at.source, at.trail, operand))
+        return SlipLocation(staged_line(at.source, at.trail, operand))
     for load in in_loops(at.source, operand):
         around = at.source.loops_around(load)
         for name in sorted(names_in(load.slice)):
             for statement in at.source.assignments(name):
                 if around and at.source.loops_around(statement) == around:
-                    return Place(statement.lineno)
-        return Place(load.lineno)
-    return Place(None)
+                    return SlipLocation(statement.lineno)
+        return SlipLocation(load.lineno)
+    return SlipLocation(None)
 
 
-def part_place(at: Evidence, details: list[str]) -> Place:
+def part_place(at: Evidence, details: list[str]) -> SlipLocation:
     if "threads" in details:
-        return Place(thread_test_line(at.source, at.names, "column" in details))
+        return SlipLocation(thread_test_line(at.source, at.names, "column" in details))
     if "twice" in details:
-        return Place(same_tile_line(at.source, details[-1]))
+        return SlipLocation(same_tile_line(at.source, details[-1]))
     operand = at.names[1] if "column" in details else at.names[0]
     if {"read", "either"} & set(details) and not at.trail.loaded[operand].all():
         return load_place(at, [operand])
-    return Place(part_line(at.source, details, at.names))
+    return SlipLocation(part_line(at.source, details, at.names))
 
 
-def tiles_place(at: Evidence, details: list[str]) -> Place:
+def tiles_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The loop over tiles, over the steps of a tile, or over the sums of a thread."""
     rest = rest_place(at.source, at.names) if "rest" in details else None
     if rest:
         return rest
     if "steps" in details:
-        return Place(steps_loop_line(at.source, at.names))
+        return SlipLocation(steps_loop_line(at.source, at.names))
     if "sums" in details:
-        return Place(adding_loop_line(at.source))
-    return Place(tiles_loop_line(at.source, at.names))
+        return SlipLocation(adding_loop_line(at.source))
+    return SlipLocation(tiles_loop_line(at.source, at.names))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from course_lib.diagnosis.families.access_lines import common_step_line, guard_place
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
 
@@ -50,7 +50,7 @@ def unused_sum_line(source: Source, names: Sequence[str]) -> int | None:
     return additions[-1].lineno if additions else None
 
 
-def stride_between_tiles(source: Source, names: Sequence[str]) -> Place:
+def stride_between_tiles(source: Source, names: Sequence[str]) -> SlipLocation:
     """Where the loop over the tiles takes its step: its head, its counter, or the tile's start."""
     loops = [
         loop
@@ -58,14 +58,14 @@ def stride_between_tiles(source: Source, names: Sequence[str]) -> Place:
         for loop in source.loops_around(load)[:1]
     ]
     if not loops:
-        return Place(None)
+        return SlipLocation(None)
     loop = loops[0]
     if isinstance(loop, ast.While):
         steps = _counter_steps(loop)
-        return Place(steps[0].lineno if steps else loop.lineno)
+        return SlipLocation(steps[0].lineno if steps else loop.lineno)
     if isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 3:
-        return Place(loop.lineno)
-    return Place(common_step_line(source, names) or loop.lineno, "wrong-index")
+        return SlipLocation(loop.lineno)
+    return SlipLocation(common_step_line(source, names) or loop.lineno, "wrong-index")
 
 
 def _counter_steps(loop: ast.While) -> list[ast.AugAssign]:
@@ -77,7 +77,7 @@ def _counter_steps(loop: ast.While) -> list[ast.AugAssign]:
     ]
 
 
-def early_end(source: Source, trail: Trail) -> Place | None:
+def early_end(source: Source, trail: Trail) -> SlipLocation | None:
     """A `return` or `break` that ended the loop that adds, or the test that led to it."""
     for statement in source.additions()[:1]:
         for loop in source.loops_around(statement):
@@ -89,11 +89,11 @@ def early_end(source: Source, trail: Trail) -> Place | None:
                     above = source.parents[each]
                     line = above.lineno if isinstance(above, ast.If) else each.lineno  # type: ignore[attr-defined]
                     hint = "After how many turns does this line end the loop?"
-                    return Place(line, hint=hint)
+                    return SlipLocation(line, hint=hint)
     return None
 
 
-def double_step(source: Source) -> Place | None:
+def double_step(source: Source) -> SlipLocation | None:
     """Where the counter of one loop goes on in each turn of another one within."""
     for loop in source.loops():
         for step in _counter_steps(loop) if isinstance(loop, ast.While) else ():
@@ -101,7 +101,7 @@ def double_step(source: Source) -> Place | None:
             counts = names_in(step.target) & loop_names(inner) or _adds_in(source, inner)
             if inner is not loop and not counts:
                 hint = "How often does this line run in one turn of the loop over the tiles?"
-                return Place(step.lineno, hint=hint)
+                return SlipLocation(step.lineno, hint=hint)
     return None
 
 
@@ -109,7 +109,7 @@ def _adds_in(source: Source, loop: ast.For | ast.While) -> bool:
     return any(loop in source.loops_around(statement) for statement in source.additions())
 
 
-def rest_place(source: Source, names: Sequence[str]) -> Place | None:
+def rest_place(source: Source, names: Sequence[str]) -> SlipLocation | None:
     """Where the steps that are left over are visited: the last of several loops that add.
 
     A loop of its own over elements of A and B begins at the wrong one; with tiles, it is the load.
@@ -123,8 +123,8 @@ def rest_place(source: Source, names: Sequence[str]) -> Place | None:
     within = list(ast.walk(last))
     loads = source.accesses(names[0], store=False)
     if any(load in within for load in loads):
-        return Place(loop_start_line(source, last, after=loops[0][-1].end_lineno or 0))
-    return Place(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
+        return SlipLocation(loop_start_line(source, last, after=loops[0][-1].end_lineno or 0))
+    return SlipLocation(loads[-1].lineno, "wrong-index") if len(loads) > 1 else None
 
 
 def loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
@@ -167,7 +167,7 @@ def choosing_test(source: Source) -> ast.expr | None:
     return None
 
 
-def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
+def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLocation:
     """What kept every thread from a statement: the outermost loop or test that none went into."""
     within: ast.AST = statement
     blocks = []
@@ -180,19 +180,21 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> Place:
         if first in trail.lines:
             continue
         if isinstance(block, ast.If):
-            return Place(block.test.lineno, hint="For which threads should this test be true?")
+            return SlipLocation(
+                block.test.lineno, hint="For which threads should this test be true?"
+            )
         hint = "How many turns does this loop make here, and how many should it?"
-        return Place(bound_line(source, block), "wrong-loop-bound", hint)
-    return Place(statement.lineno)
+        return SlipLocation(bound_line(source, block), "wrong-loop-bound", hint)
+    return SlipLocation(statement.lineno)
 
 
-def steps_place(at: Evidence, details: list[str]) -> Place:
+def steps_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Missing steps: of a loop that ends early, or of a load whose test is too strict."""
     if "often" in details:
         line = first_product_line(at.source)
         if line:
             hint = "Which products are in the sum before the loop, and which does the loop add?"
-            return Place(line, "accumulator-error", hint)
+            return SlipLocation(line, "accumulator-error", hint)
     if "rest" in details:
         place = rest_place(at.source, at.names)
         if place is not None:
@@ -201,10 +203,12 @@ def steps_place(at: Evidence, details: list[str]) -> Place:
         return stride_between_tiles(at.source, at.names)
     if "left out" in details and all_read_to_be_added(at.source, at.trail, at.names):
         hint = "All steps are read: where do the products of the others go?"
-        return Place(unused_sum_line(at.source, at.names), "accumulator-error", hint)
+        return SlipLocation(unused_sum_line(at.source, at.names), "accumulator-error", hint)
     test = choosing_test(at.source) if "left out" in details else None
     if test and names_in(test) & at.source.loop_variables(test):
-        return Place(test.lineno, "accumulator-error", "For which steps of k is this test true?")
+        return SlipLocation(
+            test.lineno, "accumulator-error", "For which steps of k is this test true?"
+        )
     if "left out" in details or "tiles" in details:
         place = early_end(at.source, at.trail) or double_step(at.source)
         if place:
@@ -218,5 +222,5 @@ def steps_place(at: Evidence, details: list[str]) -> Place:
             if guard.line:
                 return guard
         if not no_a and not no_b:
-            return Place(loop_line(at.source, inner=True, names=at.names))
-    return Place(loop_line(at.source, inner="inner" in details, names=at.names))
+            return SlipLocation(loop_line(at.source, inner=True, names=at.names))
+    return SlipLocation(loop_line(at.source, inner="inner" in details, names=at.names))

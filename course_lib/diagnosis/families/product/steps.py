@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.families.index_search import INNER, Point
+from course_lib.diagnosis.families.index_search import INNER, IndexValues
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
+from course_lib.words import at_end, counted, span
 
 Array = np.ndarray
 FEW_ELEMENTS = 8  # that settle how many steps were summed
@@ -72,7 +73,7 @@ def _other_steps(weights: Array, sizes: Geometry) -> Slip | None:
     if sizes.tile_steps is None or sizes.tiles < 2:
         return None
     padded = replace(sizes, steps=sizes.tiles * sizes.step_tile)
-    point = Point(0, 0, padded)
+    point = IndexValues(0, 0, padded)
     for name in SHARED_STEPS:
         steps = INNER[name].value(point).reshape(-1)
         inside = steps[(steps >= 0) & (steps < sizes.steps)]
@@ -167,11 +168,10 @@ def _tile_left_out(gone: Array, sizes: Geometry) -> Slip | None:
     if K % T and np.array_equal(gone, np.arange(K - K % T, K)):
         message = say(
             "Right except the last {steps} of k: the partial tile is left out (K = {K}, which is "
-            "{tiles} whole tile{plural} of {T} and {rest_of_k} more).",
+            "{tiles} of {T} and {rest_of_k} more).",
             steps=_steps(len(gone)),
             K=K,
-            tiles=K // T,
-            plural="s" * (K // T != 1),
+            tiles=counted(K // T, "whole tile"),
             T=T,
             rest_of_k=K % T,
         )
@@ -259,10 +259,10 @@ def _span(gone: Array, total: int) -> str:
     first, last, count = int(gone[0]), int(gone[-1]), len(gone)
     if count == last - first + 1:
         if last == total - 1:
-            return "the last step" if count == 1 else f"the last {count} steps"
+            return at_end("last", count, "step")
         if first == 0:
-            return "the first step" if count == 1 else f"the first {count} steps"
-        return f"step {first}" if count == 1 else f"steps {first} to {last}"
+            return at_end("first", count, "step")
+        return span("step", gone.tolist())
     if _every_second(gone):
         return "every second step"
     return f"{count} of {total} steps (the first of them step {first})"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from course_lib.diagnosis.families.scan.problem import RUN, STRIDES
 from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.slip import Evidence, Place
+from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of, loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, loop_start_line
 from course_lib.sentences import say
@@ -228,7 +228,7 @@ def exclusive_line(source: Source, x: str, y: str) -> int | None:
     return stores[-1].lineno
 
 
-def stride_place(at: Evidence, details: list[str]) -> Place:
+def stride_place(at: Evidence, details: list[str]) -> SlipLocation:
     """What counts the strides; but where all of them are gone through, the store of old sums."""
     line = stride_change_line(at.source) if "change" in details else None
     later = strides_gone_through(at.source, at.trail) - set(at.steps) if at.steps else set()
@@ -241,33 +241,33 @@ def stride_place(at: Evidence, details: list[str]) -> Place:
             needed=2 * max(at.steps),
         )
         hint = "Where do the sums of the last stride lie, and which ones does this line read?"
-        return Place(stored, "stale-shared-read", hint, message)
-    return Place(line or stride_line(at.source))
+        return SlipLocation(stored, "stale-shared-read", hint, message)
+    return SlipLocation(line or stride_line(at.source))
 
 
-def adds_place(at: Evidence, details: list[str]) -> Place:
+def adds_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where elements are read to be added, or added ("how"), or the test that decides who adds."""
     if "read" in details:
-        return Place(reading_line(at.source) or sum_place(at, details).line)
+        return SlipLocation(reading_line(at.source) or sum_place(at, details).line)
     if "last" in details:
-        return Place(last_addition_line(at.source))
+        return SlipLocation(last_addition_line(at.source))
     if "shuffle" in details:
-        return Place(shuffle_line(at.source))
+        return SlipLocation(shuffle_line(at.source))
     if "total" in details:
-        return Place(total_line(at.source))
+        return SlipLocation(total_line(at.source))
     if "how" in details:
-        return Place(combining_line(at.source))
+        return SlipLocation(combining_line(at.source))
     line = adding_test_line(at.source)
-    return Place(line) if line else Place(stride_line(at.source), "wrong-loop-bound")
+    return SlipLocation(line) if line else SlipLocation(stride_line(at.source), "wrong-loop-bound")
 
 
-def tree_place(at: Evidence, details: list[str]) -> Place:
-    return Place(tree_line(at.source, details[0]))
+def tree_place(at: Evidence, details: list[str]) -> SlipLocation:
+    return SlipLocation(tree_line(at.source, details[0]))
 
 
-def copied_place(at: Evidence, details: list[str]) -> Place:
-    return Place(copying_line(at.source, at.names[0], at.names[-1]))
+def copied_place(at: Evidence, details: list[str]) -> SlipLocation:
+    return SlipLocation(copying_line(at.source, at.names[0], at.names[-1]))
 
 
-def exclusive_place(at: Evidence, details: list[str]) -> Place:
-    return Place(exclusive_line(at.source, at.names[0], at.names[-1]))
+def exclusive_place(at: Evidence, details: list[str]) -> SlipLocation:
+    return SlipLocation(exclusive_line(at.source, at.names[0], at.names[-1]))

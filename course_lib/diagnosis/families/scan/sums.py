@@ -21,6 +21,7 @@ from course_lib.diagnosis.families.scan.strides import other_strides
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
+from course_lib.words import at_end
 
 
 def diagnose_scan(outcome: Outcome) -> Slip | None:
@@ -120,7 +121,7 @@ def _elements_lost(x: Array) -> Iterator[Hypothesis]:
     for cut in (np.trunc, np.floor, np.rint):
         yield Hypothesis(run_sums(cut(x)), "integer-arithmetic", text, hint, ("integer",))
     for lost in (1, 2):
-        which = "the last element" if lost == 1 else f"the last {lost} elements"
+        which = at_end("last", lost, "element")
         text = say(
             "Right, if {which} of x were zero: the test before the load is too strict.", which=which
         )
