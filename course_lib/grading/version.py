@@ -35,6 +35,7 @@ DECIDES = (
     "sentences.py",
     "stand_in.py",
     "tasks",
+    "words.py",
 )
 
 
