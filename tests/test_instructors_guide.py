@@ -173,10 +173,7 @@ def test_ten_minutes(tmp_path: Path) -> None:
     hand_in(tmp_path / "submissions.zip")
     (settings,) = blocks(section("Points"), "toml")
     (tmp_path / "grading.toml").write_text(settings, encoding="utf-8")
-    for title in ("Ten minutes", "Points"):
-        for command, printed in sessions(section(title)):
-            said = run(command, ROOT, tmp_path)
-            assert says(printed, said), f"{command}\n{said}"
+    follow(tmp_path, "Ten minutes", "Points")
     out = tmp_path / "grades"
     at_home = examine_source("matmul_tiled", CLASS["student-02"], seed=2026)
     assert (at_home.points, at_home.errors[0].code) == (8, "race-write-after-read")
@@ -192,6 +189,30 @@ def test_ten_minutes(tmp_path: Path) -> None:
     assert not (out / "canvas.csv").exists()
     pages = "".join(path.read_text(encoding="utf-8") for path in (out / "feedback").iterdir())
     assert "2026" not in pages and "2026" in (out / "report.html").read_text(encoding="utf-8")
+    set_by_hand(tmp_path)
+
+
+def follow(folder: Path, *titles: str) -> None:
+    """Give the commands of these sections in a folder, and hold what they print against them."""
+    for title in titles:
+        for command, printed in sessions(section(title)):
+            said = run(command, ROOT, folder)
+            assert says(printed, said), f"{command}\n{said}"
+
+
+def set_by_hand(folder: Path) -> None:
+    """The guide's two files, and what student-02 reads of them."""
+    for text in blocks(section("Set by hand"), "toml"):
+        (name,) = re.findall(r"^# ([a-z.]+)", text)
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+    follow(folder, "Set by hand")
+    (promised,) = re.findall(r"`([^`]*days late[^`]*)`", section("Set by hand"))
+    (path,) = (folder / "grades/feedback").glob("student-02*.html")
+    page = path.read_text(encoding="utf-8")
+    assert promised in page and "As we said on Monday." in page and "gave 8 (partly)" in page
+    moodle = (folder / "grades/moodle.csv").read_text(encoding="utf-8")
+    assert '"student-02",7.2,10' in moodle and '"student-06",10,10' in moodle
 
 
 @posix

@@ -21,6 +21,7 @@ from course_lib.grading.errors import CannotGrade
 if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
     from course_lib.grading.judging.executors import Workplace
+    from course_lib.grading.overrides import Overrides
     from course_lib.grading.records import GradebookRow
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
@@ -80,6 +81,7 @@ def _check_packages() -> None:
 
 def _grade(options: argparse.Namespace, line: _Line) -> int:
     from course_lib.grading.engine import grade
+    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
 
@@ -90,6 +92,11 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
             print(f"As in the last run into {options.out}: {', '.join(kept)}.")
         submissions = each_submission(options.submissions)
         seed = folder.seed(options.seed)
+        overrides = _overrides(folder, options, settings)
+        if overrides.path is not None:
+            print(
+                f"Set by hand for {counted(len(overrides.students), 'student')}: {overrides.path}."
+            )
         if exercises is None:
             print(
                 "Each submission is graded on the lessons that it is about; to expect the same of "
@@ -101,7 +108,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
         def report(now: Progress) -> None:
             # First called when all submissions are found, and before any is judged.
-            folder.keep(seed, exercises, settings.stored())
+            folder.keep(seed, exercises, settings.stored(), overrides.path)
             line.show(now)
 
         line.begin()
@@ -115,6 +122,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
             report=report,
             keep=options.out / BATCHES if options.keep_batches else None,
             only=options.only,
+            overrides=overrides,
         )
     line.clear()
     for note in line.notes:
@@ -126,6 +134,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
     from course_lib.grading.engine import rows_of
+    from course_lib.grading.gradebook import by_hand
     from course_lib.grading.gradebook.explain import explain
     from course_lib.grading.judging.assignment import read_tasks
     from course_lib.grading.run_folder import RunFolder
@@ -153,7 +162,9 @@ def _explain(options: argparse.Namespace) -> int:
             for each, answers in meant
         ]
         tasks = read_tasks(settings.notebooks)
-        rows = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
+        set_for = by_hand.whose(_overrides(folder, options, settings), folder.graded())
+        judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
+        rows = by_hand.with_what_is_set(judged, set_for)
     print("\n\n".join(explain(each, settings) for each in rows), flush=True)
     return 0
 
@@ -178,6 +189,21 @@ def _as_before(
             "exercises out, or choose another --out."
         )
     return settings, exercises or asked
+
+
+def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Settings) -> Overrides:
+    """What is set by hand: in the file named, beside the settings, or where the last run had it."""
+    from course_lib.grading.overrides import FILE, load_overrides
+
+    beside = options.settings.with_name(FILE) if options.settings else None
+    path = options.overrides or (beside if beside and beside.exists() else None)
+    before = folder.overrides()
+    if path is None and before is not None and not before.exists():
+        raise CannotGrade(
+            f"{before}, where the last run found what is set by hand, is gone; put it back, or "
+            "name another with --overrides (an empty file sets nothing)."
+        )
+    return load_overrides(path or before, settings, options.submissions)
 
 
 def _check_asked(exercise: str, asked: Sequence[str], who: str) -> None:
@@ -219,6 +245,12 @@ def _parser() -> argparse.ArgumentParser:
         "--settings", type=Path, metavar="FILE", help="a course's own points (grading.toml)"
     )
     parser.add_argument(
+        "--overrides",
+        type=Path,
+        metavar="FILE",
+        help="points, comments and late days set by hand (overrides.toml beside the settings)",
+    )
+    parser.add_argument(
         "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
     )
     parser.add_argument(
@@ -243,8 +275,8 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--only",
         nargs="*",
         metavar="STUDENT",
-        help="grade these alone (all of SUBMISSIONS if none is named), and keep everybody else's "
-        "rows in DIR",
+        help="grade these alone, with spaces or commas between them (all of SUBMISSIONS if none is "
+        "named), and keep everybody else's rows in DIR",
     )
     parser.add_argument(
         "--explain",
@@ -364,6 +396,7 @@ def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
     from course_lib.grading.records import VERDICTS
 
     counts = Counter(row.verdict for row in rows)
+    by_hand = sum(row.is_set for row in rows)
     students = len({row.submission.key for row in rows})
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     size = f"{counted(students, 'submission')}, {counted(len(rows), 'row')}"
@@ -372,7 +405,9 @@ def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
         f"The gradebook is {out / 'grades.csv'}, the class at a glance {out / 'report.html'}.",
         f"Seed {seed}: `--seed {seed}` gives the same grades anywhere.",
     ]
-    if counts["needs review"]:
+    if by_hand:
+        lines.insert(1, f"Set by hand: the points of {counted(by_hand, 'row')}.")
+    if any(row.points is None for row in rows):
         lines.insert(1, "What needs review has no points yet: please look at these answers.")
     return "\n".join([*lines[:-1], *_left_out(rows), lines[-1]])
 

@@ -19,7 +19,7 @@ from course_lib.diagnosis.families.table import check_reference
 from course_lib.entries import BadEntry
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook import class_list, outputs
+from course_lib.grading.gradebook import by_hand, class_list, outputs
 from course_lib.grading.gradebook.class_list import Graded
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.graded import FORMER, GRADED
@@ -28,6 +28,7 @@ from course_lib.grading.judging.batch_notebook import Item, batch_notebook
 from course_lib.grading.judging.executors import Workplace, run_all
 from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
+from course_lib.grading.overrides import Overrides
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission
 from course_lib.grading.run_folder import RunFolder
 from course_lib.grading.settings import Settings
@@ -49,6 +50,7 @@ def grade(
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
     only: Sequence[str] | None = None,
+    overrides: Overrides | None = None,
 ) -> list[GradebookRow]:
     """Grade the submissions and write all outputs into the folder.
 
@@ -64,6 +66,7 @@ def grade(
         keep: a folder for copies of the batch notebooks, to be looked at or run by hand.
         only: grade these students alone (all that are given, if none is named), and keep the rows
             of everybody else; None: the submissions are the whole class.
+        overrides: what the instructor has set by hand.
 
     Raises:
         CannotGrade: if the instructor gave something that cannot be used, or if a row of an earlier
@@ -78,7 +81,9 @@ def grade(
         now = class_list.chosen(found, only)
         found = class_list.with_earlier(now, earlier)
         _LOG.warning("Note: %s", class_list.what_changes(now, earlier))
-    rows = rows_of(found, tasks, seed, folder.journal, workplace, settings, limits, report, keep)
+    set_for = by_hand.whose(overrides or Overrides(), found)
+    judged = rows_of(found, tasks, seed, folder.journal, workplace, settings, limits, report, keep)
+    rows = by_hand.with_what_is_set(judged, set_for)
     folder.remember(found)
     outputs.write_all(rows, settings, seed, folder.out, folder.written)
     return rows

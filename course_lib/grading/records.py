@@ -210,18 +210,50 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class Override:
+    """What an instructor has set for one answer.
+
+    Attributes:
+        points: instead of the judge's; None leaves those.
+        comment: for the student; empty if there is none.
+    """
+
+    points: float | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What an instructor has noted about a student.
+
+    Attributes:
+        comment: for the student; empty if there is none.
+        late_days: how late the submission was.
+        share: what of the sum of points counts, from 0 to 1.
+    """
+
+    comment: str = ""
+    late_days: int = 0
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
 class GradebookRow:
     """One line of the gradebook: a submission and an exercise.
 
     Attributes:
         submission: whose it is.
         exercise: the id; empty if the submission is not about any exercise.
-        points, max_points: after the course's own weights.
+        points, max_points: after the course's own weights, and what was set by hand; None while
+            they are open. Late days are taken off the sum, by `tables.grade`.
         verdict: see Verdict; "needs review" never means 0 points, it means that none are decided.
         reason: one sentence.
         earned: the points of each property.
         answer: what was judged, if there was something.
         judgement: what was found, if it was judged.
+        judged_points: what the judge gave; None if that is open.
+        override: what the instructor has set for this answer.
+        standing: what the instructor has noted about the student.
     """
 
     submission: Submission
@@ -233,3 +265,11 @@ class GradebookRow:
     earned: dict[str, float] = field(default_factory=dict)
     answer: FoundAnswer | None = None
     judgement: Judgement | None = None
+    judged_points: float | None = None
+    override: Override = Override()
+    standing: Standing = Standing()
+
+    @property
+    def is_set(self) -> bool:
+        """The points are the instructor's, whatever the verdict is."""
+        return self.override.points is not None

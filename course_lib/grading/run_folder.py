@@ -78,6 +78,7 @@ class RunFolder:
         seed: int,
         exercises: Sequence[str] | None,
         settings: Mapping[str, object] | None = None,
+        overrides: Path | None = None,
     ) -> None:
         """Remember what this run grades by, once. Before that, a run has left nothing behind."""
         if self._kept:
@@ -86,6 +87,8 @@ class RunFolder:
         known["exercises"] = None if exercises is None else list(exercises)
         if settings:
             known["settings"] = dict(settings)
+        if overrides is not None:
+            known["overrides"] = str(overrides.resolve())
         fresh = self._run.with_suffix(".new")
         fresh.write_text(json.dumps(known) + "\n", encoding="ascii")
         os.replace(fresh, self._run)
@@ -112,6 +115,11 @@ class RunFolder:
         """The choices of the course that the last run was given; see Settings.to_json."""
         found = _stored(self._run).get("settings")
         return found if isinstance(found, dict) else {}
+
+    def overrides(self) -> Path | None:
+        """The file that the last run took from what is set by hand."""
+        found = _stored(self._run).get("overrides")
+        return Path(found) if isinstance(found, str) else None
 
     def exercises(self) -> tuple[str, ...] | None:
         """What everyone was graded on last; None if each was on what they handed in."""

@@ -10,27 +10,32 @@
     right = 4                                 # what is not named keeps its points
     float32 = 0                               # not counted
 
-Every mistake in it is one sentence: the file, the key, what to write instead.
+    [late]
+    per_day = 0.1                             # a day costs 10 % of what was earned
+    at_most = 0.5                             # and all days together half of it
+
+Who is how late stands in overrides.toml, with the points that are set by hand. Every mistake is one
+sentence: the file, the key, what to write instead.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from course_lib.curriculum import LESSONS, PROPERTIES, TASKS, Exercise, lesson_with_parts
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.graded import GRADED, why_not_graded
+from course_lib.grading.toml_file import TomlFile, meant, short
 
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
 MOST_CHARACTERS = 200  # of a title
-KEYS = ("title", "exercises", "canvas_assignment", "points")
+KEYS = ("title", "exercises", "canvas_assignment", "points", "late")
+LATE_KEYS = ("per_day", "at_most")
 # What a kernel is judged by in any exercise, as a warning where it does not count. A course may
 # give points to it; the warning then costs them.
 EXTRAS = ("coalesced", "conflict-free")
@@ -48,6 +53,23 @@ def usual_points() -> dict[str, dict[str, float]]:
 
 
 @dataclass(frozen=True)
+class LateRule:
+    """What handing in late costs.
+
+    Attributes:
+        per_day: the share of the earned points that each day takes.
+        at_most: the share that all days together take.
+    """
+
+    per_day: float
+    at_most: float = 1.0
+
+    def share_left(self, days: int) -> float:
+        """The share of the earned points that still counts."""
+        return round(1 - min(days * self.per_day, self.at_most), 4)
+
+
+@dataclass(frozen=True)
 class Settings:
     """A course's own choices.
 
@@ -57,6 +79,7 @@ class Settings:
         points: the points of every exercise and property.
         canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
         notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
+        late: what a late day costs; None if the file has no rule for it.
     """
 
     title: str = TITLE
@@ -64,6 +87,7 @@ class Settings:
     points: Mapping[str, Points] = field(default_factory=usual_points)
     canvas_assignment: str | None = None
     notebooks: Path = OUR_NOTEBOOKS
+    late: LateRule | None = None
 
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""
@@ -78,6 +102,7 @@ class Settings:
             "canvas_assignment": self.canvas_assignment,
             "points": points,
             "notebooks": str(self.notebooks) if self.notebooks != usual.notebooks else None,
+            "late": asdict(self.late) if self.late else None,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -90,6 +115,7 @@ class Settings:
             points={**usual.points, **stored.get("points", {})},
             canvas_assignment=stored.get("canvas_assignment"),
             notebooks=Path(stored.get("notebooks", usual.notebooks)),
+            late=LateRule(**stored["late"]) if "late" in stored else None,
         )
 
     def max_points(self, exercise_id: str) -> float:
@@ -113,63 +139,29 @@ def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
     return _Reader(path).settings(folder)
 
 
-class _Reader:
-    """Reads one file, and names it in every complaint."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def fail(self, sentence: str) -> CannotGrade:
-        return CannotGrade(f"{self.path}: {sentence}")
+class _Reader(TomlFile):
+    """What may stand in grading.toml."""
 
     def settings(self, notebooks: Path) -> Settings:
         table = self.table()
         self.only_known(table, KEYS, "key", "")
         canvas = table.get("canvas_assignment")
         return Settings(
-            title=self.words(table.get("title", TITLE), "title"),
+            title=self.words(table.get("title", TITLE), "title", MOST_CHARACTERS),
             exercises=self.exercises(table["exercises"]) if "exercises" in table else None,
             points=self.points(table.get("points", {})),
-            canvas_assignment=None if canvas is None else self.words(canvas, "canvas_assignment"),
+            canvas_assignment=None
+            if canvas is None
+            else self.words(canvas, "canvas_assignment", MOST_CHARACTERS),
+            late=self.late(table["late"]) if "late" in table else None,
             notebooks=notebooks,
         )
-
-    def table(self) -> dict[str, Any]:
-        try:
-            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
-        except OSError as error:
-            raise self.fail(f"the file cannot be read ({error.strerror}).") from None
-        except UnicodeDecodeError:
-            raise self.fail("the file is not UTF-8; save it as UTF-8.") from None
-        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
-            why = str(error)[:200]
-            hint = "write text in quotes and lists in brackets"
-            raise self.fail(f"this is not TOML ({why}); {hint}.") from None
-
-    def only_known(
-        self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
-    ) -> None:
-        for name in table:
-            if name in set(known):
-                continue
-            if name in TASKS:
-                raise self.fail(f"{name} {why_not_graded(name)}.")
-            raise self.fail(f"there is no {what} {name!r}{at}; {_meant(name, known)}")
-
-    def words(self, value: object, key: str) -> str:
-        text = " ".join(value.split()) if isinstance(value, str) else ""
-        if not text or len(text) > MOST_CHARACTERS:
-            raise self.fail(
-                f"`{key}` is {_short(value)}; write text of 1 to {MOST_CHARACTERS} characters in "
-                "quotes."
-            )
-        return text
 
     def exercises(self, value: object) -> tuple[str, ...]:
         names = value if isinstance(value, list) else []
         if not names or not all(isinstance(each, str) for each in names):
             raise self.fail(
-                f"`exercises` is {_short(value)}; write a list of exercises or lessons, such as "
+                f"`exercises` is {short(value)}; write a list of exercises or lessons, such as "
                 '["matmul_tiled", "07"].'
             )
         try:
@@ -177,11 +169,20 @@ class _Reader:
         except CannotGrade as problem:
             raise self.fail(f"`exercises`: {problem}") from None
 
+    def late(self, value: object) -> LateRule:
+        if not isinstance(value, dict) or "per_day" not in value:
+            raise self.fail(
+                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 in it, and "
+                "at_most = 0.5 if you like."
+            )
+        self.only_known(value, LATE_KEYS, "key", " in [late]")
+        return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})
+
     def points(self, value: object) -> dict[str, dict[str, float]]:
         points = usual_points()
         if not isinstance(value, dict):
             raise self.fail(
-                f"`points` is {_short(value)}; write a table for each exercise, such as "
+                f"`points` is {short(value)}; write a table for each exercise, such as "
                 "[points.matmul_tiled]."
             )
         self.only_known(value, GRADED, "exercise", " under `points`")
@@ -209,7 +210,8 @@ class _Reader:
                 )
         self.only_known(given, known, "property", at)
         named = {
-            name: self.number(each, f"points.{exercise.id}.{name}") for name, each in given.items()
+            name: self.number(each, f"points.{exercise.id}.{name}", MOST_POINTS)
+            for name, each in given.items()
         }
         weights = {name: named.get(name, float(exercise.points.get(name, 0))) for name in known}
         kept = {name: each for name, each in weights.items() if each or name in exercise.points}
@@ -222,21 +224,13 @@ class _Reader:
 
     def scaled(self, exercise: Exercise, given: object) -> dict[str, float]:
         """The usual points of an exercise, scaled to a total."""
-        wanted = self.number(given, f"points.{exercise.id}")
+        wanted = self.number(given, f"points.{exercise.id}", MOST_POINTS)
         if not wanted:
             raise self.fail(
                 f"`points.{exercise.id}` is 0; give it points, or leave it out of `exercises`."
             )
         share = wanted / exercise.max_points
         return {name: points * share for name, points in exercise.points.items()}
-
-    def number(self, value: object, key: str) -> float:
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not usable or not 0 <= value <= MOST_POINTS:  # type: ignore[operator]
-            raise self.fail(
-                f"`{key}` is {_short(value)}; write a number of 0 to {MOST_POINTS}, unquoted."
-            )
-        return round(float(value), 4)  # type: ignore[arg-type]
 
 
 def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
@@ -248,10 +242,10 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
     Raises:
         CannotGrade: for a name that is neither, or a lesson that has no exercise.
     """
-    meant: set[str] = set()
+    chosen: set[str] = set()
     for name in names:
         if name in GRADED:
-            meant.add(name)
+            chosen.add(name)
             continue
         if name in TASKS:
             raise CannotGrade(f"{name} {why_not_graded(name)}.")
@@ -261,28 +255,11 @@ def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
             with_exercises = [each.number for each in LESSONS if each.exercises]
             raise CannotGrade(
                 f"there is no exercise or lesson {name!r}; "
-                f"{_meant(name, GRADED)} Lessons with exercises are "
+                f"{meant(name, GRADED)} Lessons with exercises are "
                 f"{', '.join(with_exercises)}."
             ) from None
         theirs = {exercise for each in found for exercise in each.exercises}
         if not theirs:
             raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
-        meant |= theirs
-    return tuple(name for name in GRADED if name in meant)
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    """The near match, or all there are, as the end of a sentence."""
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"there are {', '.join(known)}."
-
-
-def _short(value: object) -> str:
-    try:
-        text = repr(value)
-    except ValueError:
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
+        chosen |= theirs
+    return tuple(name for name in GRADED if name in chosen)

@@ -80,14 +80,27 @@ def chosen(found: Sequence[Graded], names: Sequence[str]) -> list[Graded]:
     """
     if not names:
         return list(found)
-    return [_called(name, found) for name in dict.fromkeys(names)]
+    return [_the_one(name, found) for name in dict.fromkeys(_apart(names, found))]
 
 
-def _called(name: str, found: Sequence[Graded]) -> Graded:
+def _apart(names: Sequence[str], found: Sequence[Graded]) -> Iterator[str]:
+    """The names, those taken apart that have commas between them: "ada,bo", but not "Bo, Ada"."""
+    for name in names:
+        if called(name, found):
+            yield name
+        else:
+            yield from filter(None, map(str.strip, name.split(","))) if "," in name else [name]
+
+
+def called(name: str, found: Sequence[Graded]) -> list[Graded]:
+    """Those who are called so: by key, which only one is, or by name."""
     folded = name.casefold()
     by_key = [each for each in found if each[0].key.casefold() == folded]
-    by_name = [each for each in found if each[0].student.casefold() == folded]
-    meant = by_key or by_name
+    return by_key or [each for each in found if each[0].student.casefold() == folded]
+
+
+def _the_one(name: str, found: Sequence[Graded]) -> Graded:
+    meant = called(name, found)
     if len(meant) == 1:
         return meant[0]
     if not meant:

@@ -15,7 +15,14 @@ from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook.charts import histogram, verdict_bars
 from course_lib.grading.gradebook.page import filled
 from course_lib.grading.gradebook.safe_text import counted, number
-from course_lib.grading.gradebook.tables import PLATFORMS, by_submission, grade, left_out, names
+from course_lib.grading.gradebook.tables import (
+    PLATFORMS,
+    by_submission,
+    grade,
+    lateness,
+    left_out,
+    names,
+)
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import VERDICTS, GradebookRow
 from course_lib.grading.settings import Settings, total
@@ -48,8 +55,9 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         verdicts=VERDICTS,
         bars=Markup(verdict_bars(counts)) if counts else "",
         exercises=[(name, counts[name], _mean(rows)) for name, rows in by_exercise.items()],
-        waiting=[row for row in rows if row.verdict == "needs review"],
-        missing=[row for row in rows if row.verdict == "missing"],
+        waiting=[row for row in rows if row.points is None],
+        missing=[row for row in rows if row.verdict == "missing" and not row.is_set],
+        by_hand=list(_by_hand(by_student)),
         left_out=[(platform, left) for platform, left in platforms if left],
         findings=[
             (name, found)
@@ -62,6 +70,26 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         grader=grader_version(),
         points=[_worth(name, settings) for name in by_exercise],
     )
+
+
+def _by_hand(
+    by_student: Iterable[Sequence[GradebookRow]],
+) -> Iterator[tuple[GradebookRow, str, str, str]]:
+    """What the instructor has set: a row of the student, the exercise, the points, the comment."""
+    for theirs in by_student:
+        first, late = theirs[0], lateness(theirs)
+        if late or first.standing.comment:
+            yield first, "", late, first.standing.comment
+        for row in theirs:
+            if row.is_set or row.override.comment:
+                yield row, row.exercise, _instead(row), row.override.comment
+
+
+def _instead(row: GradebookRow) -> str:
+    if row.override.points is None:
+        return ""
+    judged = "open" if row.judged_points is None else number(row.judged_points)
+    return f"{number(row.override.points)} instead of {judged}"
 
 
 def _by_exercise(rows: Iterable[GradebookRow]) -> dict[str, list[GradebookRow]]:
@@ -120,7 +148,7 @@ def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[Frequent
     lines: dict[str, Counter[int]] = {}
     example: dict[str, Finding] = {}
     for row in rows:
-        if row.judgement is None or row.points is None:
+        if row.judgement is None or row.verdict == "needs review":
             continue  # what they cost is not decided
         firsts: dict[str, Finding] = {}
         for each in row.judgement.findings:

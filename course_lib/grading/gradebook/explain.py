@@ -34,9 +34,13 @@ def explain(row: GradebookRow, settings: Settings | None = None) -> str:
 
 
 def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
-    points = "open" if row.points is None else number(row.points)
+    points = "open" if row.judged_points is None else number(row.judged_points)
     name, exercise = one_line(row.submission.student), one_line(row.exercise)
     yield f"{name} · {exercise}: {row.verdict}, {points} of {number(row.max_points)} points"
+    if row.override.points is not None:
+        yield f"Set by hand: {number(row.override.points)} of {number(row.max_points)} points"
+    if row.override.comment:
+        yield from _wrapped("Your comment: ", row.override.comment)
     yield from _wrapped("Reason: ", row.reason)
     yield ""
     yield from _found(row)
@@ -90,7 +94,7 @@ def _judged(row: GradebookRow, judgement: Judgement, settings: Settings) -> Iter
         yield from _wrapped("Holds: ", sentence)
     for rank, each in enumerate(judgement.findings, start=1):
         yield from _finding(each, rank)
-    if row.points is None:
+    if row.judged_points is None:
         yield "Points: open; a person has to look at this answer."
         return
     yield "Points:"

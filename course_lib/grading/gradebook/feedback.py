@@ -18,7 +18,7 @@ from course_lib.grading.gradebook.hints import Hint, read_hints
 from course_lib.grading.gradebook.page import filled
 from course_lib.grading.gradebook.safe_text import lines_to_show, number, shortened
 from course_lib.grading.gradebook.scoring import lost_by
-from course_lib.grading.gradebook.tables import grade
+from course_lib.grading.gradebook.tables import grade, lateness
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
@@ -44,6 +44,8 @@ def feedback_page(rows: Sequence[GradebookRow], name: str, settings: Settings) -
         course=settings.title,
         name=name,
         said=_sum_of(rows),
+        late=lateness(rows),
+        comment=rows[0].standing.comment.splitlines(),
         sections=sections,
     )
 
@@ -64,6 +66,8 @@ class Section:
     anchor: str
     title: str
     points: str
+    by_hand: str
+    comment: Sequence[str]
     notes: Sequence[str]
     launched: str
     held: Sequence[str]
@@ -85,6 +89,8 @@ def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Se
         anchor=row.exercise or "submission",
         title=exercise.title if exercise else "",
         points=f"{given} of {number(row.max_points)}",
+        by_hand=_by_hand(row),
+        comment=row.override.comment.splitlines(),
         notes=row.answer.notes if row.answer else (),
         launched=judged.launched if judged else "",
         held=judged.held if judged else (),
@@ -93,6 +99,16 @@ def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Se
         lost_alike=alike,
         hints=hints if row.verdict != "passed" else (),
     )
+
+
+def _by_hand(row: GradebookRow) -> str:
+    """Whose points these are, where they are not the checker's."""
+    if not row.is_set:
+        return ""
+    if row.judged_points is None:
+        return "Your instructor has set these points; the checker left them open."
+    given = number(row.judged_points)
+    return f"Your instructor has set these points; the checker gave {given} ({row.verdict})."
 
 
 # --- points ---------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ def junit_xml(rows: Sequence[GradebookRow], title: str) -> str:
         "testsuite",
         name=for_xml(title),
         tests=str(len(rows)),
-        failures=str(sum(row.verdict in FAILURES for row in rows)),
+        failures=str(sum(map(_fails, rows))),
         errors="0",
-        skipped=str(sum(row.verdict == "needs review" for row in rows)),
+        skipped=str(sum(row.points is None for row in rows)),
         time="0",
     )
     for row in rows:
@@ -38,6 +38,13 @@ def junit_xml(rows: Sequence[GradebookRow], title: str) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
 
 
+def _fails(row: GradebookRow) -> bool:
+    """Points were lost: by the judge's verdict, or by what the instructor has set."""
+    if row.is_set and row.points is not None:
+        return row.points < row.max_points
+    return row.verdict in FAILURES
+
+
 def _case(row: GradebookRow, name: str) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
@@ -46,9 +53,9 @@ def _case(row: GradebookRow, name: str) -> ElementTree.Element:
         time="0",
     )
     reason = for_xml(one_line(row.reason))
-    if row.verdict == "needs review":
+    if row.points is None:
         ElementTree.SubElement(case, "skipped", message=reason)
-    elif row.verdict in FAILURES:
+    elif _fails(row):
         points = f"{number(row.points or 0.0)} of {number(row.max_points)} points"
         failure = ElementTree.SubElement(case, "failure", type=row.verdict, message=reason)
         failure.text = points

@@ -71,6 +71,7 @@ def score(
         earned=earned,
         answer=answer if answer.text or answer.notes else None,
         judgement=judgement,
+        judged_points=points,
     )
 
 

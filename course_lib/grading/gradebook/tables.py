@@ -6,9 +6,10 @@ name cannot end a cell where a semicolon separates them, and text that a spreads
 a formula begins with an apostrophe.
 
 canvas.csv and moodle.csv have a line for each student whose number on that platform is known from
-the names of the files. Their grade is the sum over all exercises. While one of them needs review
-the student is left out: an empty cell could wipe out a grade that is there already. Whoever is left
-out is named by `left_out`, in what the command says and in the report.
+the names of the files. Their grade is the sum over all exercises, less what late days cost. While
+points are open for one of them the student is left out: an empty cell could wipe out a grade that
+is there already. Whoever is left out is named by `left_out`, in what the command says and in the
+report.
 """
 
 from __future__ import annotations
@@ -19,12 +20,25 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from course_lib.grading.gradebook.safe_text import for_spreadsheet, number
+from course_lib.grading.gradebook.safe_text import counted, for_spreadsheet, number
 from course_lib.grading.records import GradebookRow, Submission
 from course_lib.grading.settings import Settings, total
+from course_lib.web import escape
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
-COLUMNS = ("submission", "exercise", "points", "max", "verdict", "reason")
+COLUMNS = (
+    "submission",
+    "exercise",
+    "points",
+    "max",
+    "verdict",
+    "reason",
+    "judged",
+    "set",
+    "late_days",
+    "comment",
+    "student_comment",
+)
 
 # As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
 # downloaded files, and takes every further column for an assignment.
@@ -79,14 +93,23 @@ def grades_csv(rows: Sequence[GradebookRow]) -> str:
         [
             called[row.submission.key],
             row.exercise,
-            "" if row.points is None else _Number(row.points),
+            _or_empty(grade([row])),
             _Number(row.max_points),
             row.verdict,
             for_spreadsheet(row.reason),
+            _or_empty(row.judged_points),
+            _or_empty(row.override.points),
+            _Number(row.standing.late_days),
+            for_spreadsheet(row.override.comment),
+            for_spreadsheet(row.standing.comment),
         ]
         for row in rows
     ]
     return _table([COLUMNS, *lines])
+
+
+def _or_empty(points: float | None) -> Cell:
+    return "" if points is None else _Number(points)
 
 
 def canvas_csv(rows: Sequence[GradebookRow], settings: Settings) -> str | None:
@@ -125,7 +148,7 @@ def moodle_csv(rows: Sequence[GradebookRow]) -> str | None:
                 _Number(points),
                 _Number(most),
                 "",
-                for_spreadsheet("; ".join(map(_in_short, theirs))),
+                for_spreadsheet(escape(_in_words(theirs))),
             ]
         )
     return _table([MOODLE_COLUMNS, *lines])
@@ -139,10 +162,27 @@ def by_submission(rows: Iterable[GradebookRow]) -> list[list[GradebookRow]]:
     return list(found.values())
 
 
-def grade(rows: Iterable[GradebookRow]) -> float | None:
-    """The sum over a student's rows; None while one of them is undecided."""
+def grade(rows: Sequence[GradebookRow]) -> float | None:
+    """What counts of a student's rows, late days taken off; None while one of them is undecided."""
+    points = sum_of(rows)
+    return None if points is None else round(points * rows[0].standing.share, 4)
+
+
+def sum_of(rows: Sequence[GradebookRow]) -> float | None:
+    """The sum over a student's rows, before late days; None while one of them is undecided."""
     points = [row.points for row in rows]
     return None if None in points else total(each for each in points if each is not None)
+
+
+def lateness(rows: Sequence[GradebookRow]) -> str:
+    """What late days have cost a student, as a sentence; empty if there were none."""
+    standing, before, after = rows[0].standing, sum_of(rows), grade(rows)
+    if not standing.late_days:
+        return ""
+    begins = f"{counted(standing.late_days, 'day')} late: {number(100 * standing.share)} % of"
+    if before is None or after is None:
+        return f"{begins} the points count."
+    return f"{begins} {number(before)} points are {number(after)}."
 
 
 def known_to(
@@ -183,9 +223,17 @@ def _why_left_out(platform: str, theirs: Sequence[GradebookRow], known: Collecti
     return f"points are still open: {still}"
 
 
+def _in_words(rows: Sequence[GradebookRow]) -> str:
+    """A student's points and the instructor's comments, for a field of Moodle's that is HTML."""
+    parts = [*map(_in_short, rows), lateness(rows).rstrip("."), rows[0].standing.comment]
+    return "; ".join(filter(None, parts))
+
+
 def _in_short(row: GradebookRow) -> str:
     points = "open" if row.points is None else number(row.points)
-    return f"{row.exercise}: {points} of {number(row.max_points)} ({row.verdict})"
+    how = "set by the instructor" if row.is_set else row.verdict
+    said = f"{row.exercise}: {points} of {number(row.max_points)} ({how})"
+    return f"{said}: {row.override.comment}" if row.override.comment else said
 
 
 def _table(lines: Iterable[Sequence[Cell]]) -> str:

@@ -1,0 +1,84 @@
+"""Reads one file that an instructor wrote, and names it and the key in every complaint."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from course_lib.curriculum import TASKS
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.graded import why_not_graded
+
+
+class TomlFile:
+    """A TOML file, and what may stand in it; every mistake is one sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, sentence: str) -> CannotGrade:
+        """The complaint, for `raise`."""
+        return CannotGrade(f"{self.path}: {sentence}")
+
+    def table(self) -> dict[str, Any]:
+        """All that stands in the file."""
+        try:
+            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise self.fail(f"the file cannot be read ({error.strerror}).") from None
+        except UnicodeDecodeError:
+            raise self.fail("the file is not UTF-8; save it as UTF-8.") from None
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
+            why = " ".join(str(error).split())[:200]
+            hint = "write text in quotes and lists in brackets"
+            raise self.fail(f"this is not TOML ({why}); {hint}.") from None
+
+    def only_known(
+        self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
+    ) -> None:
+        """Refuse a key that nothing reads."""
+        for name in table:
+            if name in set(known):
+                continue
+            if name in TASKS:
+                raise self.fail(f"{name} {why_not_graded(name)}.")
+            raise self.fail(f"there is no {what} {name!r}{at}; {meant(name, known)}")
+
+    def words(self, value: object, key: str, most: int) -> str:
+        """Text of one line."""
+        text = " ".join(value.split()) if isinstance(value, str) else ""
+        if not text or len(text) > most:
+            raise self.fail(
+                f"`{key}` is {short(value)}; write text of 1 to {most} characters in quotes."
+            )
+        return text
+
+    def number(self, value: object, key: str, most: float) -> float:
+        """A number from 0 on."""
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not usable or not 0 <= value <= most:  # type: ignore[operator]
+            raise self.fail(
+                f"`{key}` is {short(value)}; write a number of 0 to {most:g}, unquoted."
+            )
+        return round(float(value), 4)  # type: ignore[arg-type]
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The near match, or all there are, as the end of a sentence."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"there are {', '.join(known)}."
+
+
+def short(value: object) -> str:
+    """A value as a complaint quotes it."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else text[:57] + "..."
