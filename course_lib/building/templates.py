@@ -52,7 +52,7 @@ CALLS = {
     "rejection": CallPattern(0, 1, 3),
     "Slip": CallPattern(0, 1, 2),
     "Hypothesis": CallPattern(1, 2, 3),
-    "Place": CallPattern(1, 3, 2, usual=ANY),
+    "SlipLocation": CallPattern(1, 3, 2, usual=ANY),
     "replace": CallPattern(-1, -1, usual=ANY),
     "ResidentSlip": CallPattern(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),
     "Stop": CallPattern(0, 1),
