@@ -157,7 +157,12 @@ def test_a_partial_tile_left_out_is_told_in_full() -> None:
     first = report.findings[0]
     assert (first.code, first.line) == ("wrong-loop-bound", line_of("for t in"))
     facts = facts_of(first.message)
-    assert [facts[name] for name in ("steps", "K", "tiles", "T")] == ["5 steps", 37, "2 whole tiles", 16]
+    assert [facts[name] for name in ("steps", "K", "tiles", "T")] == [
+        "5 steps",
+        37,
+        "2 whole tiles",
+        16,
+    ]
     assert report.earned["right"] == report.earned["bounds"] == 0
 
 
