@@ -36,8 +36,8 @@ SHAPES: dict[str, Shape] = {  # by family
 INEXACT = ("matmul_naive fused_multiply_add", "attention ")
 # Numba's simulator has no shuffles (a test below says so): their programs are left out.
 SLOW = "attention block_scan matmul_1d matmul_2d matmul_tiled transpose_tiled".split()
-# Their BLOCK is left over from another attempt; only the judge tries the launch without it as well.
-LEFT_OVER = ("block_that_is_not_offered", "block_is_16")
+# Its BLOCK is left over from another attempt; only the judge tries the launch without it as well.
+LEFT_OVER = "block_that_is_not_offered"
 LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 
 SMALL = {
@@ -247,7 +247,7 @@ def answers(which: str) -> list[Path]:
     paths = [
         path
         for path in sorted(STYLES.glob("*/*.py"))
-        if path.parent.name in PROBLEMS and path.stem not in LEFT_OVER
+        if path.parent.name in PROBLEMS and path.stem != LEFT_OVER
     ]
     if which == "every":
         return paths
@@ -265,6 +265,8 @@ def _exercise(name: str, style: str, text: str) -> Case:
     apart = rounding if label.startswith(INEXACT) else 0.0
     own = {*exercise.constants, "BLOCK"}
     given = {key: each for key, each in load_program(text).constants.items() if key in own}
+    if not isinstance(given.get("BLOCK"), tuple):  # a whole number is the answer's own
+        given.pop("BLOCK", None)
     launch = exercise.launch(problem.covered(shape), given)
     return Case(label, text, name, launch.grid, launch.block, (*inputs, out), apart)
 
