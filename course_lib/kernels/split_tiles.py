@@ -80,12 +80,16 @@ def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
 # --- partial sums -----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=8)
 def workspace(pieces: int, stream: Any = 0) -> Any:
     """Room for so many warpgroups' partial sums on the GPU, one below the other: (rows, 256).
 
-    Launches on the same stream follow each other and share it.
+    Launches on the same stream of the same GPU follow each other and share it.
     """
+    return _workspace(pieces, stream, int(cuda.get_current_device().id))
+
+
+@lru_cache(maxsize=8)
+def _workspace(pieces: int, stream: Any, gpu: int) -> Any:
     return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
