@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _LINE = re.compile(r'//## File "(?P<file>[^"]*)", line (?P<line>\d+)')
-_LABEL = re.compile(r"^(\.L[\w$.]*):")
+_LABEL = re.compile(r"^((?:\.L|\$)[\w$.]*):")
 _INSTRUCTION = re.compile(
     r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<guard>@!?U?P\w+\s+)?(?P<opcode>[A-Z]\w*(?:\.\w+)*)"
     r"\s*(?P<operands>[^;]*);"

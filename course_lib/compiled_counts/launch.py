@@ -1,0 +1,206 @@
+"""Lays a launch out for its machine code: parameters, arrays, blocks; walks it and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.compiled_counts.lanes import WARP, Lanes
+from course_lib.compiled_counts.machine import Machine, Place, prepare_all
+from course_lib.compiled_counts.memory import Memories, Storage
+from course_lib.compiled_counts.operands import NotFollowed
+from course_lib.compiled_counts.tally import Tally
+from course_lib.machine_code.sass import Disassembly
+
+LANES_AT_ONCE = 1 << 16
+MOST_STEPS = 40_000_000_000  # instructions times lanes: about two minutes
+GLOBAL_BASE = 1 << 32
+ALIGNMENT = 512  # of what cudaMalloc gives
+SHARED_RESERVED = 1024  # what a block's shared memory begins with, from compute capability 8 on
+STACK_TOP = 1 << 20
+
+Triple = tuple[int, int, int]
+
+
+def parameters_at(cc: tuple[int, int]) -> int:
+    """Where in constant bank 0 a kernel's parameters begin, in bytes."""
+    return 0x380 if cc >= (10, 0) else 0x210 if cc >= (9, 0) else 0x160
+
+
+def sizes_at(cc: tuple[int, int]) -> int:
+    """Where in constant bank 0 the block's size and the grid's size lie."""
+    return 0x360 if cc >= (10, 0) else 0x0
+
+
+@dataclass(frozen=True, eq=False)
+class LaidOut:
+    """The launch's memory and constant bank, with where each array lies."""
+
+    content: np.ndarray
+    constants: dict[int, bytes]
+    arrays: dict[int, tuple[int, np.ndarray]]
+
+    def array(self, position: int) -> np.ndarray:
+        """What the array that was the argument at `position` holds now."""
+        offset, example = self.arrays[position]
+        raw = self.content[offset : offset + example.nbytes]
+        order: Any = "F" if example.flags.f_contiguous and not example.flags.c_contiguous else "C"
+        return raw.view(example.dtype).reshape(example.shape, order=order)
+
+
+def lay_out(
+    arguments: Sequence[Any],
+    cc: tuple[int, int],
+    grid: Triple,
+    block: Triple,
+    banks: dict[int, bytes],
+) -> LaidOut:
+    """Put the arguments into one memory, and the parameters as Numba passes them.
+
+    Raises:
+        NotFollowed: for an argument that is neither a number nor a contiguous array.
+    """
+    pieces: list[np.ndarray] = []
+    arrays: dict[int, tuple[int, np.ndarray]] = {}
+    seen: dict[int, int] = {}
+    packed = bytearray()
+    end = 0
+    for position, value in enumerate(_flat(arguments)):
+        if isinstance(value, np.ndarray) and value.ndim:
+            if not (value.flags.c_contiguous or value.flags.f_contiguous):
+                raise NotFollowed("an array that does not lie in one piece")
+            if id(value) not in seen:
+                room = -(-max(value.nbytes, 1) // ALIGNMENT) * ALIGNMENT
+                piece = np.zeros(room, np.uint8)
+                piece[: value.nbytes] = np.frombuffer(value.tobytes(order="A"), np.uint8)
+                seen[id(value)] = end
+                pieces.append(piece)
+                end += room
+            arrays[position] = seen[id(value)], value
+            _pad(packed, 8)
+            packed += _described(value, GLOBAL_BASE + seen[id(value)])
+        else:
+            number = np.asarray(value)
+            if number.dtype.kind not in "biufc":
+                raise NotFollowed(f"an argument of type {type(value).__name__}")
+            if isinstance(value, int) and not isinstance(value, bool):
+                number = number.astype(np.int64)
+            _pad(packed, number.dtype.itemsize if number.dtype.kind != "c" else 8)
+            packed += number.tobytes()
+    content = np.concatenate(pieces) if pieces else np.zeros(16, np.uint8)
+    bank = bytearray(parameters_at(cc)) + packed + bytes(64)
+    sizes = np.array([*block, *grid], np.uint32).tobytes()
+    bank[sizes_at(cc) : sizes_at(cc) + len(sizes)] = sizes
+    top = 0x37C if cc >= (10, 0) else 0x28
+    bank[top : top + 4] = np.uint32(STACK_TOP).tobytes()
+    return LaidOut(content, {**banks, 0: bytes(bank)}, arrays)
+
+
+def _flat(arguments: Sequence[Any]) -> list[Any]:
+    """Tuples taken apart, as Numba passes them."""
+    found: list[Any] = []
+    for each in arguments:
+        found += _flat(each) if isinstance(each, tuple) else [each]
+    return found
+
+
+def _pad(packed: bytearray, size: int) -> None:
+    packed += bytes(-len(packed) % size)
+
+
+def _described(array: np.ndarray, address: int) -> bytes:
+    """An array as Numba's kernels take it: owner, parent, size, address, shape and strides."""
+    head = [0, 0, array.size, array.itemsize, address]
+    return np.array([*head, *array.shape, *array.strides], np.int64).tobytes()
+
+
+def walk(
+    code: Disassembly,
+    laid_out: LaidOut,
+    grid: Triple,
+    block: Triple,
+    shared_bytes: int,
+    stack_bytes: int,
+) -> Tally:
+    """Walk all blocks of a launch, some of them side by side; what they cost.
+
+    Raises:
+        NotFollowed: naming what in the machine code is not followed here.
+    """
+    tally, left = Tally(), MOST_STEPS
+    prepared = prepare_all(code)
+    threads = int(np.prod(block))
+    per_block = -(-threads // WARP) * WARP
+    together = max(1, LANES_AT_ONCE // per_block)
+    blocks = int(np.prod(grid))
+    registers = _registers(code)
+    for first in range(0, blocks, together):
+        chosen = np.arange(first, min(first + together, blocks))
+        place = _place(chosen, grid, block, per_block)
+        lanes = Lanes(len(chosen) * per_block, registers, laid_out.constants)
+        storages = _storages(laid_out, len(chosen), per_block, shared_bytes, stack_bytes)
+        machine = Machine(code, prepared, lanes, place, Memories(storages, tally), tally)
+        with np.errstate(all="ignore"):
+            machine.run(left)
+        left -= machine.walked
+    return tally
+
+
+def _registers(code: Disassembly) -> int:
+    """One more than the highest register's number, and what a wide access may reach beyond."""
+    import re
+
+    numbers = [
+        int(number)
+        for each in code.instructions
+        for number in re.findall(r"\bR(\d+)", each.operands)
+    ]
+    return max(numbers, default=0) + 5
+
+
+def _place(chosen: np.ndarray, grid: Triple, block: Triple, per_block: int) -> Place:
+    thread = np.tile(np.arange(per_block), len(chosen))
+    of_block = np.repeat(chosen, per_block)
+    lane = (thread % WARP).astype(np.uint32)
+    below = (np.uint64(1) << lane.astype(np.uint64)) - np.uint64(1)
+    full = np.uint64(0xFFFFFFFF)
+    special = {
+        "SR_TID.X": thread % block[0],
+        "SR_TID.Y": thread // block[0] % block[1],
+        "SR_TID.Z": thread // (block[0] * block[1]),
+        "SR_CTAID.X": of_block % grid[0],
+        "SR_CTAID.Y": of_block // grid[0] % grid[1],
+        "SR_CTAID.Z": of_block // (grid[0] * grid[1]),
+        "SR_LANEID": lane,
+        "SR_CgaCtaId": np.zeros(1),
+        "SRZ": np.zeros(1),
+        "SR_EQMASK": np.uint64(1) << lane.astype(np.uint64),
+        "SR_LTMASK": below,
+        "SR_LEMASK": (below << np.uint64(1)) | np.uint64(1),
+        "SR_GEMASK": full & ~below,
+        "SR_GTMASK": full & ~((below << np.uint64(1)) | np.uint64(1)),
+        **{f"SR_NTID.{axis}": np.full(1, size) for axis, size in zip("XYZ", block, strict=True)},
+        **{f"SR_NCTAID.{axis}": np.full(1, size) for axis, size in zip("XYZ", grid, strict=True)},
+    }
+    words = {name: value.astype(np.uint32) for name, value in special.items()}
+    exists = thread < int(np.prod(block))
+    return Place(words, np.repeat(np.arange(len(chosen)), per_block), exists)
+
+
+def _storages(
+    laid_out: LaidOut, blocks: int, per_block: int, shared_bytes: int, stack_bytes: int
+) -> list[Storage]:
+    lanes = blocks * per_block
+    shared = SHARED_RESERVED + -(-shared_bytes // 16) * 16
+    stack = -(-max(stack_bytes, 16) // 16) * 16
+    of_block = np.repeat(np.arange(blocks, dtype=np.int64) * shared, per_block)
+    of_lane = np.arange(lanes, dtype=np.int64) * stack - (STACK_TOP - stack)
+    content = laid_out.content
+    return [
+        Storage("global", content, np.full(lanes, -GLOBAL_BASE), GLOBAL_BASE, len(content)),
+        Storage("shared", np.zeros(blocks * shared, np.uint8), of_block, 0, shared),
+        Storage("local", np.zeros(lanes * stack, np.uint8), of_lane, STACK_TOP - stack, stack),
+    ]
