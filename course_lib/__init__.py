@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from course_lib.machine_code import compile_report
     from course_lib.ncu import ncu_report
     from course_lib.predictions import predict
-    from course_lib.runtime import emulate, last_profile, on_gpu, start
+    from course_lib.profiles import emulate
+    from course_lib.runtime import last_profile, on_gpu, start
     from course_lib.two_copies import two_copies
 
 __version__ = "0.1.0"
@@ -42,7 +43,7 @@ _HOME = {
     "Finding": "findings",
     "check": "checking",
     "compile_report": "machine_code",
-    "emulate": "runtime",
+    "emulate": "profiles",
     "examine": "checking",
     "examine_source": "checking",
     "last_profile": "runtime",

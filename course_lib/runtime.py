@@ -10,10 +10,13 @@ from __future__ import annotations
 import contextlib
 import numbers
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from course_lib import host_api, probe
 from course_lib.arguments import HostArguments, Mismatch, fit_to_signature
@@ -30,7 +33,10 @@ from course_lib.sentences import say
 from course_lib.words import joined
 
 if TYPE_CHECKING:
-    from course_lib.emulator import Profile
+    from course_lib.emulator import AsCompiled, KeptLaunch, Profile
+    from course_lib.emulator.launch import ConfiguredKernel
+
+    Recount = Callable[[KeptLaunch, Profile, str], AsCompiled]
 
 __all__ = [
     "EmulatedTimingRefused",
@@ -52,6 +58,8 @@ __all__ = [
 ]
 
 FINDINGS_SHOWN = 3
+# Up to so many bytes of arrays are kept of a launch that may be counted as compiled later.
+KEPT_BYTES = 64 << 20
 # For kernels that are known to end, as the course's own.
 PATIENT_STEPS = 20_000_000
 
@@ -199,6 +207,9 @@ def untouched_numba() -> Iterator[None]:
 class Emulated:
     """A kernel that runs on the emulator, whatever the machine: `emulate(kernel)`."""
 
+    # Counts a launch as compiled; where there is one, a launch is kept for it.
+    recount: Recount | None = None
+
     def __init__(self, kernel: Any, options: dict[str, Any]) -> None:
         self.kernel = kernel
         self.options = options
@@ -231,6 +242,7 @@ class Emulated:
             values = fit_to_signature(host.values, host_api.signatures(self.kernel))
             emulation = emulate_on_numpy(self.kernel, **self.options)
             launch = emulation[_dimensions_as_integers(configuration)]
+            kept = _kept(self.kernel, launch, values) if self.recount else None
             with interruptible(f"{self.name} did not end, and its arrays may be half written."):
                 profile = launch(*values)
         except KernelRejected as rejected:
@@ -239,8 +251,20 @@ class Emulated:
             raise LaunchRefused(self.name, [mismatch.finding]) from None
         host.write_back()
         _say_how_to_allow_more(profile, self.options["budget"].steps)
+        if kept is not None and self.recount is not None:
+            profile.recount = partial(self.recount, kept)
         _session.profile = profile
         return profile
+
+
+def _kept(kernel: Any, launch: ConfiguredKernel, values: Sequence[Any]) -> KeptLaunch:
+    """The launch with copies of its arrays, if they are not too large."""
+    from course_lib.emulator import KeptLaunch, copies_of
+
+    size = sum(each.nbytes for each in values if isinstance(each, np.ndarray))
+    arguments = copies_of(values) if size <= KEPT_BYTES else None
+    shared = launch.dynamic_shared_bytes
+    return KeptLaunch(kernel, launch.grid, launch.block, shared, arguments, size)
 
 
 def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulated:

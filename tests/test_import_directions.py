@@ -41,6 +41,8 @@ ALLOWED: dict[str, set[str]] = {
         "progress", "sentences", "stand_in", "words",
     },
     "machine_code": {"errors", "findings", "probe", "runtime"},
+    "compiled_counts": {"emulator", "errors", "machine_code"},
+    "profiles": {"compiled_counts", "emulator", "runtime"},
     "timing": {"devices", "errors", "runtime"},
     "two_copies": {"emulator", "errors", "runtime", "timing"},
     "memory_levels": {"devices", "emulator"},
@@ -127,6 +129,10 @@ CLOSING: dict[tuple[str, str], str] = {
 } | {
     ("emulator.profile.annotate", "emulator.profile.profile"): (
         "Profile.show() is promised, and the table that it shows is drawn from a profile"
+    ),
+    ("emulator.profile.as_compiled", "emulator.profile.profile"): (
+        "counts as compiled stand beside those of the profile that they belong to; only the "
+        "annotation of a field closes the circle"
     ),
     ("bench.libraries", "bench.matrices"): "part of bench, where the rungs are being measured",
 }

@@ -1,1 +1,15 @@
-"""x."""
+"""Follow a kernel's machine code instruction by instruction, and count what a GPU would count.
+
+Owns: what each instruction of the machine code does to registers and memory.
+May import: `emulator`, `errors`, `machine_code`.
+Start with: `counted`, then `walker`.
+
+`counted` compiles a launch, `launch` lays its arguments out as a GPU's memory, `walker` walks the
+code for many warps at once. What an instruction does stands in `whole_numbers`, `floats`,
+`crossing` (lanes that see each other) and `memory`; `operands` reads them, `lanes` holds the
+registers, and `tally` counts by the rules of the emulator's meter.
+"""
+
+from course_lib.compiled_counts.counted import NotCounted, count
+
+__all__ = ["NotCounted", "count"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, Lanes
+from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.operands import ALWAYS, NotFollowed, Operand, Predicate
 from course_lib.compiled_counts.whole_numbers import Modifiers, Operation
 
@@ -14,12 +14,12 @@ _REDUCE = {"SUM": np.add, "MIN": np.minimum, "MAX": np.maximum,
            "AND": np.bitwise_and, "OR": np.bitwise_or, "XOR": np.bitwise_xor}  # fmt: skip
 
 
-def lane_numbers(lanes: Lanes) -> np.ndarray:
+def lane_numbers(lanes: LaneRegisters) -> np.ndarray:
     """Each lane's number within its warp: int64."""
     return np.arange(lanes.count, dtype=np.int64) % WARP
 
 
-def shuffle(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def shuffle(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """SHFL: each lane reads a register of another one of its warp."""
     out, result, source, by, limits = given
     lane = lane_numbers(lanes)
@@ -42,7 +42,7 @@ def shuffle(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.set_predicate(out, inside)
 
 
-def vote(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def vote(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """VOTE: a mask of the lanes where a predicate holds, and whether it is any or all of them."""
     *results, out, source = given
     active = lanes.active.reshape(-1, WARP)
@@ -51,14 +51,12 @@ def vote(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     for result in results:
         lanes.put(result, np.repeat(ballot, WARP).astype(np.uint32))
     some, every = held.any(axis=1), (held | ~active).all(axis=1)
-    if "EQ" in how:
-        verdict = every | ~some
-    else:
-        verdict = every if "ALL" in how else some
+    verdicts = {"EQ": every | ~some, "ALL": every}
+    verdict = next((verdicts[each] for each in how if each in verdicts), some)
     lanes.set_predicate(out, np.repeat(verdict, WARP))
 
 
-def to_uniform(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def to_uniform(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """R2UR: the first active lane's register for the whole warp."""
     operands = [each for each in given if not isinstance(each, Predicate)]
     value = np.broadcast_to(lanes.integer(operands[1]), (lanes.count,)).reshape(-1, WARP)
@@ -67,7 +65,7 @@ def to_uniform(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(operands[0], np.repeat(chosen, WARP))
 
 
-def reduce(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def reduce(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """REDUX: one result from the active lanes of a warp."""
     name = next((each for each in how if each in _REDUCE), "SUM")
     signed = "S32" in how
@@ -80,7 +78,7 @@ def reduce(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(given[0], np.repeat(result, WARP))
 
 
-def match(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def match(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """MATCH.ANY: a mask of the lanes that hold the same value."""
     operands = [each for each in given if not isinstance(each, Predicate)]
     if "ANY" not in how or "U64" in how:
@@ -92,7 +90,7 @@ def match(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(operands[0], found.reshape(-1).astype(np.uint32))
 
 
-def elect(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def elect(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """ELECT: one lane of the warp, the first active one."""
     out = next(each for each in given if isinstance(each, Predicate) and each.number != ALWAYS)
     first = lanes.active.reshape(-1, WARP).argmax(axis=1)

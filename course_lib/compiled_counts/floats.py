@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import Lanes
-from course_lib.compiled_counts.operands import NotFollowed, Number, Operand, Predicate
+from course_lib.compiled_counts.lanes import LaneRegisters
+from course_lib.compiled_counts.operands import NotFollowed, Operand, Predicate, WrittenNumber
 from course_lib.compiled_counts.whole_numbers import (
     COMPARE,
     Modifiers,
@@ -27,7 +27,7 @@ _FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def fused(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def fused(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FFMA, FMUL, FADD in one: a product of two exact in float64, a sum, one rounding."""
     result, a, b, *c = [each for each in given if not isinstance(each, Predicate)]
     total = lanes.float32(a).astype(np.float64) * lanes.float32(b)
@@ -36,13 +36,13 @@ def fused(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     _put_rounded(lanes, how, result, total)
 
 
-def add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FADD."""
     result, a, b = given
     _put_rounded(lanes, how, result, lanes.float32(a).astype(np.float64) + lanes.float32(b))
 
 
-def _put_rounded(lanes: Lanes, how: Modifiers, result: Operand, exact: np.ndarray) -> None:
+def _put_rounded(lanes: LaneRegisters, how: Modifiers, result: Operand, exact: np.ndarray) -> None:
     rounded = exact.astype(np.float32)
     if "RM" in how or ("RZ" in how):
         down = np.where(rounded > exact, np.nextafter(rounded, np.float32(-np.inf)), rounded)
@@ -55,29 +55,29 @@ def _put_rounded(lanes: Lanes, how: Modifiers, result: Operand, exact: np.ndarra
     lanes.put(result, rounded.astype(np.float32))
 
 
-def compare(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def compare(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FSETP and DSETP."""
     first, second, a, b, join = given
     set_compared(lanes, how, (first, second), _compared(lanes, how, a, b), lanes.predicate(join))
 
 
-def _compared(lanes: Lanes, how: Modifiers, a: Operand, b: Operand) -> np.ndarray:
+def _compared(lanes: LaneRegisters, how: Modifiers, a: Operand, b: Operand) -> np.ndarray:
     read = lanes.float64 if "double" in how else lanes.float32
     left, right = read(a), read(b)
     unordered = np.isnan(left) | np.isnan(right)
     if "NAN" in how or "NUM" in how:
-        return unordered if "NAN" in how else ~unordered
+        return np.asarray(unordered if "NAN" in how else ~unordered)
     for name, function in COMPARE.items():
         if name in how:
-            return function(left, right) & ~unordered
+            return np.asarray(function(left, right) & ~unordered)
         if name + "U" in how:
-            return function(left, right) | unordered
+            return np.asarray(function(left, right) | unordered)
     if how & {"T", "F"}:
         return np.full(1, "T" in how)
     raise NotFollowed(f"the comparison {'.'.join(sorted(how))}")
 
 
-def smaller_or_larger(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def smaller_or_larger(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FMNMX: the smaller where the predicate holds, else the larger; NaN gives way."""
     result, a, b, choice = given
     left, right = lanes.float32(a), lanes.float32(b)
@@ -85,7 +85,7 @@ def smaller_or_larger(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) ->
     lanes.put(result, small)
 
 
-def function(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def function(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """MUFU: reciprocal, roots, powers of two, sine …"""
     result, source = given
     if how & {"RCP64H", "RSQ64H"}:
@@ -103,7 +103,7 @@ def function(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, _FUNCTIONS[name](x).astype(np.float32))
 
 
-def may_divide(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def may_divide(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FCHK: whether a quotient needs the slow way: where numbers are very large or small."""
     out, a, b = given
     left, right = lanes.float32(a), lanes.float32(b)
@@ -116,24 +116,24 @@ def may_divide(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.set_predicate(out, slow)
 
 
-def double(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def double(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """DFMA: a product and a sum in float64; the product is rounded once more than on a GPU."""
     result, a, b, c = given
     wide = lanes.float64(a).astype(np.longdouble) * lanes.float64(b) + lanes.float64(c)
     lanes.put_pair(result, wide.astype(np.float64))
 
 
-def double_product(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def double_product(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """DMUL."""
     lanes.put_pair(given[0], lanes.float64(given[1]) * lanes.float64(given[2]))
 
 
-def double_sum(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def double_sum(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """DADD."""
     lanes.put_pair(given[0], lanes.float64(given[1]) + lanes.float64(given[2]))
 
 
-def compare_double(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def compare_double(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """DSETP."""
     compare(lanes, how | {"double"}, given)
 
@@ -141,7 +141,7 @@ def compare_double(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> No
 # -- conversions -----------------------------------------------------------------------------------
 
 
-def from_integer(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def from_integer(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """I2F: an integer as a float."""
     result, source = given
     if how & {"S64", "U64"}:
@@ -165,7 +165,7 @@ def _narrow(word: np.ndarray, how: Modifiers) -> np.ndarray:
     return word if "U32" in how else word.view(np.int32)
 
 
-def to_integer(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def to_integer(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """F2I: a float as an integer, cut off at the type's ends."""
     result, source = given
     value = (lanes.float64(source) if "F64" in how else lanes.float32(source)).astype(np.longdouble)
@@ -185,10 +185,10 @@ def _to_whole(value: np.ndarray, how: Modifiers) -> np.ndarray:
     for name, whole in (("TRUNC", np.trunc), ("FLOOR", np.floor), ("CEIL", np.ceil)):
         if name in how:
             return np.asarray(whole(value))
-    return np.rint(value)
+    return np.asarray(np.rint(value))
 
 
-def to_whole(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def to_whole(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FRND: a float rounded to a whole float."""
     result, source = given
     if "F64" in how:
@@ -197,7 +197,7 @@ def to_whole(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
         lanes.put(result, _to_whole(lanes.float32(source), how).astype(np.float32))
 
 
-def between_floats(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def between_floats(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """F2F between float32 and float64; the order of modifiers says which way."""
     result, source = given
     if "to64" in how:
@@ -211,10 +211,10 @@ def between_floats(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> No
 
 
 def _half_bits(value: np.ndarray) -> np.ndarray:
-    return value.view(np.uint16).astype(np.uint32)
+    return np.asarray(value.view(np.uint16).astype(np.uint32))
 
 
-def pack_halves(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def pack_halves(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """F2FP: two float32 as two 16-bit floats in one word."""
     result, high, low, *_ = given
     words = []
@@ -231,7 +231,7 @@ def pack_halves(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, (words[0] << np.uint32(16)) | (words[1] & np.uint32(0xFFFF)))
 
 
-def halves(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def halves(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """HADD2, HMUL2, HFMA2: two float16 at once; with F32 one half as a float32."""
     if how & {"BF16_V2", "BF16"}:
         raise NotFollowed("arithmetic in bfloat16")
@@ -252,11 +252,13 @@ def halves(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, (words[1] << np.uint32(16)) | words[0])
 
 
-def _halves_of(lanes: Lanes, parts: Sequence[Operand]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _halves_of(
+    lanes: LaneRegisters, parts: Sequence[Operand]
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Each operand as a low and a high half; two numbers in a row are one operand's."""
     found, waiting = [], None
     for part in parts:
-        if isinstance(part, Number):
+        if isinstance(part, WrittenNumber):
             value = np.array([part.value]).astype(np.float16)
             if waiting is None:
                 waiting = value
@@ -268,7 +270,7 @@ def _halves_of(lanes: Lanes, parts: Sequence[Operand]) -> list[tuple[np.ndarray,
     return found
 
 
-def half_product(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def half_product(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """HMUL2 and HFMA2."""
     halves(lanes, how | {"product"}, given)
 

@@ -11,10 +11,10 @@ from course_lib.compiled_counts.operands import (
     ZERO,
     Constant,
     NotFollowed,
-    Number,
     Operand,
     Predicate,
     Register,
+    WrittenNumber,
 )
 
 WARP = 32
@@ -22,7 +22,7 @@ LOW = np.uint64(0xFFFFFFFF)
 WORD = np.uint64(32)
 
 
-class Lanes:
+class LaneRegisters:
     """The registers of `count` lanes, 32 neighbours a warp.
 
     A uniform register, one for a whole warp, is kept in every lane of it.
@@ -55,7 +55,7 @@ class Lanes:
             return result
         if isinstance(operand, Constant):
             return self.constant(operand, above)
-        if isinstance(operand, Number):
+        if isinstance(operand, WrittenNumber):
             return np.array([operand.bits], np.uint32)
         raise NotFollowed(f"the operand {operand}")
 
@@ -105,7 +105,7 @@ class Lanes:
 
     def pair(self, operand: Operand) -> np.ndarray:
         """64 bits from two neighbouring registers or words; uint64, negated as it says."""
-        if isinstance(operand, Number):
+        if isinstance(operand, WrittenNumber):
             return self.word(operand).astype(np.uint64)
         low, high = self.word(operand).astype(np.uint64), self.word(operand, 1).astype(np.uint64)
         value = low | (high << WORD)
@@ -117,13 +117,13 @@ class Lanes:
 
     def float32(self, operand: Operand) -> np.ndarray:
         """An operand as float32."""
-        if isinstance(operand, Number):
+        if isinstance(operand, WrittenNumber):
             return np.array([operand.value], np.float32)
         return _signed(self.word(operand).view(np.float32), operand)
 
     def float64(self, operand: Operand) -> np.ndarray:
         """An operand as float64, from two registers."""
-        if isinstance(operand, Number):
+        if isinstance(operand, WrittenNumber):
             return np.array([operand.value], np.float64)
         bare = operand
         if isinstance(operand, Register):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, Lanes
-from course_lib.compiled_counts.machine import Machine, Place, prepare_all
+from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.memory import Memories, Storage
 from course_lib.compiled_counts.operands import NotFollowed
 from course_lib.compiled_counts.tally import Tally
+from course_lib.compiled_counts.walker import CodeWalker, Place, prepare_all
 from course_lib.machine_code.sass import Disassembly
 
 LANES_AT_ONCE = 1 << 16
@@ -140,9 +140,9 @@ def walk(
     for first in range(0, blocks, together):
         chosen = np.arange(first, min(first + together, blocks))
         place = _place(chosen, grid, block, per_block)
-        lanes = Lanes(len(chosen) * per_block, registers, laid_out.constants)
+        lanes = LaneRegisters(len(chosen) * per_block, registers, laid_out.constants)
         storages = _storages(laid_out, len(chosen), per_block, shared_bytes, stack_bytes)
-        machine = Machine(code, prepared, lanes, place, Memories(storages, tally), tally)
+        machine = CodeWalker(code, prepared, lanes, place, Memories(storages, tally), tally)
         with np.errstate(all="ignore"):
             machine.run(left)
         left -= machine.walked

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, Lanes
+from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.operands import ZERO, Address, NotFollowed, Operand, Register
 from course_lib.compiled_counts.tally import Tally
 from course_lib.compiled_counts.whole_numbers import Modifiers
@@ -50,7 +50,7 @@ class Storage:
         return np.where(active, addresses + self.start, 0)
 
 
-def address_of(lanes: Lanes, where: Address, wide: bool) -> np.ndarray:
+def address_of(lanes: LaneRegisters, where: Address, wide: bool) -> np.ndarray:
     """The addresses of all lanes: int64. `wide`: registers hold 64 bits."""
     total = np.full(lanes.count, where.offset, np.int64)
     if where.register is not None and where.register.number != ZERO:
@@ -81,7 +81,9 @@ class Memories:
     def __init__(self, storages: Sequence[Storage], tally: Tally) -> None:
         self._storages = {each.name: each for each in storages}
         self._tally = tally
-        self.does: dict[str, Callable[[Lanes, str, Modifiers, Sequence[Operand], int], None]] = {
+        self.does: dict[
+            str, Callable[[LaneRegisters, str, Modifiers, Sequence[Operand], int], None]
+        ] = {
             **dict.fromkeys(("LDG", "LDS", "LDL", "LD"), self.load),
             **dict.fromkeys(("STG", "STS", "STL", "ST"), self.store),
             **dict.fromkeys(("ATOMS", "ATOMG", "ATOM", "RED", "REDG", "REDS"), self.atomic),
@@ -90,7 +92,7 @@ class Memories:
         }
 
     def _find(
-        self, lanes: Lanes, name: str, how: Modifiers, where: Operand, width: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, where: Operand, width: int
     ) -> tuple[Storage, np.ndarray]:
         """The memory that an instruction accesses, and the addresses."""
         if not isinstance(where, Address):
@@ -107,7 +109,7 @@ class Memories:
     # -- loads --------------------------------------------------------------------------------
 
     def load(
-        self, lanes: Lanes, name: str, how: Modifiers, given: Sequence[Operand], line: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """LDG, LDS, LDL of 1 to 16 bytes a lane."""
         result, where = [each for each in given if isinstance(each, Register | Address)][:2]
@@ -124,7 +126,7 @@ class Memories:
             lanes.put(result, words[places // 4 + at], at)
 
     def load_matrices(
-        self, lanes: Lanes, name: str, how: Modifiers, given: Sequence[Operand], line: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """LDSM: one, two or four 8 x 8 matrices of 16-bit elements for a whole warp."""
         result, where = given
@@ -132,7 +134,8 @@ class Memories:
         count = 4 if "4" in how else 2 if "2" in how else 1
         rows = addresses.reshape(-1, WARP)[:, : 8 * count]
         starts = storage.start.reshape(-1, WARP)[:, :1] if storage.start.ndim else 0
-        self._tally.count_matrices(rows, lanes.active.reshape(-1, WARP).any(axis=1), line)
+        warps = np.asarray(lanes.active.reshape(-1, WARP).any(axis=1))
+        self._tally.count_matrices(rows, warps, line)
         lane = np.arange(WARP)
         halves = storage.content.view(np.uint16)
         for at in range(count):
@@ -150,7 +153,7 @@ class Memories:
     # -- stores -------------------------------------------------------------------------------
 
     def store(
-        self, lanes: Lanes, name: str, how: Modifiers, given: Sequence[Operand], line: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """STG, STS, STL of 1 to 16 bytes a lane; of several to one place, the last lane wins."""
         where, source = given[:2]
@@ -166,7 +169,7 @@ class Memories:
             content[places // kind.itemsize + at] = value.astype(kind)
 
     def copy(
-        self, lanes: Lanes, name: str, how: Modifiers, given: Sequence[Operand], line: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """LDGSTS: from global to shared memory past the registers; it arrives at once here."""
         to, source = [each for each in given if isinstance(each, Address)]
@@ -184,7 +187,7 @@ class Memories:
     # -- atomics ------------------------------------------------------------------------------
 
     def atomic(
-        self, lanes: Lanes, name: str, how: Modifiers, given: Sequence[Operand], line: int
+        self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """ATOMS, ATOMG, RED: one lane after the other."""
         at = next(place for place, each in enumerate(given) if isinstance(each, Address))
@@ -220,7 +223,7 @@ def _kind(how: Modifiers, wide: bool) -> np.dtype:
     return np.dtype(f"{'i' if signed else 'u'}{8 if wide else 4}")
 
 
-def _value(lanes: Lanes, operand: Operand, wide: bool) -> np.ndarray:
+def _value(lanes: LaneRegisters, operand: Operand, wide: bool) -> np.ndarray:
     return np.ascontiguousarray(lanes.pair(operand) if wide else lanes.integer(operand))
 
 

@@ -52,7 +52,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Number:
+class WrittenNumber:
     """A number as it stands there; `text` tells an integer from a float."""
 
     text: str
@@ -98,7 +98,7 @@ class Special:
     name: str
 
 
-Operand = Register | Predicate | Constant | Number | Address | Label | Special
+Operand = Register | Predicate | Constant | WrittenNumber | Address | Label | Special
 
 _REGISTER = re.compile(
     r"(?P<sign>-?)(?P<tilde>~?)(?P<bar>\|?)(?P<u>U?)R(?P<number>Z|\d+)(?P<rest>(?:\.\w+)*)\|?(?P<more>(?:\.\w+)*)$"
@@ -152,11 +152,11 @@ def _operand(text: str, instruction: Instruction) -> Operand:
     if text.startswith(("SR_", "SRZ")) or re.fullmatch(r"S?B\d+|PR", text):
         return Special(text)
     try:
-        number = Number(text)
-        _ = number.bits
+        found_number = WrittenNumber(text)
+        _ = found_number.bits
     except (ValueError, OverflowError):
         raise NotFollowed(f"the operand {text} of {instruction}") from None
-    return number
+    return found_number
 
 
 def _number(text: str) -> int:

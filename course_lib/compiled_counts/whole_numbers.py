@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import LOW, WORD, Lanes
+from course_lib.compiled_counts.lanes import LOW, WORD, LaneRegisters
 from course_lib.compiled_counts.operands import (
-    Label,
     NotFollowed,
-    Number,
     Operand,
     Predicate,
     Register,
     Special,
+    WrittenNumber,
 )
 
 Modifiers = frozenset[str]
-Operation = Callable[[Lanes, Modifiers, Sequence[Operand]], None]
+Operation = Callable[[LaneRegisters, Modifiers, Sequence[Operand]], None]
 
 COMPARE: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "LT": np.less,
@@ -48,7 +48,7 @@ def results_first(operands: Sequence[Operand]) -> tuple[list[Operand], list[Oper
     return outs, [operands[at], *operands[behind:]]
 
 
-def _carries(lanes: Lanes, operands: Sequence[Operand]) -> np.ndarray:
+def _carries(lanes: LaneRegisters, operands: Sequence[Operand]) -> np.ndarray:
     """How many of the predicates hold: what is carried in."""
     total = np.zeros(1, np.int64)
     for each in operands:
@@ -56,12 +56,12 @@ def _carries(lanes: Lanes, operands: Sequence[Operand]) -> np.ndarray:
     return total
 
 
-def _carry_out(lanes: Lanes, outs: Sequence[Operand], total: np.ndarray) -> None:
+def _carry_out(lanes: LaneRegisters, outs: Sequence[Operand], total: np.ndarray) -> None:
     for at, out in enumerate(outs, start=1):
         lanes.set_predicate(out, total >= at * _CARRY)
 
 
-def add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IADD3, VIADD: a sum of up to three, with carries."""
     outs, (result, *parts) = results_first(given)
     total = _carries(lanes, [each for each in parts if isinstance(each, Predicate)])
@@ -72,7 +72,7 @@ def add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     _carry_out(lanes, outs, total)
 
 
-def add_64(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def add_64(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IADD.64, UIADD3.64: a sum of pairs."""
     outs, (result, *parts) = results_first(given)
     if outs or "X" in how:
@@ -84,13 +84,13 @@ def add_64(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put_pair(result, total)
 
 
-def _pair(lanes: Lanes, operand: Operand, signed: bool) -> np.ndarray:
-    if isinstance(operand, Number) and signed:
+def _pair(lanes: LaneRegisters, operand: Operand, signed: bool) -> np.ndarray:
+    if isinstance(operand, WrittenNumber) and signed:
         return lanes.signed(operand).view(np.uint64)
     return lanes.pair(operand)
 
 
-def multiply_add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def multiply_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IMAD and its kinds: a * b + c in 32 or 64 bits, or the upper half."""
     outs, (result, a, b, c, *ins) = results_first(given)
     carried = _carries(lanes, ins)
@@ -113,7 +113,7 @@ def multiply_add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None
     lanes.put(result, total)
 
 
-def shifted_add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def shifted_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """LEA: (a << s) + b; with HI the upper word of (a with its upper half << s), and b."""
     outs, (result, a, b, *rest) = results_first(given)
     ins = [each for each in rest if isinstance(each, Predicate)]
@@ -133,10 +133,10 @@ def shifted_add(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     _carry_out(lanes, outs, total)
 
 
-def logic(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def logic(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """LOP3: any function of three words, bit by bit, as a table of eight bits."""
-    outs, (result, a, b, c, table, *rest) = results_first(given)
-    assert isinstance(table, Number)
+    outs, (result, a, b, c, table, *_) = results_first(given)
+    assert isinstance(table, WrittenNumber)
     words = [lanes.integer(each) for each in (a, b, c)]
     found = _by_table(table.bits, words, np.uint32(0xFFFFFFFF))
     lanes.put(result, np.broadcast_to(found, (lanes.count,)))
@@ -144,11 +144,12 @@ def logic(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
         lanes.set_predicate(outs[0], found != 0)
 
 
-def _by_table(table: int, words: Sequence[np.ndarray], ones: np.generic) -> np.ndarray:
+def _by_table(table: int, words: Sequence[np.ndarray], ones: Any) -> np.ndarray:
     known = {0xC0: words[0] & words[1], 0xFC: words[0] | words[1], 0x3C: words[0] ^ words[1]}
     if table in known:
-        return known[table]
-    found = words[0] & words[1] & ~words[0]  # nothing, in the right shape
+        found: np.ndarray = known[table]
+        return found
+    found = words[0] & words[1] & ~words[0]  # zeros, in the right shape
     for row in range(8):
         if table >> row & 1:
             term = ones
@@ -158,19 +159,19 @@ def _by_table(table: int, words: Sequence[np.ndarray], ones: np.generic) -> np.n
     return found
 
 
-def predicate_logic(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def predicate_logic(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """PLOP3: two functions of three predicates."""
     first, second, a, b, c, *tables = given
     words = [lanes.predicate(each) for each in (a, b, c)]
     results = []
     for table in tables[:2]:
-        assert isinstance(table, Number)
+        assert isinstance(table, WrittenNumber)
         results.append(_by_table(table.bits, words, np.bool_(True)))
     for out, value in zip((first, second), results, strict=False):
         lanes.set_predicate(out, value)
 
 
-def compare(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def compare(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """ISETP: compare, join with a predicate; EX goes on from the lower words' result."""
     first, second, a, b, join, *below = given
     name = next(each for each in how if each in COMPARE)
@@ -191,7 +192,11 @@ def compare(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
 
 
 def set_compared(
-    lanes: Lanes, how: Modifiers, outs: Sequence[Operand], result: np.ndarray, other: np.ndarray
+    lanes: LaneRegisters,
+    how: Modifiers,
+    outs: Sequence[Operand],
+    result: np.ndarray,
+    other: np.ndarray,
 ) -> None:
     """Join a comparison's result with a predicate, and write it and its opposite."""
     together = next((JOIN[each] for each in how if each in JOIN), np.logical_and)
@@ -200,19 +205,19 @@ def set_compared(
         lanes.set_predicate(out, value)
 
 
-def select(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def select(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """SEL, FSEL: one of two words."""
     result, a, b, choice = given
     lanes.put(result, np.where(lanes.predicate(choice), _as_it_is(lanes, a), _as_it_is(lanes, b)))
 
 
-def _as_it_is(lanes: Lanes, operand: Operand) -> np.ndarray:
+def _as_it_is(lanes: LaneRegisters, operand: Operand) -> np.ndarray:
     if isinstance(operand, Register) and (operand.negated or operand.absolute):
         return lanes.float32(operand).view(np.uint32)  # an FSEL; SEL has no signs
     return lanes.word(operand)
 
 
-def funnel_shift(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def funnel_shift(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """SHF: a word of two words shifted as one."""
     result, low, count, high = given
     bits = lanes.integer(count).astype(np.uint64)
@@ -242,7 +247,7 @@ def _right(value: np.ndarray, bits: np.ndarray, signed: bool) -> np.ndarray:
     return np.where(bits > 63, np.uint64(0), value >> few)
 
 
-def smaller_or_larger(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def smaller_or_larger(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IMNMX, VIMNMX: the smaller of two where the predicate holds, else the larger."""
     result, a, b, *rest = [each for each in given if each != Predicate(7)]
     read = lanes.integer if "U32" in how else lanes.signed
@@ -251,7 +256,7 @@ def smaller_or_larger(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) ->
     lanes.put(result, np.where(small, np.minimum(left, right), np.maximum(left, right)))
 
 
-def permute(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def permute(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """PRMT: four bytes chosen from two words."""
     result, a, selector, b = given
     if how - {"U"}:
@@ -268,12 +273,12 @@ def permute(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, found.astype(np.uint32))
 
 
-def move(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def move(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """MOV, UMOV: a word; R2UR and S2UR see crossing.py."""
     lanes.put(given[0], lanes.integer(given[1]))
 
 
-def clear(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def clear(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """CS2R R, SRZ: zero in two registers, or in one."""
     result, source = given
     if source != Special("SRZ"):
@@ -283,17 +288,17 @@ def clear(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
         lanes.put(result, np.zeros(1, np.uint32), 1)
 
 
-def absolute(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def absolute(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IABS."""
     lanes.put(given[0], np.abs(lanes.signed(given[1])))
 
 
-def count_ones(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def count_ones(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """POPC."""
     lanes.put(given[0], np.bitwise_count(lanes.integer(given[1])).astype(np.uint32))
 
 
-def find_leading(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def find_leading(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FLO: the position of the highest bit that is set, all ones if there is none."""
     outs, (result, source) = results_first(given)
     word = lanes.integer(source)
@@ -307,7 +312,7 @@ def find_leading(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None
         lanes.set_predicate(outs[0], word != 0)
 
 
-def reverse_bits(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def reverse_bits(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """BREV."""
     word = lanes.integer(given[1])
     found = np.zeros(1, np.uint32)
@@ -316,7 +321,7 @@ def reverse_bits(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None
     lanes.put(given[0], found)
 
 
-def extend_sign(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def extend_sign(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """SGXT: keep so many low bits, with their sign unless U32."""
     result, source, count = given
     width = np.minimum(lanes.integer(count), np.uint32(32)).astype(np.int64)
@@ -329,7 +334,7 @@ def extend_sign(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, value)
 
 
-def bit_mask(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def bit_mask(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """BMSK: so many ones from a position on."""
     result, start, count = given
     width = np.minimum(lanes.integer(count), np.uint32(32)).astype(np.uint64)
@@ -338,7 +343,7 @@ def bit_mask(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
     lanes.put(result, ((ones << at) & LOW).astype(np.uint32))
 
 
-def predicates_to_register(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def predicates_to_register(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """P2R: the predicates as bits, under a mask, over another register's other bits."""
     result, *rest = given
     mask = lanes.integer(rest[-1])
@@ -353,7 +358,7 @@ def predicates_to_register(lanes: Lanes, how: Modifiers, given: Sequence[Operand
     lanes.put(result, (bits & mask) | (base & ~mask))
 
 
-def register_to_predicates(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def register_to_predicates(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """R2P: predicates from bits, under a mask."""
     _, source, mask = given
     if how - {"B0", "B1", "B2", "B3"}:
@@ -366,7 +371,7 @@ def register_to_predicates(lanes: Lanes, how: Modifiers, given: Sequence[Operand
             lanes.set_predicate(Predicate(number), bit != 0)
 
 
-def nothing(lanes: Lanes, how: Modifiers, given: Sequence[Operand]) -> None:
+def nothing(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """NOP and what orders or prefetches: no effect on values."""
 
 
@@ -394,5 +399,3 @@ OPERATIONS: dict[str, Operation] = {
     **dict.fromkeys(("NOP", "YIELD", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"), nothing),
     **dict.fromkeys(("WARPSYNC", "NANOSLEEP", "FENCE", "PREEXIT", "ACQBULK", "LDGDEPBAR"), nothing),
 }
-
-__all__ = ["OPERATIONS", "Label", "Operation", "results_first", "set_compared"]

@@ -17,10 +17,10 @@ from course_lib.emulator.language.parse import kernel_from, load_program
 from course_lib.emulator.language.surroundings import names_around
 from course_lib.emulator.launch import Emulation, emulate
 from course_lib.emulator.plain.values import Record
+from course_lib.emulator.profile.as_compiled import AsCompiled, KeptLaunch, copies_of
+from course_lib.emulator.profile.counters import Counters, LineCounters
 from course_lib.emulator.profile.profile import (
     ArrayTraffic,
-    Counters,
-    LineCounters,
     Profile,
     SharedArrayUse,
     StaleRead,
@@ -31,10 +31,12 @@ from course_lib.emulator.profile.profile import (
 __all__ = [
     "INTERACTIVE",
     "ArrayTraffic",
+    "AsCompiled",
     "Budget",
     "Counters",
     "Emulation",
     "EmulatorError",
+    "KeptLaunch",
     "Kernel",
     "KernelRejected",
     "LineCounters",
@@ -46,6 +48,7 @@ __all__ = [
     "StaleRead",
     "TracedAccess",
     "TracedStatement",
+    "copies_of",
     "emulate",
     "kernel_from",
     "load_program",

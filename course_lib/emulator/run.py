@@ -42,11 +42,8 @@ from course_lib.emulator.options import (
     Triple,
     too_much_shared,
 )
-from course_lib.emulator.profile.profile import (
-    Counters,
-    Profile,
-    SharedArrayUse,
-)
+from course_lib.emulator.profile.counters import Counters
+from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
 from course_lib.emulator.state.lanes import LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory

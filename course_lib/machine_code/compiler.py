@@ -20,7 +20,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -30,6 +30,7 @@ import numpy as np
 
 from course_lib import probe, runtime
 from course_lib.errors import PIP_INSTALL, PlainError
+from course_lib.machine_code.cubin import constant_banks
 
 TOOL_SECONDS = 120
 GET_COMPILER = f"{PIP_INSTALL} 'numba-cuda[cu12]'"
@@ -62,6 +63,7 @@ class Compiled:
         sass: the disassembled machine code, None where it could not be had.
         note: why there is no `sass`.
         versions: who compiled.
+        constants: what its constant banks hold, by number, without the parameters.
     """
 
     entry: str
@@ -70,6 +72,7 @@ class Compiled:
     sass: str | None
     note: str
     versions: str
+    constants: dict[int, bytes] = field(default_factory=dict)
 
 
 def capability(cc: str | tuple[int, int]) -> tuple[int, int]:
@@ -126,7 +129,10 @@ def compile_kernel(
             source.write_text(ptx, encoding="utf-8")
             log = _to_machine_code(source, cubin, each, options.get("max_registers"))
             sass, note = disassemble(cubin, each)
-        made[each] = Compiled(_entry(ptx), str(arguments), log, sass, note, _versions(cuda))
+            constants = constant_banks(cubin.read_bytes(), _entry(ptx))
+        made[each] = Compiled(
+            _entry(ptx), str(arguments), log, sass, note, _versions(cuda), constants
+        )
     return made
 
 

@@ -16,7 +16,8 @@ from course_lib.emulator.profile.cost import (
     global_cost,
     shared_cost,
 )
-from course_lib.emulator.profile.profile import ArrayTraffic, Counters, LineCounters
+from course_lib.emulator.profile.counters import Counters, LineCounters
+from course_lib.emulator.profile.profile import ArrayTraffic
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation
 

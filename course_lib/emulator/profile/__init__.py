@@ -1,6 +1,6 @@
 """What a launch cost: counters in total and per line, the model of the caches, the table.
 
 Owns: the counters' names and meaning, as Nsight Compute has them.
-May import: `budget`, `state`.
+May import: `budget`, `errors`, `state`.
 Start with: `profile`; `cost` is what one access costs.
 """

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from course_lib.emulator.profile.profile import Counters, Profile
+    from course_lib.emulator.profile.counters import Counters
+    from course_lib.emulator.profile.profile import Profile
     from course_lib.findings import Finding
 
 
@@ -78,11 +79,16 @@ COLUMNS = (
 
 def show(profile: Profile) -> None:
     """Display the table where there is a notebook, print the text elsewhere."""
-    display = _notebook_display()
-    if display is None:
-        print(as_text(profile))
+    display(as_html(profile), as_text(profile))
+
+
+def display(table: str, text: str) -> None:
+    """Display an HTML table where there is a notebook, print the text elsewhere."""
+    displayed = _notebook_display()
+    if displayed is None:
+        print(text)
     else:
-        display({"text/html": as_html(profile), "text/plain": as_text(profile)}, raw=True)
+        displayed({"text/html": table, "text/plain": text}, raw=True)
 
 
 def _notebook_display() -> Any:
@@ -184,9 +190,9 @@ _BAR = "rgba(0,114,178,.3)"
 _BAR_END = "rgb(0,114,178)"
 _EDGE = "1px solid rgba(128,128,128,.45)"
 _CELL = "padding:.1em .6em;border:0;vertical-align:middle;"
-_NUMBER = _CELL + "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;"
-_CODE = _CELL + "text-align:left;white-space:pre;font-family:monospace;"
-_CAPTION = "text-align:left;color:inherit;padding:.3em .6em;caption-side:top;"
+NUMBER = _CELL + "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;"
+CODE = _CELL + "text-align:left;white-space:pre;font-family:monospace;"
+CAPTION = "text-align:left;color:inherit;padding:.3em .6em;caption-side:top;"
 _WORDS = "text-align:left;white-space:normal;max-width:60em;"
 _MARK = {"error": "✗ error", "warning": "⚠ warning"}
 
@@ -204,14 +210,15 @@ def as_html(profile: Profile) -> str:
         f'<div role="region" tabindex="0" aria-label="{title}, counts line by line" '
         'style="overflow-x:auto;color:inherit;">'
         '<table style="border-collapse:collapse;font-size:90%;color:inherit;margin:0;">'
-        f'<caption style="{_CAPTION}"><b>{title}</b></caption>'
-        f"<thead>{_header(columns)}</thead><tbody>{rows}</tbody>{_totals(profile, columns)}</table>"
+        f'<caption style="{CAPTION}"><b>{title}</b></caption>'
+        f"<thead>{header(columns)}</thead><tbody>{rows}</tbody>{_totals(profile, columns)}</table>"
         f'<ul style="margin:.5em 0;">{words}</ul>'
         f'<ul style="margin:.5em 0;" aria-label="What the columns count">{legend}</ul>{rest}</div>'
     )
 
 
-def _header(columns: Sequence[CounterColumn]) -> str:
+def header(columns: Sequence[CounterColumn]) -> str:
+    """The row of titles."""
     style = _CELL + f"border-bottom:{_EDGE};text-align:right;vertical-align:bottom;"
     cells = "".join(f'<th scope="col" style="{style}">{column.title}</th>' for column in columns)
     line = f'<th scope="col" style="{style}">line</th>'
@@ -222,8 +229,8 @@ def _header(columns: Sequence[CounterColumn]) -> str:
 def _row(line: SourceLine, columns: Sequence[CounterColumn], profile: Profile) -> str:
     """A line with its numbers, and under it what was found there."""
     cells = "".join(_count(line, column, profile) for column in columns)
-    number = f'<th scope="row" style="{_NUMBER}font-weight:normal;">{line.number}</th>'
-    code = f'<td style="{_CODE}">{html.escape(line.text)}</td>'
+    number = f'<th scope="row" style="{NUMBER}font-weight:normal;">{line.number}</th>'
+    code = f'<td style="{CODE}">{html.escape(line.text)}</td>'
     found = "".join(
         f'<tr style="background:none;"><td colspan="{len(columns) + 1}" style="{_CELL}"></td>'
         f'<td style="{_CELL}{_WORDS}">{_finding(each)}</td></tr>'
@@ -236,7 +243,7 @@ def _row(line: SourceLine, columns: Sequence[CounterColumn], profile: Profile) -
 def _count(line: SourceLine, column: CounterColumn, profile: Profile) -> str:
     count = column.of(line.counters) if line.counters else 0
     if not count:
-        return f'<td style="{_NUMBER}"></td>'
+        return f'<td style="{NUMBER}"></td>'
     most = max(column.of(counters) for counters in profile.lines.values())
     width = f"{100 * count / most:.1f}%"
     inside = f"calc({width} - 2px)"
@@ -246,11 +253,11 @@ def _count(line: SourceLine, column: CounterColumn, profile: Profile) -> str:
         f"{_BAR_END} {width},transparent {width}) padding-box;border-left:.7em solid transparent;"
     )
     number = f"<b>{count:,}</b>" if count == most else f"{count:,}"
-    return f'<td title="{share}" style="{_NUMBER}{bar}">{number}</td>'
+    return f'<td title="{share}" style="{NUMBER}{bar}">{number}</td>'
 
 
 def _totals(profile: Profile, columns: Sequence[CounterColumn]) -> str:
-    style = _NUMBER + f"border-top:{_EDGE};"
+    style = NUMBER + f"border-top:{_EDGE};"
     cells = "".join(f'<td style="{style}">{column.of(profile):,}</td>' for column in columns)
     title = f'<th scope="row" style="{style}">all</th><td style="{style}"></td>'
     return f'<tfoot><tr style="background:none;">{cells}{title}</tr></tfoot>'

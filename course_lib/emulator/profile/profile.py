@@ -3,80 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from course_lib.emulator.budget import OpenLoop
+from course_lib.emulator.errors import EmulatorError
 from course_lib.emulator.profile import annotate
+from course_lib.emulator.profile.as_compiled import AsCompiled
+from course_lib.emulator.profile.counters import Counters, LineCounters
 from course_lib.emulator.profile.line_stream import LineStream
 from course_lib.emulator.state.lanes import Mask
 from course_lib.findings import Finding, by_importance
-
-
-@dataclass
-class Counters:
-    """Counts with the meaning that Nsight Compute gives them, summed over the whole launch.
-
-    Memory is counted per warp instruction: a request is one warp's access, a sector 32 bytes of
-    global memory, a wavefront one pass through shared memory. Bytes are those that the threads
-    asked for. A FLOP is counted for every active lane; a fused multiply-add is two.
-    `barriers` counts the blocks that passed one; branches are counted per warp.
-    """
-
-    global_load_requests: int = 0
-    global_load_sectors: int = 0
-    global_load_bytes: int = 0
-    global_store_requests: int = 0
-    global_store_sectors: int = 0
-    global_store_bytes: int = 0
-    shared_load_requests: int = 0
-    shared_load_wavefronts: int = 0
-    shared_load_bank_conflicts: int = 0
-    shared_load_bytes: int = 0
-    shared_store_requests: int = 0
-    shared_store_wavefronts: int = 0
-    shared_store_bank_conflicts: int = 0
-    shared_store_bytes: int = 0
-    local_load_requests: int = 0
-    local_store_requests: int = 0
-    atomics: int = 0
-    flops: int = 0
-    float64_flops: int = 0
-    barriers: int = 0
-    branches: int = 0
-    divergent_branches: int = 0
-    executed: int = 0
-    active_lanes: int = 0
-
-    @property
-    def branch_efficiency(self) -> float:
-        """Branches on which a warp's lanes agreed, as a share of all branches; 1.0 without any."""
-        return 1.0 - self.divergent_branches / self.branches if self.branches else 1.0
-
-    @property
-    def global_load_sectors_per_request(self) -> float:
-        """Sectors per request of global loads: 4 is ideal for a warp's float32; 0 without any."""
-        return _ratio(self.global_load_sectors, self.global_load_requests)
-
-    @property
-    def global_store_sectors_per_request(self) -> float:
-        """Sectors per request of global stores."""
-        return _ratio(self.global_store_sectors, self.global_store_requests)
-
-    def add(self, other: Counters) -> None:
-        """Add the counts of `other`."""
-        for each in fields(Counters):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
-
-
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
-
-
-@dataclass
-class LineCounters(Counters):
-    """The counters of one source line."""
 
 
 @dataclass
@@ -220,6 +159,7 @@ class Profile(Counters):
         finished: False if the budget ended the run.
         stopped_in: the loop that the budget ended, if it was in one.
         steps: how much of the budget was used up.
+        recount: counts the launch's machine code, if it was kept; see `as_compiled`.
     """
 
     kernel_name: str = ""
@@ -242,6 +182,7 @@ class Profile(Counters):
     finished: bool = True
     stopped_in: OpenLoop | None = None
     steps: int = 0
+    recount: Callable[[Profile, str], AsCompiled] | None = None
 
     def __post_init__(self) -> None:
         self.findings = by_importance(self.findings)
@@ -256,12 +197,36 @@ class Profile(Counters):
         """The findings that make the kernel wrong."""
         return [each for each in self.findings if each.severity == "error"]
 
-    def show(self) -> None:
+    def as_compiled(self, cc: str = "9.0") -> AsCompiled:
+        """Count the launch once more, as the machine code that Numba's compiler makes of it.
+
+        No GPU is needed, but Numba's compiler for GPUs is. The machine code is followed
+        instruction by instruction on the arguments as they were before the launch; what it leaves
+        in the arrays is held against what the source leaves there.
+
+        Args:
+            cc: the GPU's compute capability: "7.5" is a T4, "9.0" an H200.
+
+        Raises:
+            EmulatorError: if the launch was not kept, as only `course_lib.emulate` keeps it.
+            PlainError: in one sentence: no compiler here, or machine code that can't be followed.
+        """
+        if self.recount is None:
+            raise EmulatorError(
+                "This launch was not kept, so it can't be counted as compiled: launch it with "
+                f"course_lib.emulate({self.kernel_name})[grid, block](…)."
+            )
+        return self.recount(self, cc)
+
+    def show(self, as_compiled: str = "") -> None:
         """Show the kernel's source with the counters of each line beside it.
 
-        In a notebook that is a table, elsewhere text.
+        In a notebook that is a table, elsewhere text. `as_compiled="9.0"` adds a second one with
+        the counts of the machine code for that compute capability; see `as_compiled`.
         """
         annotate.show(self)
+        if as_compiled:
+            self.as_compiled(as_compiled).show()
 
     def _repr_html_(self) -> str:
         """The table of `show`, where a profile is the last value of a notebook's cell."""

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.compiled_counts import crossing, floats, whole_numbers
-from course_lib.compiled_counts.lanes import WARP, Lanes
+from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.memory import Memories
 from course_lib.compiled_counts.operands import (
     Label,
     NotFollowed,
     Operand,
     Predicate,
-    Register,
     Special,
     operands_of,
 )
@@ -91,7 +90,7 @@ class Place:
     exists: np.ndarray
 
 
-class Machine:
+class CodeWalker:
     """Walks a kernel for some lanes, from its first instruction to the end of the last lane.
 
     Args:
@@ -106,7 +105,7 @@ class Machine:
         self,
         code: Disassembly,
         prepared: Sequence[Prepared | None],
-        lanes: Lanes,
+        lanes: LaneRegisters,
         place: Place,
         memories: Memories,
         tally: Tally,
@@ -152,7 +151,8 @@ class Machine:
                 raise NotFollowed("code behind the kernel's end")
             prepared = self.prepared[at]
             if prepared is None:
-                raise NotFollowed(str(self.code.instructions[at]))
+                lost = self.code.instructions[at]
+                raise NotFollowed(f"{lost}, line {lost.line},")
             self.walked += len(mask)
             mask = self._step(prepared, at, mask)
             if not mask.any():
@@ -191,7 +191,7 @@ class Machine:
             else:
                 OPERATIONS[prepared.name](lanes, prepared.how, prepared.operands)
         except NotFollowed as reason:
-            raise NotFollowed(f"{reason} ({prepared.instruction}, line {line})") from None
+            raise NotFollowed(f"{reason}, at {prepared.instruction}, line {line},") from None
         return mask
 
     # -- branches -----------------------------------------------------------------------------

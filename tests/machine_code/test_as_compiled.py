@@ -1,0 +1,157 @@
+"""Counts of machine code: against what Nsight Compute counted, and results against the source's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import course_lib
+from course_lib.compiled_counts import NotCounted, floats, walker
+from course_lib.measurements.ncu import stored
+from course_lib.runtime import PATIENT_STEPS
+
+BENCHMARKS = str(Path(__file__).resolve().parents[2] / "benchmarks")
+# Passes that other traffic takes are counted by the hardware as well: at most this share.
+OTHER_TRAFFIC = 0.005
+EXACT = (
+    "global_load_requests", "global_load_sectors", "global_store_requests",
+    "global_store_sectors", "shared_load_requests", "flops",
+)  # fmt: skip
+PASSES = (
+    "shared_load_wavefronts", "shared_load_bank_conflicts", "shared_store_wavefronts",
+    "shared_store_bank_conflicts",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reports(corpus: Any) -> Any:
+    """The launches of which Nsight Compute's counts are stored."""
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        import ncu_reports
+
+        yield ncu_reports.launches()
+    finally:
+        sys.path.remove(BENCHMARKS)
+
+
+@pytest.fixture(scope="module")
+def styles(corpus: Any) -> Any:
+    """Kernels of many styles, each with a launch."""
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        import as_compiled_kernels
+
+        yield as_compiled_kernels.launches()
+    finally:
+        sys.path.remove(BENCHMARKS)
+
+
+def compiled(launch: Any, cc: str) -> Any:
+    kernel, grid, block, arguments, *dynamic = launch
+    emulated = course_lib.emulate(kernel, steps=PATIENT_STEPS)
+    given = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+    return emulated[(grid, block, 0, *dynamic)](*given).as_compiled(cc)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tiled matmul",
+        "softmax",
+        pytest.param("transpose, no tile", marks=pytest.mark.slow),
+        pytest.param("transpose, tile", marks=pytest.mark.slow),
+        pytest.param("transpose, padded", marks=pytest.mark.slow),
+        pytest.param("squared_lengths", marks=pytest.mark.slow),
+    ],
+)
+def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
+    found, counted = compiled(reports[name], "9.0"), stored(name).counts
+    for counter in EXACT:
+        if counter in counted:
+            assert getattr(found, counter) == counted[counter], counter
+    for counter in PASSES:
+        more = counted[counter] - getattr(found, counter)
+        passes = found.shared_load_wavefronts + found.shared_store_wavefronts
+        assert 0 <= more <= OTHER_TRAFFIC * passes, counter
+
+
+STYLES = ("7.5", "8.0", "8.6", "8.9", "9.0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cc", STYLES)
+def test_other_styles_are_followed_to_the_source_s_result(styles: Any, cc: str) -> None:
+    refused = {}
+    for name, launch in styles.items():
+        try:
+            compiled(launch, cc)
+        except NotCounted as reason:
+            refused[name] = str(reason)
+    assert not refused
+
+
+def test_merged_loads_are_seen(styles: Any) -> None:
+    found = compiled(styles["matmul, flat"], "9.0")
+    assert found.shared_load_requests < found.profile.shared_load_requests
+    assert found.shared_load_wavefronts == 98_304  # 1.5 for each multiply-add of a warp
+    assert found.flops == found.profile.flops
+
+
+def test_lines_add_up_to_the_launch(styles: Any) -> None:
+    found = compiled(styles["scan, Blelloch"], "9.0")
+    lines = found.lines.values()
+    for counter in (*EXACT, *PASSES, "executed"):
+        assert sum(getattr(each, counter) for each in lines) == getattr(found, counter), counter
+    assert set(found.lines) & set(found.profile.lines)
+
+
+def test_an_instruction_that_is_followed_wrongly_gives_no_count(
+    styles: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def product_alone(lanes: Any, how: Any, given: Any) -> None:
+        floats.fused(lanes, how, given[:3])
+
+    monkeypatch.setitem(walker.OPERATIONS, "FFMA", product_alone)
+    with pytest.raises(NotCounted, match="leaves other numbers in argument 3"):
+        compiled(styles["matmul, flat"], "9.0")
+
+
+def test_an_instruction_that_is_not_followed_is_named_with_its_line(
+    styles: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(walker.OPERATIONS, "FFMA")
+    with pytest.raises(NotCounted, match=r"can't be counted: FFMA .*, line \d+, is not followed"):
+        compiled(styles["matmul, flat"], "9.0")
+
+
+def test_the_launch_is_counted_as_it_was_before_it(corpus: Any) -> None:
+    """The kernel changes its input, and the caller changes it once more."""
+    from numba import cuda
+
+    @cuda.jit
+    def grow(data):
+        i = cuda.grid(1)
+        while data[i] < 10:
+            data[i] += 1
+
+    data = np.zeros(64, np.int64)
+    profile = course_lib.emulate(grow)[2, 32](data)
+    data[:] = 100
+    assert profile.as_compiled("9.0").global_store_bytes > 0
+    assert (data == 100).all()
+
+
+def test_the_second_table_stands_beside_the_first(
+    styles: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel, grid, block, arguments, _ = styles["matmul, flat"]
+    profile = course_lib.emulate(kernel, steps=PATIENT_STEPS)[grid, block](*arguments)
+    profile.show(as_compiled="7.5")
+    printed = capsys.readouterr().out
+    assert "131,072 → 98,304" in printed
+    assert "As written → as compiled for 7.5" in printed
