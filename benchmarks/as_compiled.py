@@ -38,13 +38,14 @@ import course_lib  # noqa: E402
 from course_lib import runtime  # noqa: E402
 from course_lib.compiled_counts import NotCounted  # noqa: E402
 from course_lib.kernels import RUNG_KERNELS  # noqa: E402
+from course_lib.kernels.accuracy import bits_of_bf16  # noqa: E402
 from course_lib.machine_code import CompileFailed  # noqa: E402
 from course_lib.ncu.metrics import METRICS  # noqa: E402
 
 SECONDS = 900
 RUNGS = (
     "tiled", "tiled_while", "register_1d", "register_2d", "vectorised", "warp_tiled",
-    "double_buffered", "cp_async",
+    "double_buffered", "cp_async", "tensor_core_f16", "tensor_core_tf32", "tensor_core_bf16",
 )  # fmt: skip
 SHARED = (
     "shared_load_requests", "shared_load_wavefronts", "shared_load_bank_conflicts",
@@ -76,6 +77,10 @@ def launches() -> dict[str, Launch]:
         if rung is None:
             continue
         A, B = (rng.random((256, 256), np.float32) for _ in "AB")
+        A, B = (
+            bits_of_bf16(each) if rung.dtype == "uint16" else each.astype(rung.dtype)
+            for each in (A, B)
+        )
         grid, block = rung.grid_and_block(256, 256, 256)
         C = np.zeros((256, 256), np.float32)
         found[f"rung {name}"] = rung.kernel, grid, block, [A, B, C], rung.dynamic_shared

@@ -437,6 +437,110 @@ def dynamic_reverse(x, out):
     out[first + tx] = held[cuda.blockDim.x - 1 - tx]
 
 
+@cuda.jit
+def binary_search(keys, table, found):
+    """Each lane looks for its own number in a sorted table: all make the same number of turns."""
+    held = cuda.shared.array(256, int32)
+    tx = cuda.threadIdx.x
+    held[tx] = table[tx]
+    cuda.syncthreads()
+    key = keys[cuda.grid(1)]
+    low, high = 0, 256
+    while low < high:
+        middle = (low + high) // 2
+        if held[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    found[cuda.grid(1)] = low
+
+
+@cuda.jit
+def first_larger(limits, table, found):
+    """Lanes leave a loop over shared memory one by one, with a break."""
+    held = cuda.shared.array(256, int32)
+    tx = cuda.threadIdx.x
+    held[tx] = table[tx]
+    cuda.syncthreads()
+    at = 256
+    for k in range(256):
+        if held[k] > limits[cuda.grid(1)]:
+            at = k
+            break
+    found[cuda.grid(1)] = at
+
+
+@cuda.jit
+def two_ways(kinds, values, out):
+    """Odd and even lanes read shared memory in branches of their own, then meet."""
+    held = cuda.shared.array(THREADS, float32)
+    tx, i = cuda.threadIdx.x, cuda.grid(1)
+    held[tx] = values[i]
+    cuda.syncthreads()
+    total = float32(0)
+    if kinds[i] % 3 == 0:
+        for k in range(tx % 8):
+            total += held[(tx + 5 * k) % THREADS]
+    elif kinds[i] % 3 == 1:
+        total = held[THREADS - 1 - tx] * held[tx // 2]
+    cuda.syncthreads()
+    held[tx] = total
+    cuda.syncthreads()
+    out[i] = held[tx] + held[(tx + 1) % THREADS]
+
+
+@cuda.jit(device=True)
+def _smoothed(row, at):
+    return (row[at - 1] + row[at] + row[at + 1]) * float32(0.25)
+
+
+@cuda.jit
+def with_a_function(x, out):
+    """Loads within a device function that is called twice."""
+    row = cuda.shared.array(WINDOW, float32)
+    tx, i = cuda.threadIdx.x, cuda.grid(1)
+    row[tx + 2] = x[i]
+    if tx < 2:
+        row[tx] = x[i]
+        row[tx + THREADS + 2] = x[i]
+    cuda.syncthreads()
+    out[i] = _smoothed(row, tx + 1) - _smoothed(row, tx + 3)
+
+
+@cuda.jit(fastmath=True)
+def softmax_fast(x, out):
+    """A row for each warp, fast mathematics, exchanges by shuffles, a row kept in shared memory."""
+    rows = cuda.shared.array((4, 64), float32)
+    lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
+    r = cuda.blockIdx.x * 4 + warp
+    rows[warp, lane] = x[r, lane]
+    rows[warp, lane + 32] = x[r, lane + 32]
+    cuda.syncwarp()
+    largest = max(rows[warp, lane], rows[warp, lane + 32])
+    for step in (16, 8, 4, 2, 1):
+        largest = max(largest, cuda.shfl_xor_sync(0xFFFFFFFF, largest, step))
+    first = math.exp(rows[warp, lane] - largest)
+    second = math.exp(rows[warp, lane + 32] - largest)
+    total = first + second
+    for step in (16, 8, 4, 2, 1):
+        total += cuda.shfl_xor_sync(0xFFFFFFFF, total, step)
+    out[r, lane] = first / total
+    out[r, lane + 32] = second / total
+
+
+@cuda.jit
+def places(keys, out):
+    """Atomics whose result is used: each thread takes a place in its bin."""
+    counts = cuda.shared.array(16, int32)
+    tx, i = cuda.threadIdx.x, cuda.grid(1)
+    if tx < 16:
+        counts[tx] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(counts, keys[i] % 16, 1)
+    cuda.syncthreads()
+    out[i] = counts[keys[i] % 16]
+
+
 Launch = tuple[Any, Any, Any, list[Any], int]
 
 
@@ -451,6 +555,7 @@ def launches() -> dict[str, Launch]:
     flat = n * n
     ints = rng.integers(0, 1 << 16, 8192).astype(np.int32)
     letters = rng.integers(0, 2, (2, 256, 64)).astype(np.uint8)
+    table = np.sort(rng.integers(0, 1 << 16, 256).astype(np.int32))
     tiles, tile = (n // T, n // T), (T, T)
 
     def abc(dtype: Any = np.float32) -> list[Any]:
@@ -493,4 +598,16 @@ def launches() -> dict[str, Launch]:
             table_lookup, 32, 256, [ints.copy(), floats(256), np.zeros(8192, np.float32)], 0),
         "dynamic reverse": (
             dynamic_reverse, 16, 256, [floats(4096), np.zeros(4096, np.float32)], 1024),
+        "binary search": (
+            binary_search, 8, 256, [ints[:2048].copy(), table.copy(), np.zeros(2048, np.int64)], 0),
+        "first larger": (
+            first_larger, 8, 256, [ints[:2048].copy(), table.copy(), np.zeros(2048, np.int64)], 0),
+        "two ways": (
+            two_ways, 16, THREADS,
+            [ints[:2048].copy(), floats(2048), np.zeros(2048, np.float32)], 0),
+        "with a function": (
+            with_a_function, 16, THREADS, [floats(2048), np.zeros(2048, np.float32)], 0),
+        "softmax, fast": (
+            softmax_fast, 16, (32, 4), [floats(64, 64), np.zeros((64, 64), np.float32)], 0),
+        "places": (places, 16, 256, [ints[:4096].copy(), np.zeros(4096, np.int64)], 0),
     }  # fmt: skip

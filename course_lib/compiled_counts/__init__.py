@@ -6,8 +6,8 @@ Start with: `counted`, then `walker`.
 
 `counted` compiles a launch, `launch` lays its arguments out as a GPU's memory, `walker` walks the
 code for many warps at once. What an instruction does stands in `whole_numbers`, `floats`,
-`crossing` (lanes that see each other) and `memory`; `operands` reads them, `lanes` holds the
-registers, and `tally` counts by the rules of the emulator's meter.
+`crossing` (lanes that see each other), `tensor_cores` and `memory`; `operands` reads them, `lanes`
+holds the registers, and `tally` counts by the rules of the emulator's meter.
 """
 
 from course_lib.compiled_counts.counted import NotCounted, count

@@ -30,9 +30,9 @@ def parameters_at(cc: tuple[int, int]) -> int:
     return 0x380 if cc >= (10, 0) else 0x210 if cc >= (9, 0) else 0x160
 
 
-def sizes_at(cc: tuple[int, int]) -> int:
-    """Where in constant bank 0 the block's size and the grid's size lie."""
-    return 0x360 if cc >= (10, 0) else 0x0
+def sizes_at(cc: tuple[int, int]) -> tuple[int, int, int]:
+    """Where in constant bank 0 the block's size, the grid's size and the stack's top lie."""
+    return (0x360, 0x370, 0x37C) if cc >= (10, 0) else (0x0, 0xC, 0x28)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,8 @@ def lay_out(
             packed += number.tobytes()
     content = np.concatenate(pieces) if pieces else np.zeros(16, np.uint8)
     bank = bytearray(parameters_at(cc)) + packed + bytes(64)
-    sizes = np.array([*block, *grid], np.uint32).tobytes()
-    bank[sizes_at(cc) : sizes_at(cc) + len(sizes)] = sizes
-    top = 0x37C if cc >= (10, 0) else 0x28
-    bank[top : top + 4] = np.uint32(STACK_TOP).tobytes()
+    for at, words in zip(sizes_at(cc), (block, grid, (STACK_TOP,)), strict=True):
+        bank[at : at + 4 * len(words)] = np.array(words, np.uint32).tobytes()
     return LaidOut(content, {**banks, 0: bytes(bank)}, arrays)
 
 

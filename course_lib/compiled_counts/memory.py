@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.compiled_counts.lanes import WARP, LaneRegisters
-from course_lib.compiled_counts.operands import ZERO, Address, NotFollowed, Operand, Register
+from course_lib.compiled_counts.operands import (
+    ZERO,
+    Address,
+    NotFollowed,
+    Operand,
+    Predicate,
+    Register,
+)
 from course_lib.compiled_counts.tally import Tally
 from course_lib.compiled_counts.whole_numbers import Modifiers
 
@@ -171,18 +178,25 @@ class Memories:
     def copy(
         self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
-        """LDGSTS: from global to shared memory past the registers; it arrives at once here."""
+        """LDGSTS: from global to shared memory past the registers; it arrives at once here.
+
+        Lanes for which a last predicate does not hold ask for nothing and write zeros.
+        """
         to, source = [each for each in given if isinstance(each, Address)]
+        asks = lanes.active
+        for each in given:
+            if isinstance(each, Predicate):
+                asks = asks & lanes.predicate(each)
         width = width_of(how)
         active = lanes.active
         shared, near = self._find(lanes, "STS", how - {"E"}, to, width)
         far, addresses = self._find(lanes, "LDG", how, source, width)
-        self._tally.count("copy", "global", addresses, active, width, line)
+        self._tally.count("copy", "global", addresses, asks, width, line)
         targets = shared.places(near, active, width)[active] // 4
-        sources = far.places(addresses, active, width)[active] // 4
+        sources = far.places(addresses, asks, width)[active] // 4
         for at in range(max(width // 4, 1)):
             words = far.content.view(np.uint32)[sources + at]
-            shared.content.view(np.uint32)[targets + at] = words
+            shared.content.view(np.uint32)[targets + at] = np.where(asks[active], words, 0)
 
     # -- atomics ------------------------------------------------------------------------------
 

@@ -24,15 +24,16 @@ class Tally:
         """The counters of a line."""
         return self.lines.setdefault(number, LineCounters())
 
-    def instruction(self, line: int, active: np.ndarray, multiply_adds: int, flops: int) -> None:
-        """One instruction by the active lanes, each with so many FLOP."""
-        if active is not self._active:
-            self._active, self._lanes = active, int(np.count_nonzero(active))
-            self._warps = int(np.count_nonzero(active.reshape(-1, WARP).any(axis=1)))
-        counters, lanes = self.line(line), self._lanes
+    def instruction(self, line: int, lanes: np.ndarray, acting: np.ndarray, flops: int) -> None:
+        """One instruction, by the lanes that come to it; those in `acting` do so many FLOP each."""
+        if lanes is not self._active:
+            self._active, self._lanes = lanes, int(np.count_nonzero(lanes))
+            self._warps = int(np.count_nonzero(lanes.reshape(-1, WARP).any(axis=1)))
+        counters = self.line(line)
         counters.executed += self._warps
-        counters.active_lanes += lanes
-        counters.flops += lanes * (2 * multiply_adds + flops)
+        counters.active_lanes += self._lanes
+        if flops:
+            counters.flops += int(np.count_nonzero(acting)) * flops
 
     def count(
         self,
@@ -65,11 +66,14 @@ class Tally:
             _add_global(counters, "load" if kind == "copy" else kind, cost, size)
 
     def count_matrices(self, rows: np.ndarray, warps: np.ndarray, line: int) -> None:
-        """One LDSM: 8, 16 or 32 rows of 16 bytes for each of the warps; 8 are served at a time."""
+        """One LDSM: 8, 16 or 32 rows of 16 bytes for each of the warps; 8 are served at a time.
+
+        Nsight Compute counts its passes with those of loads, but not the instruction (measured on
+        an H200).
+        """
         eights = rows[warps].reshape(-1, 8)
         cost = shared_cost(_padded(eights), _padded(np.ones(eights.shape, bool)), 16)
-        requests = int(np.count_nonzero(warps))
-        found = SharedCost(requests, cost.wavefronts, cost.wavefronts - len(eights))
+        found = SharedCost(0, cost.wavefronts, cost.wavefronts - len(eights))
         _add_shared(self.line(line), "load", found, eights.size * 16)
 
     def _cost(

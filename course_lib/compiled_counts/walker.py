@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.compiled_counts import crossing, floats, whole_numbers
+from course_lib.compiled_counts import crossing, floats, tensor_cores, whole_numbers
 from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.memory import Memories
 from course_lib.compiled_counts.operands import (
@@ -32,8 +32,10 @@ OPERATIONS: dict[str, Operation] = {
     **whole_numbers.OPERATIONS,
     **floats.OPERATIONS,
     **crossing.OPERATIONS,
+    **tensor_cores.OPERATIONS,
 }
-_FLOPS = {"FADD", "FMUL", "DADD", "DMUL"}
+# What Nsight Compute's counters of float32 and float64 operations count, for each lane.
+_FLOPS = {"FADD": 1, "FMUL": 1, "FFMA": 2, "FFMA2": 4, "DADD": 1, "DMUL": 1, "DFMA": 2}
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def prepare(instruction: Instruction) -> Prepared:
         frozenset(modifiers),
         guard,
         operands_of(instruction),
-        int(name in _FLOPS),
+        _FLOPS.get(name, 0),
     )
 
 
@@ -176,7 +178,7 @@ class CodeWalker:
             lanes.active = mask
             acting = mask & lanes.predicate(prepared.guard)
         lanes.active = acting
-        self.tally.instruction(line, acting, prepared.instruction.multiply_adds, prepared.flops)
+        self.tally.instruction(line, mask, acting, prepared.flops)
         control = self._controls.get(prepared.name)
         try:
             if control is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.compiled_counts.lanes import LOW, WORD, LaneRegisters
 from course_lib.compiled_counts.operands import (
+    ALWAYS,
     NotFollowed,
     Operand,
     Predicate,
@@ -34,6 +35,8 @@ JOIN: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "XOR": np.logical_xor,
 }
 _CARRY = np.int64(1 << 32)
+WIDE = frozenset({"64", "S64", "U64"})
+NO_PREDICATE = Predicate(ALWAYS)
 
 
 def results_first(operands: Sequence[Operand]) -> tuple[list[Operand], list[Operand]]:
@@ -62,7 +65,9 @@ def _carry_out(lanes: LaneRegisters, outs: Sequence[Operand], total: np.ndarray)
 
 
 def add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
-    """IADD3, VIADD: a sum of up to three, with carries."""
+    """IADD3, VIADD: a sum of up to three, with carries; IADD.64 of pairs."""
+    if "64" in how:
+        return add_64(lanes, given)
     outs, (result, *parts) = results_first(given)
     total = _carries(lanes, [each for each in parts if isinstance(each, Predicate)])
     for part in parts:
@@ -72,22 +77,30 @@ def add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     _carry_out(lanes, outs, total)
 
 
-def add_64(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
-    """IADD.64, UIADD3.64: a sum of pairs."""
+def add_64(lanes: LaneRegisters, given: Sequence[Operand]) -> None:
+    """IADD.64: a sum of pairs."""
     outs, (result, *parts) = results_first(given)
-    if outs or "X" in how:
-        raise NotFollowed("a sum of 64 bits with a carry")
+    if any(out != NO_PREDICATE for out in map(_not_uniform, outs)):
+        raise NotFollowed("a carry out of 64 bits")
     total = np.zeros(1, np.uint64)
     for part in parts:
-        if not isinstance(part, Predicate):
-            total = total + _pair(lanes, part, signed=True)
+        total = total + pair(lanes, part)
     lanes.put_pair(result, total)
 
 
-def _pair(lanes: LaneRegisters, operand: Operand, signed: bool) -> np.ndarray:
-    if isinstance(operand, WrittenNumber) and signed:
+def pair(lanes: LaneRegisters, operand: Operand) -> np.ndarray:
+    """64 bits; of a number as it stands there, with its sign."""
+    if isinstance(operand, WrittenNumber):
         return lanes.signed(operand).view(np.uint64)
     return lanes.pair(operand)
+
+
+def pairs_compared(
+    lanes: LaneRegisters, how: Modifiers, operands: Sequence[Operand]
+) -> list[np.ndarray]:
+    """Pairs as signed or, with U64, unsigned integers of 64 bits."""
+    words = [pair(lanes, each) for each in operands]
+    return words if "U64" in how else [each.view(np.int64) for each in words]
 
 
 def multiply_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
@@ -177,10 +190,8 @@ def compare(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> N
     name = next(each for each in how if each in COMPARE)
     read = lanes.integer if "U32" in how else lanes.signed
     left, right = read(a), read(b)
-    if "64" in how:
-        left, right = lanes.pair(a), _pair(lanes, b, True)
-        if "U64" not in how and "U32" not in how:
-            left, right = left.view(np.int64), right.view(np.int64)
+    if how & WIDE:
+        left, right = pairs_compared(lanes, how, (a, b))
     if "EX" in how:
         low = lanes.predicate(below[0])
         strict = {"LE": "LT", "GE": "GT"}.get(name, name)
@@ -206,8 +217,11 @@ def set_compared(
 
 
 def select(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
-    """SEL, FSEL: one of two words."""
+    """SEL, FSEL: one of two words, or with 64 of two pairs."""
     result, a, b, choice = given
+    if "64" in how:
+        chosen = np.where(lanes.predicate(choice), pair(lanes, a), pair(lanes, b))
+        return lanes.put_pair(result, chosen)
     lanes.put(result, np.where(lanes.predicate(choice), _as_it_is(lanes, a), _as_it_is(lanes, b)))
 
 
@@ -249,11 +263,21 @@ def _right(value: np.ndarray, bits: np.ndarray, signed: bool) -> np.ndarray:
 
 def smaller_or_larger(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """IMNMX, VIMNMX: the smaller of two where the predicate holds, else the larger."""
-    result, a, b, *rest = [each for each in given if each != Predicate(7)]
+    outs, (result, a, b, *rest) = results_first(given)
+    if any(out != NO_PREDICATE for out in map(_not_uniform, outs)):
+        raise NotFollowed("a minimum that says which one it was")
     read = lanes.integer if "U32" in how else lanes.signed
-    left, right = read(a), read(b)
-    small = lanes.predicate(rest[0]) if rest else np.ones(1, bool)
-    lanes.put(result, np.where(small, np.minimum(left, right), np.maximum(left, right)))
+    left, right = pairs_compared(lanes, how, (a, b)) if how & WIDE else (read(a), read(b))
+    small = lanes.predicate(rest[0])
+    found = np.where(small, np.minimum(left, right), np.maximum(left, right))
+    if how & WIDE:
+        lanes.put_pair(result, found)
+    else:
+        lanes.put(result, found)
+
+
+def _not_uniform(operand: Operand) -> Operand:
+    return Predicate(operand.number) if isinstance(operand, Predicate) else operand
 
 
 def permute(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
@@ -274,8 +298,11 @@ def permute(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> N
 
 
 def move(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
-    """MOV, UMOV: a word; R2UR and S2UR see crossing.py."""
-    lanes.put(given[0], lanes.integer(given[1]))
+    """MOV, UMOV: a word, or with 64 two of them; R2UR and S2UR see crossing.py."""
+    if "64" in how:
+        lanes.put_pair(given[0], pair(lanes, given[1]))
+    else:
+        lanes.put(given[0], lanes.integer(given[1]))
 
 
 def clear(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
