@@ -73,7 +73,7 @@ def _follow(
     assert made.sass is not None and kept.arguments is not None
     code = parse(made.sass, made.entry)
     needs = resources(made.log, made.entry)
-    laid_out = lay_out(kept.arguments, cc, kept.grid, kept.block, made.constants)
+    laid_out = lay_out(kept.arguments, cc, kept.grid, kept.block, made.constants, made.tables)
     shared = needs["static_shared_bytes"] + kept.dynamic_shared_bytes
     tally = walk(code, laid_out, kept.grid, kept.block, shared, needs["stack_bytes"])
     found = AsCompiled(lines=dict(sorted(tally.lines.items())))

@@ -16,7 +16,7 @@ from course_lib.compiled_counts.walker import CodeWalker, Place, prepare_all
 from course_lib.machine_code.sass import Disassembly
 
 LANES_AT_ONCE = 1 << 16
-MOST_STEPS = 40_000_000_000  # instructions times lanes: about two minutes
+MOST_STEPS = 20_000_000_000  # instructions times lanes: about a minute
 GLOBAL_BASE = 1 << 32
 ALIGNMENT = 512  # of what cudaMalloc gives
 SHARED_RESERVED = 1024  # what a block's shared memory begins with, from compute capability 8 on
@@ -57,8 +57,11 @@ def lay_out(
     grid: Triple,
     block: Triple,
     banks: dict[int, bytes],
+    tables: tuple[bytes, dict[int, int]] = (b"", {}),
 ) -> LaidOut:
     """Put the arguments into one memory, and the parameters as Numba passes them.
+
+    `tables` are the compiler's own, and where constant bank 4 is to hold their addresses.
 
     Raises:
         NotFollowed: for an argument that is neither a number nor a contiguous array.
@@ -90,11 +93,17 @@ def lay_out(
                 number = number.astype(np.int64)
             _pad(packed, number.dtype.itemsize if number.dtype.kind != "c" else 8)
             packed += number.tobytes()
-    content = np.concatenate(pieces) if pieces else np.zeros(16, np.uint8)
+    held, places = tables
+    pieces.append(np.zeros(-(-len(held) // 16) * 16 + 16, np.uint8))
+    pieces[-1][: len(held)] = np.frombuffer(held, np.uint8)
+    addresses = np.zeros(max(places, default=0) // 8 + 1, np.int64)
+    for place, start in places.items():
+        addresses[place // 8] = GLOBAL_BASE + end + start
+    content = np.concatenate(pieces)
     bank = bytearray(parameters_at(cc)) + packed + bytes(64)
     for at, words in zip(sizes_at(cc), (block, grid, (STACK_TOP,)), strict=True):
         bank[at : at + 4 * len(words)] = np.array(words, np.uint32).tobytes()
-    return LaidOut(content, {**banks, 0: bytes(bank)}, arrays)
+    return LaidOut(content, {**banks, 4: addresses.tobytes(), 0: bytes(bank)}, arrays)
 
 
 def _flat(arguments: Sequence[Any]) -> list[Any]:

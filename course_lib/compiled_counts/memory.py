@@ -220,7 +220,14 @@ class Memories:
         cells = storage.content.view(kind)
         targets = places[active] // kind.itemsize
         unused = result is None or result.number == ZERO
-        old = _update(cells, targets, how, operands, unused)
+        swaps = bool(how & {"CAS", "CAST"})
+        old = _update(cells, targets, how, operands, unused and not swaps)
+        if swaps and isinstance(given[0], Predicate):
+            swapped = np.zeros(lanes.count, bool)
+            swapped[active] = old == operands[0]
+            lanes.set_predicate(given[0], swapped)
+        if "CAST" in how:  # tells whether it swapped, not what it found
+            old = (old == operands[0]).astype(kind)
         if result is not None and not unused:
             full = np.zeros(lanes.count, kind)
             full[active] = old

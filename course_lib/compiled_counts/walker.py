@@ -34,6 +34,7 @@ OPERATIONS: dict[str, Operation] = {
     **crossing.OPERATIONS,
     **tensor_cores.OPERATIONS,
 }
+STEP = 1 << 14  # lanes that could be walked in the time that any instruction takes
 # What Nsight Compute's counters of float32 and float64 operations count, for each lane.
 _FLOPS = {"FADD": 1, "FMUL": 1, "FFMA": 2, "FFMA2": 4, "DADD": 1, "DMUL": 1, "DFMA": 2}
 
@@ -140,13 +141,11 @@ class CodeWalker:
         while self._standing or self._release():
             at = min(self._standing)
             mask = self._standing.pop(at)
-            self._walk(at, mask)
-            if self.walked > most:
-                raise NotFollowed("a launch as long as this one")
+            self._walk(at, mask, most)
         if self.alive.any():
             raise NotFollowed("lanes that wait for each other without end")
 
-    def _walk(self, at: int, mask: np.ndarray) -> None:
+    def _walk(self, at: int, mask: np.ndarray, most: int) -> None:
         """Go on with these lanes until another group is further behind."""
         while True:
             if at >= len(self.prepared):
@@ -155,7 +154,9 @@ class CodeWalker:
             if prepared is None:
                 lost = self.code.instructions[at]
                 raise NotFollowed(f"{lost}, line {lost.line},")
-            self.walked += len(mask)
+            self.walked += len(mask) + STEP
+            if self.walked > most:
+                raise NotFollowed("a launch as long as this one")
             mask = self._step(prepared, at, mask)
             if not mask.any():
                 return

@@ -30,7 +30,7 @@ import numpy as np
 
 from course_lib import probe, runtime
 from course_lib.errors import PIP_INSTALL, PlainError
-from course_lib.machine_code.cubin import constant_banks
+from course_lib.machine_code.cubin import constant_banks, tables
 
 TOOL_SECONDS = 120
 GET_COMPILER = f"{PIP_INSTALL} 'numba-cuda[cu12]'"
@@ -64,6 +64,7 @@ class Compiled:
         note: why there is no `sass`.
         versions: who compiled.
         constants: what its constant banks hold, by number, without the parameters.
+        tables: the compiler's own tables, and where bank 4 has their addresses; see `cubin`.
     """
 
     entry: str
@@ -73,6 +74,7 @@ class Compiled:
     note: str
     versions: str
     constants: dict[int, bytes] = field(default_factory=dict)
+    tables: tuple[bytes, dict[int, int]] = (b"", {})
 
 
 def capability(cc: str | tuple[int, int]) -> tuple[int, int]:
@@ -129,9 +131,16 @@ def compile_kernel(
             source.write_text(ptx, encoding="utf-8")
             log = _to_machine_code(source, cubin, each, options.get("max_registers"))
             sass, note = disassemble(cubin, each)
-            constants = constant_banks(cubin.read_bytes(), _entry(ptx))
+            entry, elf = _entry(ptx), cubin.read_bytes()
         made[each] = Compiled(
-            _entry(ptx), str(arguments), log, sass, note, _versions(cuda), constants
+            entry,
+            str(arguments),
+            log,
+            sass,
+            note,
+            _versions(cuda),
+            constant_banks(elf, entry),
+            tables(elf),
         )
     return made
 
