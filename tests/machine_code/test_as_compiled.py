@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,35 @@ def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
         more = counted[counter] - getattr(found, counter)
         passes = found.shared_load_wavefronts + found.shared_store_wavefronts
         assert 0 <= more <= OTHER_TRAFFIC * passes, counter
+
+
+# Where sectors of asynchronous copies differ, nobody knows yet why.
+UNEXPLAINED = {
+    ("rung tensor_core_tf32", "global_load_sectors"),
+    ("rung tensor_core_bf16", "global_load_sectors"),
+}
+
+
+@pytest.mark.slow
+def test_many_styles_cost_what_an_h200_counted(corpus: Any) -> None:
+    """Passes that other traffic takes vary from run to run; the other counts are exact."""
+    counted = json.loads((Path(__file__).parent / "as_compiled_H200.json").read_text())["kernels"]
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        import as_compiled
+
+        everything = as_compiled.launches()
+    finally:
+        sys.path.remove(BENCHMARKS)
+    odd = []
+    for name, theirs in counted.items():
+        ours = as_compiled.compare(name, everything[name], "9.0", None)["counts"]
+        for counter, expected in theirs.items():
+            found = ours[counter]["compiled"]
+            noise = 400 + found * OTHER_TRAFFIC if counter in PASSES else 0
+            if not 0 <= expected - found <= noise and (name, counter) not in UNEXPLAINED:
+                odd.append((name, counter, found, expected))
+    assert not odd
 
 
 STYLES = ("7.5", "8.0", "8.6", "8.9", "9.0")
