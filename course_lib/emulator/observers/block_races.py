@@ -15,7 +15,7 @@ from course_lib.emulator.observers.touched import (
     touched_by,
     updated_by_several,
 )
-from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.lanes import LaneSpace, joint_shape, spread
 from course_lib.emulator.state.memory import Access
 
 
@@ -100,15 +100,12 @@ class BlockRaces(Observer):
 
 def _cells_and_blocks(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
     """The cells that an access touches, each with the number of the block that touches it."""
-    shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
     active = access.mask.array
-    if active is not None:
-        shape = np.broadcast_shapes(shape, active.shape)
-    cells = np.broadcast_to(access.cell, shape)
-    blocks = np.broadcast_to(space.block_in_grid, shape)
-    where = slice(None) if active is None else np.broadcast_to(active, shape)
-    here, of_blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
-    return access.each_cell(here, of_blocks)
+    varying = [access.cell, space.block_in_grid, *([] if active is None else [active])]
+    cells, blocks, *where = (spread(each, joint_shape(*varying)) for each in varying)
+    if where:
+        cells, blocks = cells[where[0]], blocks[where[0]]
+    return access.each_cell(cells.reshape(-1), blocks.reshape(-1).astype(np.int32))
 
 
 def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.profile.cost import (
-    SECTOR_BYTES,
-    GlobalCost,
-    SharedCost,
-    global_cost,
-    shared_cost,
-)
+from course_lib.emulator.observers.cost_queue import Cost, CostQueue, Told
+from course_lib.emulator.profile.cost import SECTOR_BYTES, GlobalCost, SharedCost
 from course_lib.emulator.profile.profile import ArrayTraffic, Counters, LineCounters
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.lanes import Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import Access, Allocation
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.frames import Frame
 
-MAX_REMEMBERED_PATTERNS = 4096
 # Larger patterns cost more to recognise than to count.
 MAX_PATTERN_BYTES = 1 << 20
 
@@ -44,7 +39,7 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
-        self._known: dict[tuple[Any, ...], GlobalCost | SharedCost] = {}
+        self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
@@ -101,15 +96,15 @@ class Meter(Observer):
             counters.local_store_requests += access.mask.warps
 
     def _global(self, access: Access, counters: LineCounters) -> None:
-        cost = self._cost(access)
-        elements = access.mask.lanes * access.elements
-        size = elements * access.allocation.dtype.itemsize
         if access.kind == "atomic":
             return
+        elements = access.mask.lanes * access.elements
+        size = elements * access.allocation.dtype.itemsize
         traffic, touched = self.arrays[access.array], self._touched[access.array]
         kind = access.kind
-        _add(counters, f"global_{kind}_", cost, size)
-        _add(traffic, f"{kind}_", cost, size)
+        _increase(counters, f"global_{kind}_bytes", size)
+        _increase(traffic, f"{kind}_bytes", size)
+        self._ask(access, partial(_add_global, counters, traffic, kind))
         if kind == "load":
             traffic.loaded_elements += elements
             traffic.loaded_at[access.line] += elements
@@ -122,29 +117,17 @@ class Meter(Observer):
     def _shared(self, access: Access, counters: LineCounters) -> None:
         if access.kind == "atomic":
             return
-        cost = self._cost(access)
-        assert isinstance(cost, SharedCost)
         start = "shared_load_" if access.kind == "load" else "shared_store_"
-        _increase(counters, start + "requests", cost.requests)
-        _increase(counters, start + "wavefronts", cost.wavefronts)
-        _increase(counters, start + "bank_conflicts", cost.bank_conflicts)
-        size = access.mask.lanes * access.width
-        _increase(counters, start + "bytes", size)
+        _increase(counters, start + "bytes", access.mask.lanes * access.width)
+        self._ask(access, partial(_add_shared, counters, start))
 
-    def _cost(self, access: Access) -> GlobalCost | SharedCost:
-        """The cost of an access; a pattern of addresses that was seen before is not recounted."""
-        key = _pattern(access)
-        cost = self._known.get(key) if key else None
-        if cost is None:
-            cost = cost_of(access)
-            if key:
-                if len(self._known) >= MAX_REMEMBERED_PATTERNS:
-                    self._known.clear()
-                self._known[key] = cost
-        return cost
+    def _ask(self, access: Access, tell: Told) -> None:
+        """Have the cost of an access told, now or later."""
+        self._costs.add(_pattern(access) or object(), access, tell)
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
+        self._costs.finish()
         for name, touched in self._touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
@@ -153,37 +136,6 @@ class Meter(Observer):
         for counters in self.lines.values():
             total.add(counters)
         return total
-
-
-def cost_of(access: Access) -> GlobalCost | SharedCost:
-    """The cost of one access, summed over all its warps."""
-    allocation, mask = access.allocation, access.mask
-    space: LaneSpace = mask.space
-    width = access.width
-    cell, taking_part = over_same_blocks(access.cell, mask)
-    # int64: the address of the first byte of each lane's element.
-    addresses = np.asarray(cell, np.int64) * allocation.dtype.itemsize + allocation.address
-    rows = space.warps_of(addresses).reshape(-1, 32)
-    active = space.warps_of(taking_part, False).reshape(-1, 32)
-    repeats = space.repeats(addresses)
-    if allocation.space == "global":
-        cost = global_cost(rows, active, width)
-        return GlobalCost(cost.requests * repeats, cost.sectors * repeats)
-    shared = shared_cost(rows, active, width)
-    return SharedCost(
-        shared.requests * repeats, shared.wavefronts * repeats, shared.bank_conflicts * repeats
-    )
-
-
-def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
-    """The cells and the mask, both spelled out along the block axes on which either varies."""
-    cells = np.asarray(cell).reshape((1,) * 6) if np.ndim(cell) == 0 else np.asarray(cell)
-    active = np.ones((1,) * 6, bool) if mask.array is None else mask.array
-    blocks = np.broadcast_shapes(cells.shape[:3], active.shape[:3])
-    return (
-        spread(cells, (*blocks, *cells.shape[3:])),
-        spread(active, (*blocks, *active.shape[3:])),
-    )
 
 
 def _pattern(access: Access) -> tuple[Any, ...] | None:
@@ -217,11 +169,18 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _add(target: Counters | ArrayTraffic, start: str, cost: object, size: int) -> None:
+def _add_global(counters: LineCounters, traffic: ArrayTraffic, kind: str, cost: Cost) -> None:
     assert isinstance(cost, GlobalCost)
-    _increase(target, start + "requests", cost.requests)
-    _increase(target, start + "sectors", cost.sectors)
-    _increase(target, start + "bytes", size)
+    for target, start in ((counters, f"global_{kind}_"), (traffic, f"{kind}_")):
+        _increase(target, start + "requests", cost.requests)
+        _increase(target, start + "sectors", cost.sectors)
+
+
+def _add_shared(counters: LineCounters, start: str, cost: Cost) -> None:
+    assert isinstance(cost, SharedCost)
+    _increase(counters, start + "requests", cost.requests)
+    _increase(counters, start + "wavefronts", cost.wavefronts)
+    _increase(counters, start + "bank_conflicts", cost.bank_conflicts)
 
 
 def _increase(target: object, name: str, amount: int) -> None:
@@ -233,7 +192,7 @@ def mark(touched: np.ndarray, access: Access) -> None:
     if access.mask.array is None:
         cells = np.asarray(access.cell)
     else:
-        shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
+        shape = joint_shape(access.cell, access.mask.array)
         active = spread(access.mask.array, shape)
         cells = spread(access.cell, shape)[active]
     for i in range(access.elements):
