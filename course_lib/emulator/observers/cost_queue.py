@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from course_lib.emulator.observers.stacking import shapes_of, stacked
 from course_lib.emulator.profile.cost import (
     GlobalCost,
     SharedCost,
@@ -20,21 +22,15 @@ Cost = GlobalCost | SharedCost
 Told = Callable[[Cost], None]
 
 MAX_REMEMBERED = 4096  # patterns of addresses
-# Enough warps that NumPy's own cost per call does not count, few enough to stay in the cache.
-MAX_QUEUED_ROWS = 4096
+# Enough lanes that NumPy's own cost per call does not count, few enough to stay in the cache.
+MAX_QUEUED_LANES = 1 << 17
 
 
-@dataclass
-class _Group:
-    """Accesses to one kind of memory, of one width: rows of warps, one access behind another.
+class _Group(NamedTuple):
+    """Accesses to one kind of memory that look alike, and the key of each."""
 
-    `repeats` says for how many blocks each access's rows stand; `keys` name the accesses.
-    """
-
-    addresses: list[np.ndarray] = field(default_factory=list)
-    active: list[np.ndarray] = field(default_factory=list)
-    repeats: list[int] = field(default_factory=list)
-    keys: list[Hashable] = field(default_factory=list)
+    accesses: list[Access]
+    keys: list[Hashable]
 
 
 class CostQueue:
@@ -46,8 +42,8 @@ class CostQueue:
     def __init__(self) -> None:
         self._known: dict[Hashable, Cost] = {}
         self._waiting: dict[Hashable, list[Told]] = {}
-        self._groups: dict[tuple[str, int], _Group] = {}
-        self._rows = 0
+        self._groups: dict[Hashable, _Group] = {}
+        self._lanes = 0
 
     def add(self, key: Hashable, access: Access, tell: Told) -> None:
         """`tell` the cost of an access to global or shared memory, now or later."""
@@ -59,62 +55,74 @@ class CostQueue:
         else:
             self._waiting[key] = [tell]
             self._put(key, access)
-            if self._rows >= MAX_QUEUED_ROWS:
+            if self._lanes >= MAX_QUEUED_LANES:
                 self.finish()
 
     def _put(self, key: Hashable, access: Access) -> None:
-        kind = (access.allocation.space, access.width)
-        group = self._groups.get(kind)
+        allocation = access.allocation
+        alike = (allocation.space, allocation.dtype.itemsize, access.elements, *shapes_of(access))
+        group = self._groups.get(alike)
         if group is None:
-            group = self._groups[kind] = _Group()
-        addresses, active, repeats = warps_of(access)
-        group.addresses.append(addresses)
-        group.active.append(active)
-        group.repeats.append(repeats)
+            group = self._groups[alike] = _Group([], [])
+        group.accesses.append(access)
         group.keys.append(key)
-        self._rows += len(addresses)
+        self._lanes += most_lanes(access)
 
     def finish(self) -> None:
         """Tell the costs of all accesses that are waiting."""
         if len(self._known) + len(self._waiting) > MAX_REMEMBERED:
             self._known.clear()
-        groups, self._groups, self._rows = self._groups, {}, 0
-        for (space, width), group in groups.items():
-            self._known.update(zip(group.keys, _costs(space, width, group), strict=True))
+        groups, self._groups, self._lanes = self._groups, {}, 0
+        for group in groups.values():
+            self._known.update(zip(group.keys, costs_of(group.accesses), strict=True))
         waiting, self._waiting = self._waiting, {}
         for key, told in waiting.items():
             for tell in told:
                 tell(self._known[key])
 
 
-def _costs(space: str, width: int, group: _Group) -> list[Cost]:
-    """What each access of a group cost."""
-    addresses, active = np.concatenate(group.addresses), np.concatenate(group.active)
-    first_rows = np.cumsum([0, *map(len, group.addresses[:-1])])
+def costs_of(accesses: Sequence[Access]) -> list[Cost]:
+    """The cost of each of some accesses that look alike, summed over all its warps."""
+    access, count = accesses[0], len(accesses)
+    addresses, active, repeats = _rows_of_warps(accesses)
 
     def of_accesses(of_rows: np.ndarray) -> np.ndarray:
-        summed: np.ndarray = np.add.reduceat(of_rows, first_rows, dtype=np.int64)
-        return summed * group.repeats
+        summed: np.ndarray = of_rows.reshape(count, -1).sum(axis=1)
+        return summed * repeats
 
     requests = of_accesses(active.any(axis=1))
-    if space == "global":
-        sectors = of_accesses(sectors_per_row(addresses, active, width))
+    if access.allocation.space == "global":
+        sectors = of_accesses(sectors_per_row(addresses, active, access.width))
         return [GlobalCost(*each) for each in np.stack([requests, sectors], axis=1).tolist()]
-    wavefronts, needed = map(of_accesses, passes_per_row(addresses, active, width))
+    wavefronts, needed = map(of_accesses, passes_per_row(addresses, active, access.width))
     counts = np.stack([requests, wavefronts, wavefronts - needed], axis=1)
     return [SharedCost(*each) for each in counts.tolist()]
 
 
-def warps_of(access: Access) -> tuple[np.ndarray, np.ndarray, int]:
-    """The address of each lane's first byte and whether it takes part, as rows of 32 lanes; and
-    for how many blocks each of the rows stands.
+def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, int]:
+    """The address of each lane's first byte and whether it takes part, as rows of 32 lanes, one
+    access behind the other; and for how many blocks each of the rows stands.
     """
-    allocation, space = access.allocation, access.mask.space
-    cell, taking_part = over_same_blocks(access.cell, access.mask)
-    # int64: Numba's indices may be narrower than an address.
-    addresses = np.asarray(cell, np.int64) * allocation.dtype.itemsize + allocation.address
-    rows = space.warps_of(addresses).reshape(-1, 32)
-    return rows, space.warps_of(taking_part, False).reshape(-1, 32), space.repeats(addresses)
+    allocation, space, count = accesses[0].allocation, accesses[0].mask.space, len(accesses)
+    cells, active = stacked(accesses)
+    starts = np.array([each.allocation.address for each in accesses]).reshape(-1, *(1,) * 6)
+    addresses = cells * allocation.dtype.itemsize + starts
+    blocks = tuple(map(max, addresses.shape[1:4], active.shape[1:4]))
+
+    def rows(value: np.ndarray) -> np.ndarray:
+        of_blocks = np.broadcast_to(value, (count, *blocks, *value.shape[4:]))
+        one_behind_another = of_blocks.reshape(count * blocks[0], *of_blocks.shape[2:])
+        return space.warps_of(one_behind_another).reshape(-1, 32)
+
+    return rows(addresses), rows(active), space.block_count // math.prod(blocks)
+
+
+def most_lanes(access: Access) -> int:
+    """How many lanes need a look of their own at most: not those of blocks that are all alike."""
+    cell, active = access.cell, access.mask.array
+    varies = cell.size if active is None else max(cell.size, active.size)
+    space = access.mask.space
+    return int(min(space.size, varies * space.block_size))
 
 
 def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +14,15 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.cost_queue import Cost, CostQueue, Told
 from course_lib.emulator.profile.cost import SECTOR_BYTES, GlobalCost, SharedCost
 from course_lib.emulator.profile.profile import ArrayTraffic, Counters, LineCounters
-from course_lib.emulator.state.lanes import Mask, Value, joint_shape, spread
+from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import Access, Allocation
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.frames import Frame
 
-# Larger patterns cost more to recognise than to count.
+# Larger patterns, and those of few lanes, cost more to recognise than to count.
 MAX_PATTERN_BYTES = 1 << 20
+MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 
 @dataclass
@@ -123,11 +125,13 @@ class Meter(Observer):
 
     def _ask(self, access: Access, tell: Told) -> None:
         """Have the cost of an access told, now or later."""
-        self._costs.add(_pattern(access) or object(), access, tell)
+        self._costs.add(_pattern(access), access, tell)
+
+    def end(self) -> None:
+        self._costs.finish()
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
-        self._costs.finish()
         for name, touched in self._touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
@@ -138,15 +142,15 @@ class Meter(Observer):
         return total
 
 
-def _pattern(access: Access) -> tuple[Any, ...] | None:
-    """A key that is equal for accesses of equal cost; None if it is not worth the effort.
+def _pattern(access: Access) -> Hashable:
+    """A key that is equal for accesses of equal cost; of its own, if it is not worth the effort.
 
     Whole sectors (or, in shared memory, nothing) are subtracted: moving all addresses of an
     access by a multiple of 32 bytes changes no count.
     """
     cell = np.asarray(access.cell)
-    if cell.nbytes > MAX_PATTERN_BYTES:
-        return None
+    if cell.nbytes > MAX_PATTERN_BYTES or access.mask.space.size <= MIN_PATTERN_LANES:
+        return object()
     allocation = access.allocation
     if allocation.space == "global" and cell.size:
         per_sector = SECTOR_BYTES // allocation.dtype.itemsize
