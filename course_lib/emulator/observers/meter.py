@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.cost_queue import Cost, CostQueue, Told
-from course_lib.emulator.profile.cost import SECTOR_BYTES, GlobalCost, SharedCost
+from course_lib.emulator.observers.cost_queue import Cost, CostQueue
+from course_lib.emulator.profile.cost import SECTOR_BYTES, GlobalCost
 from course_lib.emulator.profile.profile import ArrayTraffic, Counters, LineCounters
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import Access, Allocation
@@ -33,6 +32,27 @@ class _Touched:
     stored: np.ndarray
 
 
+@dataclass(eq=False, slots=True)
+class _Site:
+    """What the accesses of one line to one array came to: its loads, or its stores."""
+
+    elements: int = 0
+    bytes: int = 0
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    bank_conflicts: int = 0
+
+    def add(self, cost: Cost) -> None:
+        """Add what one access cost."""
+        self.requests += cost.requests
+        if isinstance(cost, GlobalCost):
+            self.sectors += cost.sectors
+        else:
+            self.wavefronts += cost.wavefronts
+            self.bank_conflicts += cost.bank_conflicts
+
+
 class Meter(Observer):
     """Keeps the counters of one launch."""
 
@@ -41,6 +61,7 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
+        self._sites: dict[tuple[int, str, str], _Site] = {}
         self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
@@ -88,50 +109,48 @@ class Meter(Observer):
         space = access.allocation.space
         if access.kind == "atomic":
             counters.atomics += access.mask.warps
-        if space == "global":
-            self._global(access, counters)
-        elif space == "shared":
-            self._shared(access, counters)
-        elif space == "local" and access.kind == "load":
+        if space == "local" and access.kind == "load":
             counters.local_load_requests += access.mask.warps
         elif space == "local":
             counters.local_store_requests += access.mask.warps
+        elif space == "global" and access.kind != "atomic":
+            self._global(access)
+        elif space == "shared" and access.kind != "atomic":
+            self._count(access)
 
-    def _global(self, access: Access, counters: LineCounters) -> None:
-        if access.kind == "atomic":
-            return
-        elements = access.mask.lanes * access.elements
-        size = elements * access.allocation.dtype.itemsize
-        traffic, touched = self.arrays[access.array], self._touched[access.array]
-        kind = access.kind
-        _increase(counters, f"global_{kind}_bytes", size)
-        _increase(traffic, f"{kind}_bytes", size)
-        self._ask(access, partial(_add_global, counters, traffic, kind))
-        if kind == "load":
-            traffic.loaded_elements += elements
-            traffic.loaded_at[access.line] += elements
-            mark(touched.loaded, access)
-        else:
-            traffic.stored_elements += elements
-            traffic.stored_at[access.line] += elements
-            mark(touched.stored, access)
+    def _global(self, access: Access) -> None:
+        self._count(access, access.array)
+        touched = self._touched[access.array]
+        mark(touched.loaded if access.kind == "load" else touched.stored, access)
 
-    def _shared(self, access: Access, counters: LineCounters) -> None:
-        if access.kind == "atomic":
-            return
-        start = "shared_load_" if access.kind == "load" else "shared_store_"
-        _increase(counters, start + "bytes", access.mask.lanes * access.width)
-        self._ask(access, partial(_add_shared, counters, start))
-
-    def _ask(self, access: Access, tell: Told) -> None:
-        """Have the cost of an access told, now or later."""
-        self._costs.add(_pattern(access), access, tell)
+    def _count(self, access: Access, array: str = "") -> None:
+        """Count an access that is no atomic operation; `array`: whose traffic it is, too."""
+        key = (access.line, access.kind, array)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = _Site()
+        site.elements += access.mask.lanes * access.elements
+        site.bytes += access.mask.lanes * access.width
+        self._costs.add(_pattern(access), access, site.add)
 
     def end(self) -> None:
         self._costs.finish()
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
+        for (line, kind, array), site in self._sites.items():
+            side = "load" if kind == "load" else "store"
+            counters = self.line(line)
+            if not array:
+                _increase(counters, f"shared_{side}_", site, "requests", "wavefronts", "bytes")
+                _increase(counters, f"shared_{side}_", site, "bank_conflicts")
+                continue
+            traffic = self.arrays[array]
+            for target, start in ((counters, f"global_{side}_"), (traffic, f"{side}_")):
+                _increase(target, start, site, "requests", "sectors", "bytes")
+            _increase(traffic, "loaded_" if side == "load" else "stored_", site, "elements")
+            at_line = traffic.loaded_at if side == "load" else traffic.stored_at
+            at_line[line] += site.elements
         for name, touched in self._touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
@@ -173,22 +192,9 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _add_global(counters: LineCounters, traffic: ArrayTraffic, kind: str, cost: Cost) -> None:
-    assert isinstance(cost, GlobalCost)
-    for target, start in ((counters, f"global_{kind}_"), (traffic, f"{kind}_")):
-        _increase(target, start + "requests", cost.requests)
-        _increase(target, start + "sectors", cost.sectors)
-
-
-def _add_shared(counters: LineCounters, start: str, cost: Cost) -> None:
-    assert isinstance(cost, SharedCost)
-    _increase(counters, start + "requests", cost.requests)
-    _increase(counters, start + "wavefronts", cost.wavefronts)
-    _increase(counters, start + "bank_conflicts", cost.bank_conflicts)
-
-
-def _increase(target: object, name: str, amount: int) -> None:
-    setattr(target, name, getattr(target, name) + amount)
+def _increase(target: object, start: str, site: _Site, *names: str) -> None:
+    for name in names:
+        setattr(target, start + name, getattr(target, start + name) + getattr(site, name))
 
 
 def mark(touched: np.ndarray, access: Access) -> None:

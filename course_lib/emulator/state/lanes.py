@@ -155,6 +155,7 @@ class Mask:
     def __init__(self, space: LaneSpace, array: np.ndarray | None = None) -> None:
         self.space = space
         self.array = array
+        self._lanes: int | None = None
 
     @classmethod
     def of(cls, space: LaneSpace, active: Value) -> Mask:
@@ -164,12 +165,15 @@ class Mask:
             return cls(space, None if array else np.zeros((1,) * 6, bool))
         return cls(space, None if array.all() else array)
 
-    @cached_property
+    @property
     def lanes(self) -> int:
         """How many lanes are active."""
-        if self.array is None:
-            return self.space.size
-        return int(np.count_nonzero(self.array)) * (self.space.size // self.array.size)
+        if self._lanes is None:  # asked so often that cached_property's lock would count
+            array = self.array
+            self._lanes = self.space.size
+            if array is not None:
+                self._lanes = int(np.count_nonzero(array)) * (self.space.size // array.size)
+        return self._lanes
 
     @cached_property
     def warps(self) -> int:
