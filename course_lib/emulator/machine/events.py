@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -148,22 +148,28 @@ class Observers(Observer):
 
     def __init__(self, observers: Iterable[Observer]) -> None:
         everyone = tuple(observers)
-        self.heard = {event for event in EVENTS if any(_hears(each, event) for each in everyone)}
+        self.heard = frozenset().union(*(_heard_by(type(each)) for each in everyone))
         for event in EVENTS:
-            hearing = [getattr(each, event) for each in everyone if _hears(each, event)]
+            hearing = [getattr(each, event) for each in everyone if event in _heard_by(type(each))]
             # One listener is called directly: that is the usual case, and events are many.
             direct = [*hearing, _unheard][0] if len(hearing) < 2 else partial(_tell, hearing)
             setattr(self, event, direct)
         self.accesses = {
             space: tuple(
-                each.access for each in everyone if _hears(each, "access") and space in each.spaces
+                each.access
+                for each in everyone
+                if "access" in _heard_by(type(each)) and space in each.spaces
             )
             for space in SPACES
         }
 
 
-def _hears(observer: Observer, event: str) -> bool:
-    return getattr(type(observer), event) is not getattr(Observer, event)
+@cache
+def _heard_by(kind: type[Observer]) -> frozenset[str]:
+    """The events that observers of a kind override."""
+    return frozenset(
+        event for event in EVENTS if getattr(kind, event) is not getattr(Observer, event)
+    )
 
 
 def _unheard(*event: Any) -> None:

@@ -16,6 +16,7 @@ from course_lib.emulator.observers.touched import (
     touched_by,
     updated_by_several,
 )
+from course_lib.emulator.state.lanes import spread
 from course_lib.emulator.state.memory import Access
 
 MAX_WAITING_CELLS = 1 << 15
@@ -119,10 +120,12 @@ class BlockRaces(Observer):
 
 def _cells_and_blocks(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray]:
     """The cells that accesses of equal shapes touch, each with the number of its block."""
-    numbers = accesses[0].mask.space.block_in_grid
     cells, active = stacked(accesses)
-    cells, blocks, where = np.broadcast_arrays(cells, numbers, active)
+    blocks = accesses[0].mask.space.block_in_grid[None]
+    shape = tuple(map(max, cells.shape, blocks.shape, active.shape))
+    cells, blocks = spread(cells, shape), spread(blocks, shape)
     if accesses[0].mask.array is not None:
+        where = spread(active, shape)
         cells, blocks = cells[where], blocks[where]
     return accesses[0].each_cell(cells.reshape(-1), blocks.reshape(-1).astype(np.int32))
 

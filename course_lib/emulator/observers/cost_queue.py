@@ -110,7 +110,7 @@ def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, 
     blocks = tuple(map(max, addresses.shape[1:4], active.shape[1:4]))
 
     def rows(value: np.ndarray) -> np.ndarray:
-        of_blocks = np.broadcast_to(value, (count, *blocks, *value.shape[4:]))
+        of_blocks = spread(value, (count, *blocks, *value.shape[4:]))
         one_behind_another = of_blocks.reshape(count * blocks[0], *of_blocks.shape[2:])
         return space.warps_of(one_behind_another).reshape(-1, 32)
 
