@@ -90,7 +90,7 @@ def costs_of(accesses: Sequence[Access]) -> list[Cost]:
         summed: np.ndarray = of_rows.reshape(count, -1).sum(axis=1)
         return summed * repeats
 
-    requests = of_accesses(active.any(axis=1))
+    requests = of_accesses(np.any(active, axis=1, keepdims=True))
     if access.allocation.space == "global":
         sectors = of_accesses(sectors_per_row(addresses, active, access.width))
         return [GlobalCost(*each) for each in np.stack([requests, sectors], axis=1).tolist()]
