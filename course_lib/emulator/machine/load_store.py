@@ -287,7 +287,7 @@ class LoadStoreUnit:
         else:  # of neighbours the oldest counts
             several = written.take(self._neighbours(allocation, cell, elements))
             found, cell = several.min(axis=0), cell + several.argmin(axis=0)
-        if (found < 0).any():
+        if np.count_nonzero(found < 0):
             never = mask.where(found < 0)
             if not never.empty:
                 self.observers.uninitialised(allocation, cell, never, line)
@@ -309,7 +309,7 @@ class LoadStoreUnit:
     ) -> None:
         assert allocation.ages is not None
         old = (found >= 0) & (found < allocation.ages.newest_of_block)
-        if old.any():
+        if np.count_nonzero(old):
             stale = mask.where(old)
             if not stale.empty:
                 self.observers.stale(allocation, cell, stale, line)

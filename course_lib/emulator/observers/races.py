@@ -261,10 +261,11 @@ class RaceDetector(Observer):
             self._owners[places] = -1
         for places, threads in written:
             self._owners[places] = threads
-        if not all(np.array_equal(self._owners[places], threads) for places, threads in written):
-            return False
-        owners_of_read = ((self._owners[places], threads) for places, threads in read)
-        return all(bool(((own < 0) | (own == who)).all()) for own, who in owners_of_read)
+        shared = [self._owners[places] != threads for places, threads in written]
+        for places, threads in read:
+            owners = self._owners[places]
+            shared.append((owners >= 0) & (owners != threads))
+        return not any(map(np.count_nonzero, shared))
 
     def _judge_group(self, group: list[_Entry]) -> bool:
         """Look for races among accesses to one array; whether there was one."""

@@ -163,7 +163,11 @@ class Mask:
         array = np.asarray(active)
         if array.ndim == 0:
             return cls(space, None if array else np.zeros((1,) * 6, bool))
-        return cls(space, None if array.all() else array)
+        # For few lanes count_nonzero takes a quarter of the time of all() or any().
+        count = int(np.count_nonzero(array))
+        mask = cls(space, None if count == array.size else array)
+        mask._lanes = count * (space.size // array.size)
+        return mask
 
     @property
     def lanes(self) -> int:

@@ -261,7 +261,7 @@ class IndexChecker:
             return known[3], mask
         # As unsigned numbers, negative ones lie beyond every length, too.
         beyond = index.view(np.uint64) >= length.astype(np.uint64)
-        if mask.array is not None and not (beyond & mask.array).any():
+        if mask.array is not None and not np.count_nonzero(beyond & mask.array):
             return self._made_harmless(index, mask, length, beyond), mask
         if low < 0 and not unsigned:
             index = self._wrapped(index, length, axis, mask, faults)
