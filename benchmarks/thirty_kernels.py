@@ -3,6 +3,7 @@
     python benchmarks/thirty_kernels.py                   all of them: some minutes
     python benchmarks/thirty_kernels.py --only soft-DTW   those with this in their name
     python benchmarks/thirty_kernels.py --ours            without Numba's simulator
+    python benchmarks/thirty_kernels.py --large           ours, 50 x 50 blocks of 32 x 32 threads
     python benchmarks/thirty_kernels.py --json FILE       also writes the figures
 
 Every array that a kernel was given must be equal after both, to the last digits of float32; then
@@ -32,9 +33,10 @@ import numpy as np  # noqa: E402
 from emulator import EVERYTHING, PATIENCE, PLAIN, Seconds, machine, timed  # noqa: E402
 from numba import cuda  # noqa: E402
 from public_kernels import CASES  # noqa: E402
+from public_kernels.grids import LARGE  # noqa: E402
 
 REPEATS = 7
-SHORT, SHORT_REPEATS = 5.0, 3  # seconds: a run of Numba's simulator that is repeated, how often
+SHORT, SHORT_REPEATS = 1.0, 3  # seconds: a run of Numba's simulator that is repeated, how often
 AIM, AIM_MEDIAN, AIMS = 10, 50, {"tiled matmul": 1000}
 TOLERANCE = 2e-5  # of the largest element: sums of float32, rounded in another order
 
@@ -136,6 +138,17 @@ def measure(names: Sequence[str], with_numba: bool) -> Iterator[Row]:
         yield row
 
 
+def large() -> None:
+    """Print how long 2,560,000 threads take, by the clock, without counters."""
+    from course_lib.emulator import emulate
+
+    for name, case in LARGE.items():
+        launch = emulate(case.kernel, **PLAIN)[case.launch]
+        arguments = case.arguments()
+        seconds = [timed(lambda: launch(*arguments))[1].clock for _ in range(3)]
+        print(f"{name}: {statistics.median(seconds):.2f} s")
+
+
 def table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table."""
     lines = [
@@ -165,12 +178,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="the kernels with this in their name")
     parser.add_argument("--ours", action="store_true", help="without Numba's simulator")
+    parser.add_argument("--large", action="store_true", help="50 x 50 blocks, without counters")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--numba-simulator", nargs=2, metavar=("KERNEL", "FILE"), help="internal")
     options = parser.parse_args()
     if options.numba_simulator:
         name, out = options.numba_simulator
         print(json.dumps(asdict(numba_here(name, Path(out)))))
+        return
+    if options.large:
+        large()
         return
     here = machine()
     names = [name for name in CASES if not options.only or options.only in name]

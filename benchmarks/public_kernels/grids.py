@@ -130,13 +130,13 @@ def _picture(height: int, width: int) -> np.ndarray:
     return np.random.default_rng(height * width).random((height, width), dtype=np.float32)
 
 
-def _cells() -> tuple[object, ...]:
-    cells = (_picture(256, 256) < 0.3).astype(np.int32)
+def _cells(side: int) -> tuple[object, ...]:
+    cells = (_picture(side, side) < 0.3).astype(np.int32)
     return cells, np.zeros_like(cells)
 
 
-def _plate() -> tuple[object, ...]:
-    plate = _picture(256, 256).astype(np.float64)
+def _plate(side: int) -> tuple[object, ...]:
+    plate = _picture(side, side).astype(np.float64)
     return plate, plate.copy(), 0.2
 
 
@@ -151,11 +151,18 @@ def _image(side: int, *more: object) -> tuple[object, ...]:
 
 
 CASES = {
-    "Game of Life": Case(life, ((16, 16), (16, 16)), _cells),
-    "heat equation": Case(heat, ((16, 16), (16, 16)), _plate),
+    "Game of Life": Case(life, ((16, 16), (16, 16)), lambda: _cells(256)),
+    "heat equation": Case(heat, ((16, 16), (16, 16)), lambda: _plate(256)),
     "convolution, 1-D": Case(convolution_1d, (64, LINE), _signal),
     "convolution, 2-D": Case(convolution_2d, ((6, 6), (16, 16)), lambda: _image(96)),
     "Sobel": Case(sobel, ((16, 16), (16, 16)), lambda: _image(256)),
     "bilateral filter": Case(bilateral, ((6, 6), (16, 16)), lambda: _image(96, 2, 1.5, 0.2)),
     "transpose": Case(transpose, ((8, 8), (SIDE, SIDE)), lambda: _image(128)),
+}
+_many = ((50, 50), (32, 32))
+# 2,560,000 threads: far beyond what Numba's simulator does in an hour.
+LARGE = {
+    "Game of Life": Case(life, _many, lambda: _cells(1600)),
+    "heat equation": Case(heat, _many, lambda: _plate(1600)),
+    "bilateral filter": Case(bilateral, _many, lambda: _image(1600, 2, 1.5, 0.2)),
 }
