@@ -15,7 +15,7 @@ import numpy as np
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
     Access,
@@ -287,7 +287,7 @@ class LoadStoreUnit:
         else:  # of neighbours the oldest counts
             several = written.take(self._neighbours(allocation, cell, elements))
             found, cell = several.min(axis=0), cell + several.argmin(axis=0)
-        if (found < 0).any():
+        if np.count_nonzero(found < 0):
             never = mask.where(found < 0)
             if not never.empty:
                 self.observers.uninitialised(allocation, cell, never, line)
@@ -309,7 +309,7 @@ class LoadStoreUnit:
     ) -> None:
         assert allocation.ages is not None
         old = (found >= 0) & (found < allocation.ages.newest_of_block)
-        if old.any():
+        if np.count_nonzero(old):
             stale = mask.where(old)
             if not stale.empty:
                 self.observers.stale(allocation, cell, stale, line)
@@ -364,7 +364,7 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         self.report_faults(faults, allocation, "load", line)
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
+        place = spread(self.memory.place(allocation, cell), self.space.shape)
         inside = allocation.storage.size > 0 and not mask.empty
         old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
         after, drawn = step(old)
@@ -408,9 +408,9 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         active = mask.full_array
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        place = spread(self.memory.place(allocation, cell), self.space.shape)[active]
         values = [
-            np.broadcast_to(as_dtype(operand, allocation.dtype), self.space.shape)[active]
+            spread(as_dtype(operand, allocation.dtype), self.space.shape)[active]
             for operand in update.operands
         ]
         if isinstance(update.combine, np.ufunc) and not update.returns_old:
@@ -448,9 +448,9 @@ def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray
         elif np.ndim(value) == 0 or place.shape == value.shape:
             storage[place] = value
         else:
-            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+            storage[spread(place, joint_shape(place, value))] = value
         return
-    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    shape = joint_shape(place, value, active)
     chosen = spread(active, shape)
     new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
     storage[spread(place, shape)[chosen]] = new

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.meter import over_same_blocks
+from course_lib.emulator.observers.cost_queue import over_same_blocks
 from course_lib.emulator.profile.cost import SECTOR_BYTES
 from course_lib.emulator.profile.line_stream import KINDS, SECTORS_PER_LINE, LineStream
 from course_lib.emulator.state.lanes import LaneSpace

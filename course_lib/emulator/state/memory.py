@@ -259,21 +259,27 @@ class IndexChecker:
         known = self._harmless.get(id(index))
         if known is not None and known[1] is mask and known[2] is length:
             return known[3], mask
-        number = index
+        # As unsigned numbers, negative ones lie beyond every length, too.
+        beyond = index.view(np.uint64) >= length.astype(np.uint64)
+        if mask.array is not None and not np.count_nonzero(beyond & mask.array):
+            return self._made_harmless(index, mask, length, beyond), mask
         if low < 0 and not unsigned:
             index = self._wrapped(index, length, axis, mask, faults)
         outside = index >= length if low >= 0 else (index < 0) | (index >= length)
         bad = mask.where(outside)
-        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
         harmless = np.where(outside, np.int64(0), index)
         if not bad.empty:
             faults.append(self._fault("outside", axis, index, length, bad))
             mask = mask.without(bad)
-        elif low >= 0:
-            if len(self._harmless) >= 32:
-                self._harmless.clear()
-            self._harmless[id(number)] = (number, mask, length, harmless)
         return harmless, mask
+
+    def _made_harmless(self, index: Value, mask: Mask, length: Value, beyond: Value) -> Value:
+        """An index where only inactive lanes are outside: 0 for these, which may hold anything."""
+        harmless = np.where(beyond, np.int64(0), index)
+        if len(self._harmless) >= 32:
+            self._harmless.clear()
+        self._harmless[id(index)] = (index, mask, length, harmless)
+        return harmless
 
     def _wrapped(
         self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
