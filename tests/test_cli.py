@@ -17,7 +17,16 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_lib import cli
-from course_lib.commands import colab, doctor, lab, lock, prepare, run_lessons, run_tests
+from course_lib.commands import (
+    colab,
+    doctor,
+    environments,
+    lab,
+    lock,
+    prepare,
+    run_lessons,
+    run_tests,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.workshop
@@ -236,8 +245,9 @@ def test_newest_versions_of_colab_are_taken_from_its_list() -> None:
         colab.newest("absl-py==1.4")
 
 
-def test_a_python_for_colab_is_always_found() -> None:
-    assert Path(colab.find_python()).exists()
+def test_a_python_is_always_found() -> None:
+    assert Path(environments.find_python([(3, 13), (2, 0)])).exists()
+    assert environments.find_python([(2, 0)]) == environments.this_python()
 
 
 # --- doctor ----------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def test_workflows_run_the_commands_that_there_are() -> None:
     ]
     lines = " ".join(step.get("run", "") for step in steps)
     named = re.findall(r"(?:course\.py|course_lib\.cli) ([\w-]+)", lines)
-    assert len(WORKFLOWS) == 3 and set(named) <= set(COMMANDS) and "test" in named
+    assert len(WORKFLOWS) == 4 and set(named) <= set(COMMANDS) and "test" in named
     assert "bash .ci/run" in lines
     for step in steps:
         if "uses" in step:
@@ -239,6 +239,7 @@ def test_what_is_made_is_not_tracked() -> None:
         ".venv-colab/",
         ".venv-compiler/",
         ".venv-fuzz/",
+        ".venv-upstream/",
         "executed/",
         ".course.lock",
     } <= set(ignored)

