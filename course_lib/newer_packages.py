@@ -1,7 +1,7 @@
 """What newer packages break, each with its mend: one table, and the mends that are code.
 
 `python3 course.py test --upstream` tries the newest packages of the day and names from this table
-what it meets; docs/upstream.md says the same to people. Standard library and NumPy only.
+what it meets; docs/upstream.md says the same to people.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ def numpy_of_numba_cuda() -> Iterator[None]:
     numba-cuda up to 0.30.4 names it once, while it is imported, to say how it compiles it; no
     kernel uses it. Where NumPy has it, nothing is done.
     """
+    import numpy as np  # the table has to do without packages, for `course.py test --help`
+
     if hasattr(np, "row_stack"):
         yield
         return

@@ -65,7 +65,7 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_prepare_says_what_is_ready_and_what_comes_next(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(prepare, "VENVS", (Path(sys.prefix),))
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
@@ -76,7 +76,7 @@ def test_prepare_says_what_is_ready_and_what_comes_next(
 def test_prepare_promises_nothing_of_another_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(prepare, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err

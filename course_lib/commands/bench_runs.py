@@ -16,7 +16,7 @@ from typing import Any
 from course_lib import measurements, runtime
 from course_lib.bench import counts, held_back, session, table, tuner
 from course_lib.commands import progress
-from course_lib.commands.places import NOTEBOOKS, REPOSITORY
+from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 from course_lib.devices import Device
 from course_lib.errors import PlainError
 from course_lib.kernels import RUNG_KERNELS
@@ -24,7 +24,7 @@ from course_lib.measurements import Measurements, tuning
 
 TWINS = REPOSITORY / "benchmarks" / "twins"
 WHAT_BINDS = REPOSITORY / "benchmarks" / "what_binds.py"
-LAST_RUNS = REPOSITORY / "executed" / "bench"
+LAST_RUNS = HOME / "executed" / "bench"
 EMULATED_SIZE = 256
 MOST_EMULATED = 512  # one more doubling takes a minute for each rung
 PICTURED_SIZE = 4096  # as in the lessons

@@ -8,9 +8,9 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
-from course_lib.commands.places import REPOSITORY
+from course_lib.commands.places import HOME, REPOSITORY
 
-VENV = REPOSITORY / ".venv"
+VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 
 
 def main(arguments: list[str]) -> int:
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
         "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
     )
     asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
-    if Path(sys.prefix).resolve() != VENV.resolve():
+    if Path(sys.prefix).resolve() not in [each.resolve() for each in VENVS]:
         print(
             f"{sys.prefix} is not the course's .venv, and is left as it is: "
             "`python3 course.py prepare` makes .venv and installs into it.",
