@@ -63,14 +63,21 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_prepare_says_what_is_ready_and_what_comes_next(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(prepare, "VENVS", (Path(sys.prefix),))
+    monkeypatch.setattr(prepare, "HOME", tmp_path)
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
     assert head == "Next, also without a network:"
-    assert commands == ["  python3 course.py lab", "  python3 course.py grade"]
+    copy = tmp_path / "my/notebooks/00_start_here.ipynb"
+    assert commands == [
+        "  python3 course.py lab",
+        "  python3 course.py grade",
+        f"or open {copy} in VS Code, with the kernel .venv.",
+    ]
+    assert copy.exists()
 
 
 def test_prepare_promises_nothing_of_another_environment(

@@ -8,7 +8,8 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
-from course_lib.commands.places import HOME, REPOSITORY
+from course_lib.commands import working_copies
+from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
 
 VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 
@@ -40,4 +41,16 @@ def main(arguments: list[str]) -> int:
     print("Next, also without a network:")
     for name in asked:
         print(f"  python3 course.py {name}")
+    if "lab" in asked and (copy := _first_copy()):
+        print(f"or open {copy} in VS Code, with the kernel .venv.")
     return 0
+
+
+def _first_copy() -> str:
+    """The student's copy of the first lesson, made if need be; "" where there can be none."""
+    try:
+        working_copies.make(REPOSITORY, HOME)
+    except OSError:  # `lab` says why, and opens the lesson itself
+        return ""
+    copy = HOME / "my" / FIRST_LESSON.relative_to(REPOSITORY)
+    return str(copy.relative_to(REPOSITORY) if HOME == REPOSITORY else copy)
