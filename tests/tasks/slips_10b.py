@@ -52,6 +52,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "which, inside"),
         ("number % (band * columns)", "number % band * columns", "wrong-formula",
          "which, inside"),
-        ("which * band", "which", "race-write-after-write", "return"),
+        ("which * band", "which", "wrong-formula", "return"),
     ],
 }  # fmt: skip
