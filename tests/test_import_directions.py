@@ -34,7 +34,8 @@ ALLOWED: dict[str, set[str]] = {
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings", "sentences"},
     "host_api": {"device_array", "errors"},
-    "probe": {"errors"},
+    "newer_packages": set(),
+    "probe": {"errors", "newer_packages"},
     "stand_in": {"errors"},
     "runtime": {
         "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
@@ -102,7 +103,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "commands": {
         "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",
-        "kernels", "measurements", "probe", "runtime",
+        "kernels", "measurements", "newer_packages", "probe", "runtime",
     },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip

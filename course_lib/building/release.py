@@ -35,6 +35,7 @@ FILES = (
     "docs/counters.md",
     "docs/machine_code.md",
     "docs/shared_memory_measured.md",
+    "environment-gpu.yml",
     "environment.yml",
     "locks/gpu-cu12.txt",
     "locks/gpu-cu13.txt",

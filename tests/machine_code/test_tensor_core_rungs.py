@@ -220,6 +220,8 @@ def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Disassembl
                     kernel.py_func, arguments, device=False, cc=(9, 0, "a"), **options
                 )
         except (TypeError, ValueError) as reason:
+            if "Signature mismatch" in str(reason):
+                raise  # the test's mistake, in every version
             pytest.skip(f"needs numba-cuda 0.30 or newer: {reason}")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
