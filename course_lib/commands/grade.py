@@ -188,6 +188,8 @@ def _as_before(
             f"{options.out} was graded on {', '.join(asked)}; with --only it stays so: leave the "
             "exercises out, or choose another --out."
         )
+    if settings.exercises is None:  # the order of tables and pages
+        settings = replace(settings, exercises=asked)
     return settings, exercises or asked
 
 
@@ -242,7 +244,10 @@ def _parser() -> argparse.ArgumentParser:
         help="what everyone is graded on: exercises, or numbers of lessons",
     )
     parser.add_argument(
-        "--settings", type=Path, metavar="FILE", help="a course's own points (grading.toml)"
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="a course of one's own: its exercises and points (course.toml)",
     )
     parser.add_argument(
         "--overrides",
@@ -311,15 +316,18 @@ def _settings(options: argparse.Namespace) -> tuple[Settings, tuple[str, ...] | 
     from course_lib.grading.settings import load_settings
 
     settings = load_settings(options.settings, options.notebooks)
-    exercises = _exercises(options.exercises) if options.exercises else settings.exercises
+    course = settings.exercises
+    exercises = _exercises(options.exercises, course) if options.exercises else course
     return settings, exercises
 
 
-def _exercises(names: list[str], one: bool = False) -> tuple[str, ...]:
+def _exercises(
+    names: list[str], course: tuple[str, ...] | None = None, one: bool = False
+) -> tuple[str, ...]:
     from course_lib.grading.settings import exercise_ids
 
     try:
-        found = exercise_ids(names)
+        found = exercise_ids(names, course)
     except CannotGrade as problem:
         raise _WrongArguments(f"--exercises: {problem}") from None
     if one and len(found) != 1:

@@ -128,7 +128,7 @@ class _Reader(TomlFile):
         if value and self.settings.late is None:
             raise self.fail(
                 f"`{key}` is {value}, and no rule says what that costs; write a table [late] with "
-                "per_day = 0.1 into grading.toml, and name that file with --settings."
+                "per_day = 0.1 into course.toml, and name that file with --settings."
             )
         return value
 

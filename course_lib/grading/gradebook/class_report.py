@@ -40,7 +40,7 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         seed: what drew the shapes and inputs.
     """
     by_student = by_submission(rows)
-    by_exercise = _by_exercise(rows)
+    by_exercise = _by_exercise(rows, settings)
     counts = {name: Counter(row.verdict for row in rows) for name, rows in by_exercise.items()}
     shares = [share for share in map(_share, by_student) if share is not None]
     platforms = [(platform, left_out(platform, rows)) for platform in PLATFORMS]
@@ -92,19 +92,12 @@ def _instead(row: GradebookRow) -> str:
     return f"{number(row.override.points)} instead of {judged}"
 
 
-def _by_exercise(rows: Iterable[GradebookRow]) -> dict[str, list[GradebookRow]]:
+def _by_exercise(rows: Iterable[GradebookRow], settings: Settings) -> dict[str, list[GradebookRow]]:
     found: dict[str, list[GradebookRow]] = {}
     for row in rows:
         if row.exercise:
             found.setdefault(row.exercise, []).append(row)
-    order = list(GRADED)
-    return dict(
-        sorted(found.items(), key=lambda each: (each[0] not in GRADED, _at(order, each[0])))
-    )
-
-
-def _at(order: Sequence[str], name: str) -> int:
-    return order.index(name) if name in order else len(order)
+    return dict(sorted(found.items(), key=lambda each: settings.place(each[0])))
 
 
 def _how_it_went(submissions: int, shares: Sequence[float]) -> str:

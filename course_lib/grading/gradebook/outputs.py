@@ -35,7 +35,6 @@ from course_lib.grading.gradebook.tables import (
     moodle_csv,
     names,
 )
-from course_lib.grading.graded import GRADED
 from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
 
@@ -66,7 +65,7 @@ def write_all(
     """
     if written is not None and (changed := written.keep_changed()):
         _LOG.warning("Note: changed by hand since the last run, and kept: %s.", ", ".join(changed))
-    ordered = sorted(rows, key=_place)
+    ordered = sorted(rows, key=lambda row: (row.submission.key, settings.place(row.exercise)))
     _write(out / "grades.csv", grades_csv(ordered), written)
     _write_or_remove(out / "canvas.csv", canvas_csv(ordered, settings), written)
     _write_or_remove(out / "moodle.csv", moodle_csv(ordered), written)
@@ -74,12 +73,6 @@ def write_all(
     _write_pages(ordered, settings, out / "feedback", written)
     _write_pages_for_moodle(ordered, out / "feedback", out / "moodle_feedback.zip")
     _write(out / "report.html", class_report(ordered, settings, seed), written)
-
-
-def _place(row: GradebookRow) -> tuple[str, int, str]:
-    order = list(GRADED)
-    known = order.index(row.exercise) if row.exercise in GRADED else len(order)
-    return row.submission.key, known, row.exercise
 
 
 def _write_pages(
