@@ -12,6 +12,7 @@ from markupsafe import Markup
 from course_lib import __version__
 from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook.alike import Alike
 from course_lib.grading.gradebook.charts import histogram, verdict_bars
 from course_lib.grading.gradebook.page import filled
 from course_lib.grading.gradebook.safe_text import counted, number
@@ -31,13 +32,16 @@ from course_lib.grading.version import grader_version
 MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
 
 
-def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) -> str:
+def class_report(
+    rows: Sequence[GradebookRow], settings: Settings, seed: int, hints: Sequence[Alike] = ()
+) -> str:
     """The page.
 
     Args:
         rows: of all submissions.
         settings: the course's title and weights.
         seed: what drew the shapes and inputs.
+        hints: answers that are alike.
     """
     by_student = by_submission(rows)
     by_exercise = _by_exercise(rows, settings)
@@ -50,6 +54,8 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         course=settings.title,
         called=names(rows),
         page_of=_page_of,
+        first={row.submission.key: row for row in rows},
+        alike=hints,
         said=_how_it_went(len(by_student), shares),
         distribution=Markup(histogram(shares)) if shares else "",
         verdicts=VERDICTS,

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from course_lib.grading.gradebook.alike import alike, alike_csv
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.hand_changes import Written
@@ -45,6 +46,7 @@ FILES = (
     "moodle.csv",
     "junit.xml",
     "moodle_feedback.zip",
+    "alike.csv",
     "report.html",
 )
 _LOG = logging.getLogger(__name__)
@@ -72,7 +74,9 @@ def write_all(
     _write(out / "junit.xml", junit_xml(ordered, settings.title), written)
     _write_pages(ordered, settings, out / "feedback", written)
     _write_pages_for_moodle(ordered, out / "feedback", out / "moodle_feedback.zip")
-    _write(out / "report.html", class_report(ordered, settings, seed), written)
+    hints = alike(ordered, settings)
+    _write_or_remove(out / "alike.csv", alike_csv(hints, names(ordered)), written)
+    _write(out / "report.html", class_report(ordered, settings, seed, hints), written)
 
 
 def _write_pages(
