@@ -12,6 +12,9 @@
     right = 4                                 # what is not named keeps its points
     float32 = 0                               # not counted
 
+    [questions]
+    why-two-barriers = 2                      # answered in words, and read by a person
+
     [late]
     per_day = 0.1                             # a day costs 10 % of what was earned
     at_most = 0.5                             # and all days together half of it
@@ -23,6 +26,7 @@ sentence: the file, the key, what to write instead.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -43,7 +47,18 @@ from course_lib.grading.toml_file import TomlFile, meant, short
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
 MOST_CHARACTERS = 200  # of a title
-KEYS = ("title", "lessons", "exercises", "tasks", "canvas_assignment", "points", "late")
+KEYS = (
+    "title",
+    "lessons",
+    "exercises",
+    "tasks",
+    "canvas_assignment",
+    "points",
+    "questions",
+    "late",
+)
+ANSWER = "answer"  # what a question that is answered in words has points for
+NO_QUESTIONS = ("late_days", "comment")  # overrides.toml has these beside the exercises
 LATE_KEYS = ("per_day", "at_most")
 # What a kernel is judged by in any exercise, as a warning where it does not count. A course may
 # give points to it; the warning then costs them.
@@ -87,7 +102,7 @@ class Settings:
         lessons: what the course has, in its order, lesson 00 among it; None: all.
         exercises: the ids to grade, in the course's order; None if the file leaves that open.
         tasks: the ids of the tasks that lessons keep; None: all.
-        points: the points of every exercise and property.
+        points: the points of every exercise and property, and of every question in words.
         canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
         notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
         late: what a late day costs; None if the file has no rule for it.
@@ -105,6 +120,11 @@ class Settings:
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""
         return self.points.get(exercise_id, {})
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The ids of the questions that are answered in words."""
+        return tuple(name for name in self.points if name not in GRADED)
 
     def place(self, exercise_id: str) -> tuple[int, int, str]:
         """Where an exercise stands: in the course's own order, then in the whole course's."""
@@ -174,7 +194,8 @@ class _Reader(TomlFile):
             lessons=lessons,
             exercises=self.exercises(table.get("exercises"), lessons),
             tasks=self.tasks(table["tasks"], lessons) if "tasks" in table else None,
-            points=self.points(table.get("points", {})),
+            points=self.points(table.get("points", {}))
+            | self.questions(table.get("questions", {})),
             canvas_assignment=None
             if canvas is None
             else self.words(canvas, "canvas_assignment", MOST_CHARACTERS),
@@ -276,6 +297,24 @@ class _Reader(TomlFile):
             else:
                 points[name] = self.scaled(GRADED[name], given)
         return points
+
+    def questions(self, value: object) -> dict[str, dict[str, float]]:
+        """What each question in words is worth."""
+        if not isinstance(value, dict):
+            raise self.fail(
+                f"`questions` is {short(value)}; write a table [questions] with a line for each, "
+                "such as why-two-barriers = 2."
+            )
+        for name in value:
+            if not re.fullmatch("[A-Za-z0-9_-]{1,60}", name) or name in (*GRADED, *NO_QUESTIONS):
+                raise self.fail(
+                    f"`questions.{name}`: a question needs a name of its own, of letters, digits, "
+                    "_ and -."
+                )
+        return {
+            name: {ANSWER: self.number(each, f"questions.{name}", MOST_POINTS)}
+            for name, each in value.items()
+        }
 
     def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, float]:
         """The usual points of an exercise with those that the file gives."""

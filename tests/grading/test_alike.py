@@ -160,9 +160,19 @@ def test_the_courses_own_answers_are_nobodys() -> None:
 
 def test_how_many_have_an_answer_stands_beside_it() -> None:
     answers = styles("matmul_tiled")
-    everybody = dict.fromkeys("abcdefgh", answers["if_else_padding"])
-    (hint,) = hints({**everybody, "zz": "x = 1"})
-    assert (hint.usual, hint.answers) == (8, 9)
+    text = answers["if_else_padding"]
+    (hint,) = hints({**answers, "a": renamed(text), "b": renamed(renamed(text))})
+    assert (len(hint.keys), hint.usual, hint.answers) == (3, 3, len(answers) + 2)
+
+
+def test_what_many_have_is_the_usual_answer_unless_it_is_word_for_word() -> None:
+    text = styles("matmul_tiled")["if_else_padding"]
+    various = {"a": text}
+    for key, before in zip("bcde", "abcd", strict=True):
+        various[key] = renamed(various[before])
+    assert hints(various) == []
+    (hint,) = hints(dict.fromkeys("abcde", f"{text}# thanks to Bo"))
+    assert (hint.usual, hint.answers, hint.also) == (5, 5, "names and comments")
 
 
 def test_a_short_answer_is_no_hint() -> None:

@@ -21,13 +21,16 @@ from course_lib.building.notebook import BuildError, read, source
 from course_lib.curriculum import TASKS
 from course_lib.grading.gradebook.safe_text import for_spreadsheet
 from course_lib.grading.gradebook.structure import Structure, structure_of
+from course_lib.grading.graded import GRADED
 from course_lib.grading.records import GradebookRow
-from course_lib.grading.settings import Settings
+from course_lib.grading.settings import OUR_NOTEBOOKS, Settings
 
 FEW = 24  # pieces, some four places: who shares fewer unusual ones may have had the same idea
 SHARE = 0.8  # of the unusual pieces that either has
 COMMON_SHARE, COMMON_LEAST = 0.25, 2  # more different answers than that have a piece: it is usual
+STANDARD_LEAST = 3  # more equal answers than that, and than COMMON_SHARE, are simply the usual one
 MOST_OF_A_CLASS = 200  # hints; in a larger list nobody would look
+WORD_FOR_WORD = "names and comments"
 COLUMNS = ("exercise", "submissions", "alike", "also", "with_this_answer", "answers")
 
 
@@ -64,7 +67,7 @@ def alike(rows: Iterable[GradebookRow], settings: Settings) -> list[Alike]:
     ours = _own_texts(settings.notebooks)
     answers: dict[str, dict[str, Structure]] = defaultdict(dict)
     for row in rows:
-        if row.answer is not None and row.answer.problem is None and row.exercise:
+        if row.answer is not None and row.answer.problem is None and row.exercise in GRADED:
             found = structure_of(row.answer.text)
             if found is not None:
                 answers[row.exercise][row.submission.key] = found
@@ -79,7 +82,8 @@ def alike(rows: Iterable[GradebookRow], settings: Settings) -> list[Alike]:
 def _own_texts(exercises: Path) -> dict[str, list[str]]:
     """What the course itself gives or publishes for each exercise: stubs and solutions."""
     found: dict[str, list[str]] = defaultdict(list)
-    for folder in (exercises, exercises.parent / "solutions"):
+    theirs = {exercises, exercises.parent / "solutions"}
+    for folder in sorted(theirs | {OUR_NOTEBOOKS, OUR_NOTEBOOKS.parent / "solutions"}):
         for path in sorted(folder.glob("*.ipynb")):
             try:
                 cells = answer_cells(read(path))
@@ -107,13 +111,14 @@ def _of_exercise(
         for whole, keys in groups.items()
         if whole not in published
     }
-    found = [
-        Alike(
-            exercise, tuple(sorted(keys)), 1.0, True, _also(answers, keys), len(keys), len(answers)
-        )
-        for whole, keys in groups.items()
-        if len(keys) > 1 and len(own.get(whole, ())) >= FEW
-    ]
+    found = []
+    for whole, keys in groups.items():
+        also = _also(answers, keys)
+        many = len(keys) > max(STANDARD_LEAST, COMMON_SHARE * len(answers))
+        usual = many and also != WORD_FOR_WORD
+        if len(keys) > 1 and len(own.get(whole, ())) >= FEW and not usual:
+            group = tuple(sorted(keys))
+            found.append(Alike(exercise, group, 1.0, True, also, len(keys), len(answers)))
     for one, other, share in _near(own):  # groups of equal answers are named by themselves
         pair = tuple(sorted((min(groups[one]), min(groups[other]))))
         found.append(Alike(exercise, pair, share, False, "", 1, len(answers)))
@@ -144,7 +149,7 @@ def _also(answers: Mapping[str, Structure], keys: Sequence[str]) -> str:
     if any(each.words != first.words for each in others):
         return ""
     if first.remarks and all(each.remarks == first.remarks for each in others):
-        return "names and comments"
+        return WORD_FOR_WORD
     return "names"
 
 

@@ -61,7 +61,8 @@ def class_report(
         verdicts=VERDICTS,
         bars=Markup(verdict_bars(counts)) if counts else "",
         exercises=[(name, counts[name], _mean(rows)) for name, rows in by_exercise.items()],
-        waiting=[row for row in rows if row.points is None],
+        waiting=[row for row in rows if row.points is None and not _is_in_words(row, settings)],
+        unread=sum(row.points is None and _is_in_words(row, settings) for row in rows),
         missing=[row for row in rows if row.verdict == "missing" and not row.is_set],
         by_hand=list(_by_hand(by_student)),
         left_out=[(platform, left) for platform, left in platforms if left],
@@ -76,6 +77,11 @@ def class_report(
         grader=grader_version(),
         points=[_worth(name, settings) for name in by_exercise],
     )
+
+
+def _is_in_words(row: GradebookRow, settings: Settings) -> bool:
+    """Whether there is an answer that a person reads, and that no tool could have judged."""
+    return row.exercise in settings.questions and row.answer is not None
 
 
 def _by_hand(

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from course_lib.grading.answers.free_text import read_questions
 from course_lib.grading.gradebook.alike import alike, alike_csv
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.feedback import feedback_page
@@ -36,6 +37,7 @@ from course_lib.grading.gradebook.tables import (
     moodle_csv,
     names,
 )
+from course_lib.grading.gradebook.text_answers import text_answers_page
 from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
 
@@ -47,6 +49,7 @@ FILES = (
     "junit.xml",
     "moodle_feedback.zip",
     "alike.csv",
+    "answers.html",
     "report.html",
 )
 _LOG = logging.getLogger(__name__)
@@ -74,6 +77,9 @@ def write_all(
     _write(out / "junit.xml", junit_xml(ordered, settings.title), written)
     _write_pages(ordered, settings, out / "feedback", written)
     _write_pages_for_moodle(ordered, out / "feedback", out / "moodle_feedback.zip")
+    questions = read_questions(settings.notebooks, settings.questions)
+    page = text_answers_page(ordered, questions, settings, names(ordered))
+    _write_or_remove(out / "answers.html", page, written)
     hints = alike(ordered, settings)
     _write_or_remove(out / "alike.csv", alike_csv(hints, names(ordered)), written)
     _write(out / "report.html", class_report(ordered, settings, seed, hints), written)
