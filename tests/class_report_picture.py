@@ -30,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         submissions, out = Path(folder, "submissions"), Path(folder, "grades")
         class_of_500.hand_in_class(submissions, STUDENTS, SEED, (), tuple(map(lesson, LESSONS)))
-        settings = Path(folder, "grading.toml")
+        settings = Path(folder, "course.toml")
         settings.write_text('title = "GPU programming, week 5"\n', encoding="utf-8")
         options = ["--out", out, "--seed", SEED, "--settings", settings]
         assert grade.main([str(each) for each in (submissions, *options)]) == 0
