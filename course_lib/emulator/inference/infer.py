@@ -18,7 +18,9 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
-from course_lib.emulator.inference.expressions import Common, ExpressionTyper, lacking
+from course_lib.emulator.inference.expressions import ExpressionTyper
+from course_lib.emulator.inference.hints import lacking
+from course_lib.emulator.inference.typer import Common
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
