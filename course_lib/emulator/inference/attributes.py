@@ -40,7 +40,10 @@ class AttributeTyper(Typer):
             owner.type.value, enum.EnumMeta | enum.Enum
         ):
             return self.enum_attribute(node, owner.type.value)
-        if T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
+        if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
+            if owner.type != T.BOOL:
+                return Typed(T.part_type(owner.type))
+        elif T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
             hint = OF_A_NUMBER.get(node.attr, "The number itself does the same.")
             raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
 from course_lib.emulator.inference.hints import (
@@ -38,6 +39,9 @@ class CallTyper(Typer):
     """Types calls."""
 
     def call(self, node: ast.Call, env: Environment) -> Typed:
+        method = self.method(node, env)
+        if method is not None:
+            return method
         function = self.callee(node, env)
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
@@ -62,6 +66,24 @@ class CallTyper(Typer):
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 
+    def method(self, node: ast.Call, env: Environment) -> Typed | None:
+        """A call of a number's method, such as `z.conjugate()`; None if it is none."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in NUMBER_METHODS:
+            return None
+        owner = self.expression(node.func.value, env)
+        if not T.is_scalar(owner.type) or node.keywords:
+            return None
+        arguments = [self.expression(argument, env) for argument in node.args]
+        intrinsic = NUMBER_METHODS[node.func.attr]
+        try:
+            typed = intrinsic.typing([owner, *arguments], {})
+        except T.TypingError as error:
+            said = say(".{name}: {said}.", name=node.func.attr, said=error.said)
+            raise rejection("compile-error", said, node) from None
+        self.typing.methods.add(node)
+        self.typing.calls[node] = intrinsic
+        return typed
+
     def callee(self, node: ast.Call, env: Environment) -> object:
         if isinstance(node.func, ast.Lambda):
             return self.lambda_expression(node.func, env).type.value  # type: ignore[union-attr]
@@ -85,6 +107,10 @@ class CallTyper(Typer):
             raise rejection(
                 "compile-error", say("{dtype} takes one number.", dtype=cast.dtype), node
             )
+        if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
+            message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
+            hint = "Its parts are .real and .imag; abs(z) is its length."
+            raise rejection("compile-error", message, node, hint)
         self.typing.calls[node] = cast
         return Typed(cast.dtype)
 

@@ -6,8 +6,10 @@ import ast
 from typing import ClassVar
 
 from course_lib.emulator.functions import (
+    complex_functions,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
+    ufuncs,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )

@@ -181,6 +181,11 @@ class _Inference(ExpressionTyper):
         array = self.typing.types[target.value]
         if isinstance(array, T.ArrayType) and not array.writable:
             raise rejection("compile-error", "This array is read-only.", target)
+        element = place.dtype if isinstance(place, T.ArrayType) else place
+        if T.is_complex(value.type) and not T.is_complex(element):
+            message = say("Numba stores no complex number in an element of {type}.", type=element)
+            hint = "Its parts are .real and .imag; abs(z) is its length."
+            raise rejection("compile-error", message, target, hint)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):

@@ -172,7 +172,7 @@ class Typer:
             return Typed(kind, value if type(value) is int else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))

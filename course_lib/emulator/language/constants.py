@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.int": int,
     "builtins.float": float,
     "builtins.bool": bool,
+    "builtins.complex": complex,
     "builtins.abs": abs,
     "builtins.min": min,
     "builtins.max": max,
@@ -38,6 +40,8 @@ _MATH_NAMES = (
 ).split()
 _FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH_NAMES}
 _VALUES: dict[str, Any] = {
+    "cmath.infj": cmath.infj,
+    "cmath.nanj": cmath.nanj,
     "math.pi": math.pi,
     "math.e": math.e,
     "math.inf": math.inf,
@@ -49,6 +53,7 @@ _VALUES: dict[str, Any] = {
     "numpy.nan": np.nan,
     "numba.cuda.warpsize": 32,
 }
+_VALUES |= {f"cmath.{name}": getattr(math, name) for name in ("pi", "e", "inf", "nan", "tau")}
 
 
 class ConstantList(tuple[Any, ...]):
@@ -126,7 +131,7 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _literal(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, str)) or value is None:
+    if isinstance(value, (bool, int, float, complex, str)) or value is None:
         return value
     raise NotConstant(say("a {type} is no constant for a kernel", type=type(value).__name__))
 
@@ -168,7 +173,7 @@ def _array(
     if kind is not None and dtype is None:
         raise NotConstant("only a dtype such as np.float32 is known here")
     made = _apply(np.array, rows, dtype)
-    if made.dtype.kind not in "biuf":
+    if made.dtype.kind not in "biufc":
         raise NotConstant("an array of numbers is needed here")
     result: np.ndarray = made
     return result
@@ -186,7 +191,7 @@ def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, np.generic)):
+    if isinstance(value, (bool, int, float, complex, np.generic)):
         return value
     raise NotConstant(say("a number is needed here, not {type}", type=type(value).__name__))
 

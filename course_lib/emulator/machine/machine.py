@@ -32,7 +32,13 @@ from course_lib.emulator.machine.load_store import (
     LoadStoreUnit,
     as_dtype,
 )
-from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, UNARY, WRAPS
+from course_lib.emulator.machine.operators import (
+    COMPARISONS,
+    COMPLEX_FLOPS,
+    OPERATORS,
+    UNARY,
+    WRAPS,
+)
 from course_lib.emulator.machine.prepared import element_parts, prepared
 from course_lib.emulator.machine.waiting import Steps, settle
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
@@ -536,6 +542,8 @@ class Machine:
             return self._array_attribute(self.evaluate(node.value), node.attr)
         if isinstance(owner, T.TupleType):
             return self.evaluate(node.value)[owner.fields.index(node.attr)]
+        if isinstance(owner, np.dtype):  # a part of a complex number, or of any other
+            return getattr(self.evaluate(node.value), node.attr)
         if isinstance(owner, T.Static) and isinstance(owner.value, Reference):
             register = ATTRIBUTES.get(owner.value.attribute(node.attr).path)
             if register is not None:
@@ -569,23 +577,33 @@ class Machine:
     def operate(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """One arithmetic operation, in the type that Numba computes it in."""
         dtype = self.frame.typing.operands[node]
-        if dtype.kind == "f" and self.counts_flops:
+        if dtype.kind in "fc" and self.counts_flops:
             self.note_flops(node, dtype, left, right)
         left, right = self.convert(left, dtype), self.convert(right, dtype)
         if type(node.op) in WRAPS and dtype.kind in "iu":
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
+        if dtype.kind == "c" and isinstance(node.op, ast.Div):
+            self._end_where_zero(right, node.lineno)
         result: Value = OPERATORS[type(node.op)](left, right)
         return result
+
+    def _end_where_zero(self, divisor: Value, line: int) -> None:
+        """Lanes that divide a complex number by 0 raise an exception, unlike those of floats."""
+        failed = self.active.where(divisor == 0)
+        if not failed.empty:
+            self._raise("ZeroDivisionError (a complex number is divided by 0)", failed, line)
 
     def note_flops(
         self, node: ast.BinOp | ast.AugAssign, dtype: np.dtype, left: Value, right: Value
     ) -> None:
-        """Count a floating-point operation of each active lane."""
+        """Count a floating-point operation of each active lane; of complex numbers, several."""
         both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
-        active, is_float64 = self.active, dtype == T.FLOAT64
-        self.observers.flops(node.lineno, active, active.lanes, is_float64, not both_integers)
+        active, is_float64 = self.active, dtype in _DOUBLE
+        each = 1 if dtype.kind == "f" else COMPLEX_FLOPS.get(type(node.op), 1)
+        count = each * active.lanes
+        self.observers.flops(node.lineno, active, count, is_float64, not both_integers)
 
     def meet_limit(
         self,
@@ -603,10 +621,10 @@ class Machine:
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""
-        if each_lane and dtype.kind == "f":
+        if each_lane and dtype.kind in "fc":
             active = self.active
             count = each_lane * active.lanes
-            self.observers.flops(node.lineno, active, count, dtype == T.FLOAT64, True)  # type: ignore[attr-defined]
+            self.observers.flops(node.lineno, active, count, dtype in _DOUBLE, True)  # type: ignore[attr-defined]
 
     def unary(self, node: ast.UnaryOp) -> Value:
         operand = self.evaluate(node.operand)
@@ -627,7 +645,7 @@ class Machine:
                     self._check_bounds_test(node, op, left, right, truth)
             else:
                 truth = self.compare_two(op, left, right)
-                if type(op) in COMPARISONS:
+                if type(op) in COMPARISONS and "c" not in (left.dtype.kind, right.dtype.kind):
                     self.meet_limit("test", comparator, left, right, type(op))
             result = result & truth
             left = right
@@ -678,7 +696,7 @@ class Machine:
             for item in right:
                 found = found | (left == item)
             return found if isinstance(op, ast.In) else ~found
-        if left.dtype.kind == "f" or right.dtype.kind == "f":
+        if left.dtype.kind in "fc" or right.dtype.kind in "fc":
             common = np.promote_types(left.dtype, right.dtype)
             left, right = self.convert(left, common), self.convert(right, common)
         result: Value = COMPARISONS[type(op)](left, right)
@@ -813,7 +831,7 @@ class Machine:
 
     def call(self, node: ast.Call) -> Any:
         target = self.typing.calls[node]
-        arguments = [self.evaluate(argument) for argument in node.args]
+        arguments = [self.evaluate(argument) for argument in self.typing.arguments_of(node)]
         if isinstance(target, Cast):
             if target.dtype.kind in "iu" and target.dtype.itemsize < 4:
                 highest = np.int64(np.iinfo(target.dtype).max)
@@ -1015,6 +1033,7 @@ def _one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayVi
     return replace(yes, shape=tuple(lengths), offset=np.where(truth, yes.offset, no.offset))
 
 
+_DOUBLE = (T.FLOAT64, T.COMPLEX128)
 _STRICTLY = {ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}
 _STATEMENTS = {
     ast.Assign: "assign",

@@ -36,7 +36,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.IfExp():
             yield from _settle_conditional(machine, node)
         case ast.Call():
-            yield from _settle_parts(machine, node.args)
+            yield from _settle_parts(machine, machine.typing.arguments_of(node))
             yield from _settle_call(machine, node)
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
@@ -98,7 +98,7 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = [machine.evaluate(argument) for argument in node.args]
+    arguments = [machine.evaluate(argument) for argument in machine.typing.arguments_of(node)]
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)

@@ -28,9 +28,12 @@ _START = np.int64(0)
 
 
 def poison(dtype: np.dtype) -> np.generic:
-    """What stands in memory that nobody has written: NaN, or an odd integer."""
+    """What stands in memory that nobody has written: NaN (twice if complex), or an odd integer."""
     if dtype.kind == "f":
         result: np.generic = dtype.type(np.nan)
+        return result
+    if dtype.kind == "c":
+        result = dtype.type(complex(np.nan, np.nan))
         return result
     result = dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
     return result
