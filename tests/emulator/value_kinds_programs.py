@@ -146,6 +146,43 @@ if i == 0:
     lambda: {"a": np.array(2.5), "total": np.array(1.0), "out": np.zeros(70)},
 )
 
+add(
+    "vector types",
+    """
+i = cuda.grid(1)
+v = cuda.float32x4(i, 1, 2, 3)
+if i % 3 == 1:
+    v = cuda.float4(cuda.float32x2(i, 9), 5, 6)
+w = v if i > 5 else turned(v)
+if i < out.shape[0]:
+    out[i, 0] = w.x
+    out[i, 1] = w.y + cuda.float64x2(1.5, 2).y
+    out[i, 2] = w.z
+    out[i, 3] = w.w
+""",
+    lambda: {"out": np.zeros((70, 4), np.float32)},
+    before="""
+@cuda.jit(device=True)
+def turned(v):
+    return cuda.float32x4(v.w, v.x, v.y, v.z)
+""",
+)
+add(
+    "compare and swap",
+    """
+i = cuda.grid(1)
+old = cuda.atomic.compare_and_swap(lock, 0, 7)
+if old == 0:
+    out[0] += 1
+if i < 70:
+    out[i + 1] = cuda.atomic.cas(many, i, i % 9, -5)
+""",
+    lambda: {
+        "lock": np.zeros(3, np.int32), "many": np.arange(70) % 7,
+        "out": np.zeros(71, np.int32),
+    },
+)
+
 
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""

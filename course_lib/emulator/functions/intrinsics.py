@@ -785,6 +785,24 @@ for _name, _combine in _ATOMICS.items():
     INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(
         _atomic_typing(_name, 1), _atomic(_combine)
     )
+
+
+def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    """`compare_and_swap(array, old, new)` is `cas` of element 0, for arrays with one axis."""
+    need(len(arguments) == 3, "takes an array, an old value and a new one")
+    index = Typed(T.INT64, 0)
+    typed = _atomic_typing("cas", 2)([arguments[0], index, *arguments[1:]], keywords)
+    need(typed.type in (T.INT32, T.INT64, T.UINT32, T.UINT64), "changes integers only")
+    return typed
+
+
+def _compare_and_swap(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    return machine.atomic(node, values[0], np.int64(0), values[1:], _swap_if_equal)
+
+
+INTRINSICS["numba.cuda.atomic.compare_and_swap"] = Intrinsic(
+    _compare_and_swap_typing, _compare_and_swap
+)
 INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(
     _atomic_typing("cas", 2), _atomic(_swap_if_equal, 2)
 )

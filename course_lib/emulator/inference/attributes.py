@@ -32,6 +32,8 @@ class AttributeTyper(Typer):
         owner = self.expression(node.value, env)
         if isinstance(owner.type, T.ArrayType):
             return self.array_attribute(node, owner.type)
+        if isinstance(owner.type, T.VectorType) and node.attr in tuple(owner.type.fields):
+            return Typed(owner.type.dtype)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
         if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:

@@ -10,6 +10,7 @@ from course_lib.emulator.functions import (
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
     ufuncs,  # noqa: F401  (joins INTRINSICS)
+    vector_types,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )

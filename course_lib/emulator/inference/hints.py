@@ -65,7 +65,6 @@ NUMBAS_FUNCTIONS = frozenset(
 
 # What to do without functions that the emulator does not have.
 INSTEAD = {
-    "cuda.atomic.compare_and_swap": "cuda.atomic.cas(array, index, old, new) does the same.",
     "cuda.libdevice": "math has most of these functions.",
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
     "enumerate": "Loop over range(len(…)), and take each item by its index.",

@@ -110,6 +110,22 @@ class TupleType:
 
 
 @dataclass(frozen=True)
+class VectorType:
+    """CUDA's float4 and its like: one to four numbers of one type, called x, y, z and w."""
+
+    dtype: np.dtype
+    size: int
+
+    @property
+    def fields(self) -> str:
+        """The names of the numbers, a letter each."""
+        return "xyzw"[: self.size]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}x{self.size}"
+
+
+@dataclass(frozen=True)
 class RangeType:
     """What `range(...)` returns; `dtype` is the type of the loop variable."""
 
@@ -140,7 +156,7 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
-Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | Static
+Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | VectorType | RangeType | Static
 
 
 class TypingError(Exception):

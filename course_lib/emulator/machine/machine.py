@@ -520,6 +520,8 @@ class Machine:
         """The value of a variable for lanes that never set it."""
         if isinstance(kind, T.TupleType):
             return tuple(self._undefined(node, item, lanes) for item in kind.items)
+        if isinstance(kind, T.VectorType):
+            return (self._undefined(node, kind.dtype, lanes),) * kind.size
         self.observers.undefined(node.id, lanes, node.lineno)
         if not isinstance(kind, np.dtype):
             return None
@@ -540,7 +542,7 @@ class Machine:
         owner = self.typing.types[node.value]
         if isinstance(owner, T.ArrayType):
             return self._array_attribute(self.evaluate(node.value), node.attr)
-        if isinstance(owner, T.TupleType):
+        if isinstance(owner, T.TupleType | T.VectorType):
             return self.evaluate(node.value)[owner.fields.index(node.attr)]
         if isinstance(owner, np.dtype):  # a part of a complex number, or of any other
             return getattr(self.evaluate(node.value), node.attr)
@@ -1007,6 +1009,8 @@ def _first_beyond(op: ast.operator, number: Value) -> Value:
 def _poison_of_type(kind: T.Type) -> Any:
     if isinstance(kind, T.TupleType):
         return tuple(_poison_of_type(item) for item in kind.items)
+    if isinstance(kind, T.VectorType):
+        return (poison(kind.dtype),) * kind.size
     return poison(kind) if isinstance(kind, np.dtype) else None
 
 
