@@ -49,6 +49,8 @@ def type_of_argument(name: str, value: Any) -> T.Type:
     if isinstance(value, tuple):
         items = (type_of_argument(f"{name}[{i}]", item) for i, item in enumerate(value))
         return T.TupleType(tuple(items), getattr(type(value), "_fields", ()))
+    if isinstance(value, np.void) and T.is_record_type(value.dtype):
+        return T.RecordType(value.dtype)
     kind = T.type_of_scalar(value)
     if kind is not None:
         return kind
@@ -63,7 +65,8 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
         raise rejection(
             "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
         )
-    if not (T.is_number_type(array.dtype) and array.dtype.isnative):
+    known = T.is_number_type(array.dtype) and array.dtype.isnative
+    if not (known or T.is_record_type(array.dtype)):
         raise _unknown_array(name, array)
     flags = array.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"

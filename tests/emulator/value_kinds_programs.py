@@ -184,6 +184,83 @@ if i < 70:
 )
 
 
+def _some_records(count: int = 70, align: bool = False) -> np.ndarray:
+    inner = np.dtype([("a", np.float64), ("b", np.int16)], align=align)
+    kind = np.dtype(
+        [("x", np.float32), ("n", np.int32), ("v", np.float32, (2, 3)), ("p", inner)], align=align
+    )
+    rng = np.random.default_rng(2)
+    made = np.zeros(count, kind)
+    made["x"], made["n"] = rng.normal(size=count), np.arange(count)
+    made["v"], made["p"]["a"] = rng.normal(size=(count, 2, 3)), rng.normal(size=count)
+    made["p"]["b"] = rng.integers(-9, 9, count)
+    return made
+
+
+_ON_RECORDS = """
+i = cuda.grid(1)
+if i < a.size:
+    r = a[i]
+    out[i] = r.x + r["p"].a + a["n"][i] + a.v[i][1, i % 3] + a[i].p["b"]
+    r.x = 2 * r.x
+    a[i]["n"] += 3
+    a[i].v[i % 2, 2] -= 1
+    a.p.a[i] = i
+    if i % 4 == 0:
+        b[i].x, b[i].n = r.x + 1, 7
+    elif i % 4 == 1:
+        b.v[i, 0, 1] = 5
+    q = a[i] if i % 2 else a[0]
+    out[i] += q.p.b
+"""
+for _name, _align in (("packed records", False), ("aligned records", True)):
+    add(
+        _name,
+        _ON_RECORDS,
+        lambda align=_align: {
+            "a": _some_records(align=align), "b": _some_records(75, align), "out": np.zeros(70),
+        },
+    )
+add(
+    "records in shared and local memory",
+    """
+s = cuda.shared.array(48, KIND)
+t = cuda.threadIdx.x
+s[t]['x'] = t
+s[t]['v'][1] = t * 2
+s[t]['v'][0] = 1
+s[t]['z'] = 0
+cuda.syncthreads()
+l = cuda.local.array(2, KIND)
+l[0]['x'] = s[47 - t]['x']
+l[0]['v'][0] = s[47 - t]['v'][0]
+l[1]['x'] = 5
+l[1]['v'][1] = l[0]['v'][0]
+out[cuda.grid(1)] = l[0]['x'] + l[1]['v'][1] + s[(t + 1) % 48]['v'][1] + reads(l, 1)
+""",
+    lambda: {"out": np.zeros(96)},
+    before="""
+KIND = np.dtype([("x", np.float32), ("v", np.int32, (2,)), ("z", np.float64)], align=True)
+
+@cuda.jit(device=True)
+def reads(records, i):
+    return records[i]['x']
+""",
+)
+add(
+    "one record, and parts of complex numbers",
+    """
+i = cuda.grid(1)
+if i < out.size:
+    out.real[i] = r.x * i + r.v[1, 2]
+    out.imag[i] = out.real[i] + 1
+if i == 0:
+    r.n = 17
+""",
+    lambda: {"r": _some_records(2)[1], "out": np.zeros(70, np.complex64)},
+)
+
+
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""
     results = {}

@@ -242,6 +242,8 @@ def static_dtype(kind: T.Type) -> np.dtype:
     if isinstance(value, Reference) and value.dtype is not None:
         return value.dtype
     if isinstance(value, np.dtype):
+        known = T.is_number_type(value) or T.is_record_type(value)
+        need(known, say("{kind} is no type of numbers", kind=value))
         return value
     if isinstance(value, str) and value in T.DTYPES:
         return T.DTYPES[value]

@@ -26,6 +26,7 @@ class Typing:
         constants: the value of every expression that is known when the kernel is compiled.
         calls: what each call calls.
         methods: the calls of methods, whose first argument is what stands before the dot.
+        fields: the attributes and subscripts that name a field of records, and which.
         layouts: the shape of every shared or local array.
         uncertain: names that some path reaches without a value.
         special: subscripts with indices that are negative on purpose, and on which axes; None for
@@ -45,6 +46,7 @@ class Typing:
     constants: dict[ast.AST, Any] = field(default_factory=dict)
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
     methods: set[ast.AST] = field(default_factory=set)
+    fields: dict[ast.AST, str] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
     uncertain: set[ast.AST] = field(default_factory=set)
     special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)

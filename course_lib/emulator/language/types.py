@@ -126,6 +126,16 @@ class VectorType:
 
 
 @dataclass(frozen=True)
+class RecordType:
+    """One record, a reference into an array; `dtype` has its fields."""
+
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return f"record({', '.join(self.dtype.names or ())})"
+
+
+@dataclass(frozen=True)
 class RangeType:
     """What `range(...)` returns; `dtype` is the type of the loop variable."""
 
@@ -156,7 +166,17 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
-Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | VectorType | RangeType | Static
+Type = (
+    Mixed
+    | np.dtype
+    | ArrayType
+    | FlatType
+    | TupleType
+    | VectorType
+    | RecordType
+    | RangeType
+    | Static
+)
 
 
 class TypingError(Exception):
@@ -331,6 +351,35 @@ def type_of_scalar(value: object) -> np.dtype | None:
     if isinstance(value, complex):
         return COMPLEX128
     return FLOAT64 if isinstance(value, float) else None
+
+
+def is_record_type(dtype: np.dtype) -> bool:
+    """Whether a dtype has fields, all of them numbers or records, or several of those."""
+    bases = [dtype[name].base for name in dtype.names or ()]
+    return bool(bases) and all(
+        is_record_type(base) if base.names else is_number_type(base) and base.isnative
+        for base in bases
+    )
+
+
+def element_type(array: ArrayType) -> np.dtype | RecordType:
+    """The type of an array's elements."""
+    return RecordType(array.dtype) if array.dtype.names else array.dtype
+
+
+def field_names(owner: RecordType | ArrayType) -> tuple[str, ...]:
+    """What can be asked of records, and of the numbers of a complex array, by name."""
+    return ("real", "imag") if is_complex(owner.dtype) else owner.dtype.names or ()
+
+
+def field_type(owner: RecordType | ArrayType, name: str) -> Type:
+    """The type of a field: of an array of records, an array over the same bytes."""
+    kind = owner.dtype[name] if owner.dtype.names else part_type(owner.dtype)
+    axes = owner.ndim if isinstance(owner, ArrayType) else 0
+    if axes or kind.shape:
+        writable = owner.writable if isinstance(owner, ArrayType) else True
+        return ArrayType(kind.base, axes + len(kind.shape), writable, "A" if axes else "C")
+    return RecordType(kind) if kind.names else kind
 
 
 def is_number_type(dtype: np.dtype) -> bool:

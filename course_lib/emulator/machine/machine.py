@@ -40,6 +40,12 @@ from course_lib.emulator.machine.operators import (
     WRAPS,
 )
 from course_lib.emulator.machine.prepared import element_parts, prepared
+from course_lib.emulator.machine.records import (
+    copy_record,
+    read_field,
+    store_field,
+    update_field,
+)
 from course_lib.emulator.machine.waiting import Steps, settle
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import (
@@ -178,8 +184,12 @@ class Machine:
         """Give `value` to a name, an element, or a tuple of them."""
         if isinstance(target, ast.Name):
             self.set_variable(target.id, value)
+        elif target in self.frame.typing.fields:
+            store_field(self, target, value)  # type: ignore[arg-type]
         elif isinstance(target, ast.Subscript):
             view, indices = self.element(target, "store")
+            if view.allocation.dtype.names:
+                return copy_record(self, self._element(view, indices, "store"), value)
             parts = self.frame.typing.parts
             if parts and target in parts:
                 self.fill(target, view, indices, value)
@@ -223,7 +233,9 @@ class Machine:
         return np.True_ if self.active.array is None else self.active.array
 
     def augmented_assign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Subscript):
+        if node.target in self.frame.typing.fields:
+            update_field(self, node, node.target)  # type: ignore[arg-type]
+        elif isinstance(node.target, ast.Subscript):
             view, indices = self.element(node.target, "load")
             current = self._old_value(node.target, view, indices)
             self.store(view, indices, self.operate(node, current, self.evaluate(node.value)))
@@ -333,7 +345,7 @@ class Machine:
             self.spend(node)
             self.line = node.lineno
             self.observers.branch(node.lineno, np.True_, self.active)
-            self.bind(node.target, self.load(view, [np.int64(index)]))
+            self.bind(node.target, self._element(view, [np.int64(index)]))
             yield from self._one_round(node.body, loop)
         self.observers.branch(node.lineno, np.False_, self.active)
 
@@ -539,6 +551,8 @@ class Machine:
         return _chosen(undefined.full_array, lacking, value, node.lineno)
 
     def attribute(self, node: ast.Attribute) -> Any:
+        if node in self.typing.fields:
+            return read_field(self, node)
         owner = self.typing.types[node.value]
         if isinstance(owner, T.ArrayType):
             return self._array_attribute(self.evaluate(node.value), node.attr)
@@ -755,6 +769,8 @@ class Machine:
         return value
 
     def subscript(self, node: ast.Subscript) -> Any:
+        if node in self.typing.fields:
+            return read_field(self, node)
         owner = self.evaluate(node.value)
         if isinstance(owner, tuple):
             return self._item_of(node, owner)
@@ -764,7 +780,13 @@ class Machine:
             items = self._special_indices(node, owner, items, "load")
         if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
             return self.unit.part(owner, items, self.active, self.line)[0]
-        return self.load(owner, items)
+        return self._element(owner, items)
+
+    def _element(self, view: ArrayView, indices: Sequence[Value], kind: str = "load") -> Any:
+        """An element: a number, or a reference to a record, to "load" from or to "store" into."""
+        if view.allocation.dtype.names:
+            return self.unit.part(view, indices, self.active, self.line, kind)[0]
+        return self.load(view, indices)
 
     def _item_of(self, node: ast.Subscript, items: tuple[Any, ...]) -> Any:
         """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
@@ -1016,6 +1038,8 @@ def _poison_of_type(kind: T.Type) -> Any:
 
 def _chosen(truth: Value, yes: Any, no: Any, line: int) -> Any:
     """`yes` for the lanes where `truth` holds, `no` for the others; of tuples, item by item."""
+    if yes is None or no is None:  # of arrays: what no lane has chosen
+        return no if yes is None else yes
     if isinstance(yes, tuple):
         return tuple(_chosen(truth, one, other, line) for one, other in zip(yes, no, strict=True))
     if isinstance(yes, ArrayView):
@@ -1034,7 +1058,13 @@ def _one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayVi
         one if one is other else np.where(truth, one, other)
         for one, other in zip(yes.shape, no.shape, strict=True)
     )
-    return replace(yes, shape=tuple(lengths), offset=np.where(truth, yes.offset, no.offset))
+    inside = None
+    if yes.inside is not None or no.inside is not None:
+        held = [np.True_ if each.inside is None else each.inside.full_array for each in (yes, no)]
+        space = (yes.inside or no.inside).space  # type: ignore[union-attr]
+        inside = Mask.of(space, np.where(truth, *held))
+    offset = np.where(truth, yes.offset, no.offset)
+    return replace(yes, shape=tuple(lengths), offset=offset, inside=inside)
 
 
 _DOUBLE = (T.FLOAT64, T.COMPLEX128)

@@ -146,6 +146,8 @@ def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepare
     owner = typing.types.get(node.value)
     items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     numbers = all(isinstance(typing.types.get(item), np.dtype) for item in items)
+    if isinstance(owner, T.ArrayType) and owner.dtype.names:
+        return None
     plain = node not in typing.special and not typing.waiting & {node, node.value, *items}
     if not isinstance(owner, T.ArrayType) or len(items) != owner.ndim or not (numbers and plain):
         return None

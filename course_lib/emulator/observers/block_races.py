@@ -48,7 +48,7 @@ class BlockRaces(Observer):
 
     def access(self, access: Access) -> None:
         """Take note of an access to a global array that the kernel writes."""
-        if id(access.allocation) not in self.written:
+        if id(access.allocation.root) not in self.written:
             return
         of_array = self._touched.setdefault(id(access.allocation), {})
         cells, blocks = _cells_and_blocks(access, access.mask.space)

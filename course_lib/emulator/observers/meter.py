@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +163,7 @@ def cost_of(access: Access) -> GlobalCost | SharedCost:
     width = access.width
     cell, taking_part = over_same_blocks(access.cell, mask)
     # int64: the address of the first byte of each lane's element.
-    addresses = np.asarray(cell, np.int64) * allocation.dtype.itemsize + allocation.address
+    addresses = np.asarray(cell, np.int64) * allocation.spacing + allocation.address
     rows = space.warps_of(addresses).reshape(-1, 32)
     active = space.warps_of(taking_part, False).reshape(-1, 32)
     repeats = space.repeats(addresses)
@@ -197,12 +198,12 @@ def _pattern(access: Access) -> tuple[Any, ...] | None:
         return None
     allocation = access.allocation
     if allocation.space == "global" and cell.size:
-        per_sector = SECTOR_BYTES // allocation.dtype.itemsize
+        per_sector = SECTOR_BYTES // math.gcd(SECTOR_BYTES, allocation.spacing)
         cell = cell - cell.flat[0] // per_sector * per_sector
     space = access.mask.space
     return (
         allocation.space,
-        allocation.dtype.itemsize,
+        (allocation.dtype.itemsize, allocation.spacing),
         access.elements,
         allocation.address % SECTOR_BYTES,
         (space.blocks, space.threads),
@@ -229,12 +230,15 @@ def _increase(target: object, name: str, amount: int) -> None:
 
 
 def mark(touched: np.ndarray, access: Access) -> None:
-    """Set what an access touches, in a mask of the array's elements."""
+    """Set what an access touches, in a mask of the array's elements; of a record, all of it."""
     if access.mask.array is None:
         cells = np.asarray(access.cell)
     else:
         shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
         active = spread(access.mask.array, shape)
         cells = spread(access.cell, shape)[active]
+    allocation = access.allocation
+    if allocation.within is not None:
+        cells = cells * allocation.spacing // allocation.root.spacing
     for i in range(access.elements):
         touched[cells + i] = True
