@@ -261,6 +261,32 @@ if i == 0:
 )
 
 
+add(
+    "methods of arrays",
+    """
+i = cuda.grid(1)
+if i < a.shape[0]:
+    row = a[i]
+    out[i, 0] = row.sum() + row.prod()
+    out[i, 1] = row.mean()
+    out[i, 2] = row.var() + row.std()
+    out[i, 3] = row.argmax() - 10 * row.argmin()
+    out[i, 4] = np.sum(row) + np.mean(b) + b.sum()
+    out[i, 5] = row.any() + 2 * np.all(b)
+    out[i, 6] = sum(row) + min(row) - max(row)
+    l = cuda.local.array((2, 3), np.int32)
+    l.fill(i)
+    out[i, 7] = l[1, 2] + l.itemsize + a.nbytes + (row[:1]).item()
+    bits = row.view(np.int64)
+    out[i, 8] = bits[0] >> 52
+""",
+    lambda: {
+        "a": np.random.default_rng(5).normal(size=(60, 7)), "b": np.arange(12).reshape(3, 4),
+        "out": np.zeros((60, 9)),
+    },
+)
+
+
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""
     results = {}

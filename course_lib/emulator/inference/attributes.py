@@ -92,8 +92,10 @@ class AttributeTyper(FieldTyper):
         match node.attr:
             case "shape" | "strides":
                 return Typed(T.TupleType((T.INT64,) * array.ndim))
-            case "size":
+            case "size" | "nbytes":
                 return Typed(T.INT64)
+            case "itemsize":
+                return self.known(node, np.int64(array.dtype.itemsize))
             case "ndim":
                 return self.known(node, array.ndim)
             case "dtype":

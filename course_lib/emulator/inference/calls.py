@@ -9,7 +9,6 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
 from course_lib.emulator.inference.hints import (
@@ -19,7 +18,8 @@ from course_lib.emulator.inference.hints import (
     lacking,
     short_name,
 )
-from course_lib.emulator.inference.typer import RefusedForNoLiteral, Typer
+from course_lib.emulator.inference.methods import MethodTyper
+from course_lib.emulator.inference.typer import RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
@@ -35,7 +35,7 @@ _KEYWORDS_ARE_KNOWN = (
 )
 
 
-class CallTyper(Typer):
+class CallTyper(MethodTyper):
     """Types calls."""
 
     def call(self, node: ast.Call, env: Environment) -> Typed:
@@ -65,24 +65,6 @@ class CallTyper(Typer):
             case Reference():
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
-
-    def method(self, node: ast.Call, env: Environment) -> Typed | None:
-        """A call of a number's method, such as `z.conjugate()`; None if it is none."""
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in NUMBER_METHODS:
-            return None
-        owner = self.expression(node.func.value, env)
-        if not T.is_scalar(owner.type) or node.keywords:
-            return None
-        arguments = [self.expression(argument, env) for argument in node.args]
-        intrinsic = NUMBER_METHODS[node.func.attr]
-        try:
-            typed = intrinsic.typing([owner, *arguments], {})
-        except T.TypingError as error:
-            said = say(".{name}: {said}.", name=node.func.attr, said=error.said)
-            raise rejection("compile-error", said, node) from None
-        self.typing.methods.add(node)
-        self.typing.calls[node] = intrinsic
-        return typed
 
     def callee(self, node: ast.Call, env: Environment) -> object:
         if isinstance(node.func, ast.Lambda):

@@ -102,6 +102,8 @@ class Typer:
         self.locals = _assigned_names(kernel)
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
+        # Of each call of an array's method: the loop that does it, and what that is given.
+        self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
     def function_typing(
         self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]

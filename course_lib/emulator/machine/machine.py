@@ -571,13 +571,12 @@ class Machine:
             case "shape":
                 return view.shape
             case "size":
-                size: Value = np.int64(1)
-                for length in view.shape:
-                    size = size * length
-                return size
+                return view.size
+            case "nbytes":
+                return view.size * np.int64(view.allocation.dtype.itemsize)
             case "strides":
-                itemsize = view.allocation.dtype.itemsize
-                return tuple(np.int64(stride * itemsize) for stride in view.strides)
+                spacing = view.allocation.spacing
+                return tuple(np.int64(stride * spacing) for stride in view.strides)
             case "T":
                 return view.transposed
             case "flat":

@@ -180,10 +180,15 @@ class ArrayView:
     @property
     def flattened(self) -> ArrayView:
         """The same elements under one index, if they lie one after the other."""
+        return replace(self, shape=(self.size,), strides=(1,))
+
+    @property
+    def size(self) -> Value:
+        """How many elements there are."""
         size: Value = np.int64(1)
         for length in self.shape:
             size = size * length
-        return replace(self, shape=(size,), strides=(1,))
+        return size
 
 
 @dataclass(eq=False, slots=True)
