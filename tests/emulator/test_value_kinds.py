@@ -5,19 +5,22 @@ Under every schedule, with counters and races on; and counted with the true size
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import subprocess
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from every_case import every_case
 from value_kinds_programs import PROGRAMS
 
-from course_lib.emulator import emulate, load_program
+from course_lib.emulator import KernelRejected, emulate, load_program
 from course_lib.emulator.launch import SCHEDULES
 
 SCRIPT = Path(__file__).parent / "value_kinds_programs.py"
@@ -174,3 +177,71 @@ def test_a_division_by_a_complex_zero_ends_the_thread() -> None:
     a, out = np.array([1, 0, 2j]), np.zeros(3)
     assert not emulate(kernel_with(text))[1, 3](a, out).findings
     assert out.tolist() == [2, 0, 1]
+
+
+LIBDEVICE = """\
+import numpy as np
+from numba import cuda
+from numba.cuda import libdevice
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        out[0, i] = libdevice.sinf(v) + libdevice.rsqrt(v)
+        out[1, i] = libdevice.fmaxf(v, 1.5) - libdevice.fdim(v, 1)
+        out[2, i] = libdevice.float_as_int(v) >> 23
+        out[3, i] = libdevice.powi(v, 3) + libdevice.round(2.5) + libdevice.erf(v)
+        out[4, i] = libdevice.fmaf(v, v, v) + libdevice.saturatef(v) + libdevice.isnanf(v)
+"""
+
+
+def test_libdevice_computes_what_its_names_say() -> None:
+    x = np.linspace(0.25, 3, 40, dtype=np.float32)
+    out = np.zeros((5, 40))
+    profile = emulate(kernel_with(LIBDEVICE))[2, 32](x, out)
+    assert not profile.findings
+    wide = x.astype(np.float64)
+    expected = [
+        np.sin(x) + 1 / np.sqrt(wide),
+        np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
+        x.view(np.int32) >> 23,
+        wide**3 + 3 + np.array([math.erf(each) for each in wide]),
+        x * x + x + np.minimum(x, 1),
+    ]
+    for row, right in zip(out, expected, strict=True):
+        np.testing.assert_allclose(row, right, rtol=1e-6)
+
+
+def test_libdevice_that_is_not_known_is_refused_by_its_name() -> None:
+    text = "from numba import cuda\nfrom numba.cuda import libdevice\n@cuda.jit\n"
+    text += "def kernel(out):\n    out[0] = libdevice.normcdfinv(out[0])\n"
+    with pytest.raises(KernelRejected, match="normcdfinv") as refused:
+        emulate(kernel_with(text))[1, 1](np.zeros(1))
+    assert refused.value.findings[0].code == "unsupported"
+
+
+REFUSED = [
+    "out[0] = z", "if z < 1:\n    pass", "x = z // 2", "x = z & 1", "x = min(z, z)", "print(z)",
+    "x = int(z)", "x = np.float32(z)", "x = math.sqrt(z)", "x = cuda.fma(z, z, z)", "x = z.nope",
+    "x = cuda.float32x4(1, 2)", "v = cuda.float32x2(1, 2)\nv.x = 3", "x = cuda.float32x2(1, 2).z",
+    "x = cuda.float32x2(1, 2) + cuda.float32x2(1, 2)", "x = cuda.float32x2(1, 2)[0]",
+    "x = r[0].nope", "x = r[0]['nope']", "x = r[0] + 1", "r[0] = 1", "r[0] = (1, 2)", "r[0].v = 1",
+    "r.x = 1", "print(r[0])", "r[0].x = 1j", "x = len(r[0])", "x = np.sqrt(2.0)",
+    "z.real = 1", "x = zero[0]", "x = zero + 1", "cuda.atomic.compare_and_swap(out, 0, 1)",
+]  # fmt: skip
+
+
+@every_case("body", REFUSED)
+def test_what_numba_refuses_is_refused(body: str) -> None:
+    """Each was tried with numba-cuda 0.30's compiler."""
+    record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
+    text = "import math\nimport numpy as np\nfrom numba import cuda\n@cuda.jit\n"
+    text += "def kernel(out, r, zero):\n    z = out[0] + 1j\n"
+    text += textwrap.indent(body, "    ") + "\n"
+    with pytest.raises(KernelRejected) as refused:
+        arguments = np.zeros(3, np.float32), np.zeros(3, record), np.zeros((), np.float32)
+        emulate(kernel_with(text))[1, 1](*arguments)
+    (found,) = refused.value.findings
+    assert found.code == "compile-error" and found.line is not None and found.message

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from course_lib.emulator.functions import (
     complex_functions,  # noqa: F401  (joins INTRINSICS)
+    libdevice,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
     ufuncs,  # noqa: F401  (joins INTRINSICS)
