@@ -372,7 +372,8 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         return Typed(T.INT64, len(kind.items))
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
         raise T.NotEmulated("takes no texts here", "Keep the length in a constant.")
-    need(isinstance(kind, T.ArrayType | T.FlatType), say("{kind} has no length", kind=kind))
+    has_axes = isinstance(kind, T.FlatType) or (isinstance(kind, T.ArrayType) and kind.ndim > 0)
+    need(has_axes, say("{kind} has no length", kind=kind))
     return Typed(T.INT64)
 
 

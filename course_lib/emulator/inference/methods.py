@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.array_methods import FUNCTIONS, METHODS, start_of, written_out
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import Intrinsic, Typed, static_dtype
+from course_lib.emulator.functions.intrinsics import Intrinsic, Typed, need, static_dtype
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
@@ -106,7 +106,9 @@ class MethodTyper(Typer):
     ) -> Typed:
         """`.view(dtype)`: the same bytes as numbers of another type."""
         try:
-            wanted = static_dtype(self.expression(node.args[0], env).type)
+            named = self.expression(node.args[0], env).type
+            need(not (isinstance(named, T.Static) and isinstance(named.value, str)), "takes no text")
+            wanted = static_dtype(named)
         except T.TypingError as error:
             message = say(".view: {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
