@@ -42,7 +42,8 @@ def expression_cases() -> Iterator[tuple[str, str, str]]:
 def inferred(statements: str, argument_types: list[str]) -> str:
     """The type of the variable `x` after `statements`, or "refused"."""
     names = ", ".join("ab"[: len(argument_types)])
-    program = load_program(f"import cmath\nfrom numba.cuda import libdevice as ld\n{HEADER}@cuda.jit\ndef kernel({names}):\n{statements}\n")
+    imports = f"import cmath\nfrom numba.cuda import libdevice as ld\n{HEADER}"
+    program = load_program(f"{imports}@cuda.jit\ndef kernel({names}):\n{statements}\n")
     types = [np.dtype(name) for name in argument_types]
     try:
         typing = infer(program.kernel("kernel"), types)

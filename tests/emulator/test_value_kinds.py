@@ -134,8 +134,14 @@ def test_a_complex_number_is_one_access_of_8_or_16_bytes() -> None:
 
 RACING = {
     "one field of one record": ("s[0].x = t", True),
-    "two fields of one record": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2", False),
-    "a field and the whole": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]", True),
+    "two fields of one record": (
+        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
+        False,
+    ),
+    "a field and the whole": (
+        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
+        True,
+    ),
     "elements of one field": ("s[0].v[t] = 1", False),
     "one element of one field": ("s[0].v[t // 2] = t", True),
     "a record each": ("s[t] = a[t]", False),

@@ -86,7 +86,8 @@ if i < a.size:
     out[i] = z * b[i] + z.imag - (1 + 2j)
 """,
     lambda: {
-        "a": _some_complex(70), "b": _some_complex(71)[1:].copy(),
+        "a": _some_complex(70),
+        "b": _some_complex(71)[1:].copy(),
         "out": np.zeros(70, np.complex128),
     },
 )
@@ -178,7 +179,8 @@ if i < 70:
     out[i + 1] = cuda.atomic.cas(many, i, i % 9, -5)
 """,
     lambda: {
-        "lock": np.zeros(3, np.int32), "many": np.arange(70) % 7,
+        "lock": np.zeros(3, np.int32),
+        "many": np.arange(70) % 7,
         "out": np.zeros(71, np.int32),
     },
 )
@@ -218,7 +220,9 @@ for _name, _align in (("packed records", False), ("aligned records", True)):
         _name,
         _ON_RECORDS,
         lambda align=_align: {
-            "a": _some_records(align=align), "b": _some_records(75, align), "out": np.zeros(70),
+            "a": _some_records(align=align),
+            "b": _some_records(75, align),
+            "out": np.zeros(70),
         },
     )
 add(
@@ -281,7 +285,8 @@ if i < a.shape[0]:
     out[i, 8] = bits[0] >> 52
 """,
     lambda: {
-        "a": np.random.default_rng(5).normal(size=(60, 7)), "b": np.arange(12).reshape(3, 4),
+        "a": np.random.default_rng(5).normal(size=(60, 7)),
+        "b": np.arange(12).reshape(3, 4),
         "out": np.zeros((60, 9)),
     },
 )
@@ -295,7 +300,7 @@ def simulate(path: str) -> None:
         exec(compile(program.text, name, "exec"), names)
         arguments = program.arguments()
         names["kernel"][program.grid, program.block](*arguments.values())
-        results[name] = {key: value for key, value in arguments.items()}
+        results[name] = arguments
     Path(path).write_bytes(pickle.dumps(results))
 
 

@@ -1,4 +1,4 @@
-"""Methods of whole arrays that Numba has in kernels: `a.sum()`, `a.fill(0)`, `np.mean(a)` and so on.
+"""Methods of whole arrays that Numba has in kernels: `a.sum()`, `a.fill(0)`, `np.mean(a)` …
 
 Each is a loop that every thread runs by itself, as in Numba, and it is written here in the kernel
 language: so it is typed, counted and checked for races and bounds like any other loop. Its lines
@@ -8,11 +8,12 @@ are those of the call.
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 
 import numpy as np
 
+from course_lib.emulator.functions.intrinsics import Intrinsic, Typed
 from course_lib.emulator.language import types as T
+from course_lib.emulator.state.fields import seen_as
 
 # `items` is the array itself, or `.flat` of one with several axes; `start` a sum of nothing.
 _TEXTS = {
@@ -108,7 +109,9 @@ _TEXTS = {
             return best
     """,
 }
-_TEXTS["argmin"] = _TEXTS["argmax"].replace("argmax", "argmin").replace("item > best", "item < best")
+_TEXTS["argmin"] = (
+    _TEXTS["argmax"].replace("argmax", "argmin").replace("item > best", "item < best")
+)
 _TEXTS["min"] = _TEXTS["max"].replace("max", "min").replace("item > best", "item < best")
 METHODS = frozenset(_TEXTS) - {"min", "max"}
 # Functions of NumPy and Python that do the same; of Python's, for arrays with one axis.
@@ -142,3 +145,14 @@ def start_of(name: str, dtype: np.dtype, is_python: bool) -> object:
     else:
         kind = dtype
     return kind.type(1 if name == "prod" else 0)
+
+
+def view_as(dtype: np.dtype, is_array: bool) -> Intrinsic:
+    """`.view(dtype)` of an array, or of a number; whoever types the call knows the type."""
+    if is_array:
+        return Intrinsic(_typed_before, lambda machine, node, values: seen_as(values[0], dtype))
+    return Intrinsic(_typed_before, lambda machine, node, values: values[0].view(dtype))
+
+
+def _typed_before(*_: object) -> Typed:
+    raise AssertionError("a method is typed where it is called")

@@ -318,9 +318,7 @@ def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, 
 INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
 
 
-def _cast_builtin(
-    choose: Callable[[np.dtype], np.dtype], complex_too: bool = False
-) -> Intrinsic:
+def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = False) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         spread = bool(arguments) and isinstance(arguments[0].type, T.TupleType | T.Static)
         supported(not spread, "takes a number here", "Write the comparison that is meant.")

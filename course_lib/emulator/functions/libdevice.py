@@ -99,7 +99,7 @@ INTRINSICS[f"{_PATH}fast_powf"] = INTRINSICS[f"{_PATH}powf"]
 INTRINSICS[f"{_PATH}fast_fdividef"] = INTRINSICS[f"{_PATH}fdiv_rn"]
 INTRINSICS[f"{_PATH}saturatef"] = _function(_saturated, [T.FLOAT32], T.FLOAT32)
 
-_BITS = {
+_BITS: dict[str, tuple[np.dtype, np.dtype]] = {
     "float_as_int": (T.FLOAT32, T.INT32),
     "int_as_float": (T.INT32, T.FLOAT32),
     "double_as_longlong": (T.FLOAT64, T.INT64),
@@ -117,29 +117,28 @@ def _unsigned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 for _name, (_from, _to) in _BITS.items():
     INTRINSICS[_PATH + _name] = _function(_same_bits(_to), [_from], _to)
-for _name, _compute, _kind in (
-    ("abs", np.abs, T.INT32),
-    ("llabs", np.abs, T.INT64),
-):
-    INTRINSICS[_PATH + _name] = _function(_compute, [_kind], _kind)
-for _name, _of_two, _kind in (
-    ("min", np.minimum, T.INT32),
-    ("max", np.maximum, T.INT32),
-    ("llmin", np.minimum, T.INT64),
-    ("llmax", np.maximum, T.INT64),
-    ("umin", _unsigned(np.minimum), T.INT32),
-    ("umax", _unsigned(np.maximum), T.INT32),
-):
-    INTRINSICS[_PATH + _name] = _function(_of_two, [_kind] * 2, _kind)
-for _name, _compute, _kind in (
-    ("isnanf", np.isnan, T.FLOAT32),
-    ("isnand", np.isnan, T.FLOAT64),
-    ("isinff", np.isinf, T.FLOAT32),
-    ("isinfd", np.isinf, T.FLOAT64),
-    ("finitef", np.isfinite, T.FLOAT32),
-    ("isfinited", np.isfinite, T.FLOAT64),
-):
-    INTRINSICS[_PATH + _name] = _function(_compute, [_kind], T.INT32)
+_WHOLE: dict[str, tuple[Callable[..., Any], np.dtype, int]] = {  # of so many numbers
+    "abs": (np.abs, T.INT32, 1),
+    "llabs": (np.abs, T.INT64, 1),
+    "min": (np.minimum, T.INT32, 2),
+    "max": (np.maximum, T.INT32, 2),
+    "llmin": (np.minimum, T.INT64, 2),
+    "llmax": (np.maximum, T.INT64, 2),
+    "umin": (_unsigned(np.minimum), T.INT32, 2),
+    "umax": (_unsigned(np.maximum), T.INT32, 2),
+}
+_TESTS: dict[str, tuple[Callable[..., Any], np.dtype]] = {
+    "isnanf": (np.isnan, T.FLOAT32),
+    "isnand": (np.isnan, T.FLOAT64),
+    "isinff": (np.isinf, T.FLOAT32),
+    "isinfd": (np.isinf, T.FLOAT64),
+    "finitef": (np.isfinite, T.FLOAT32),
+    "isfinited": (np.isfinite, T.FLOAT64),
+}
+for _name, (_of_whole, _whole, _count) in _WHOLE.items():
+    INTRINSICS[_PATH + _name] = _function(_of_whole, [_whole] * _count, _whole)
+for _name, (_test, _tested) in _TESTS.items():
+    INTRINSICS[_PATH + _name] = _function(_test, [_tested], T.INT32)
 
 
 def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
@@ -160,7 +159,12 @@ def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
 
 
 for _suffix, _kind in (("", T.FLOAT64), ("f", T.FLOAT32)):
-    for _name, _known in {"erf": "erf", "erfc": "erfc", "lgamma": "lgamma", "tgamma": "gamma"}.items():
+    for _name, _known in {
+        "erf": "erf",
+        "erfc": "erfc",
+        "lgamma": "lgamma",
+        "tgamma": "gamma",
+    }.items():
         INTRINSICS[f"{_PATH}{_name}{_suffix}"] = _as(f"math.{_known}", [_kind])
     for _name in (f"fma{_suffix}", f"fma{_suffix}_rn"):
         INTRINSICS[_PATH + _name] = _as("numba.cuda.fma", [_kind] * 3)

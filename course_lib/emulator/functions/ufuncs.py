@@ -1,7 +1,8 @@
 """NumPy's functions of single numbers, with the types that NumPy's own tables and Numba give them.
 
 Numba takes the first loop of the ufunc into which all arguments fit safely, where integers beside
-floats fit into any float; it has no loop for float16 and long doubles. Functions that Numba lacks in kernels (np.sqrt, np.floor, …) are not here.
+floats fit into any float; it has no loop for float16 and long doubles. Functions that Numba lacks
+in kernels (np.sqrt, np.floor, …) are not here.
 """
 
 from __future__ import annotations

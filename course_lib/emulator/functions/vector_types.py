@@ -1,4 +1,4 @@
-"""CUDA's vector types: `cuda.float32x4(a, b, c, d)`, also called `cuda.float4`, and its `.x` to `.w`.
+"""CUDA's vector types: `cuda.float32x4(a, b, c, d)`, or `cuda.float4`, with `.x` to `.w`.
 
 As in Numba they are values that do not change; there are no arrays of them.
 """

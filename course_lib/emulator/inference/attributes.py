@@ -86,9 +86,7 @@ class AttributeTyper(FieldTyper):
             node,
         )
 
-    def array_attribute(
-        self, node: ast.Attribute, array: T.ArrayType, env: Environment
-    ) -> Typed:
+    def array_attribute(self, node: ast.Attribute, array: T.ArrayType, env: Environment) -> Typed:
         match node.attr:
             case "shape" | "strides":
                 return Typed(T.TupleType((T.INT64,) * array.ndim))

@@ -18,7 +18,6 @@ from course_lib.emulator.functions import (
 from course_lib.emulator.inference.attributes import AttributeTyper
 from course_lib.emulator.inference.calls import CallTyper
 from course_lib.emulator.inference.comparisons import ComparisonTyper
-from course_lib.emulator.inference.fields import FieldTyper
 from course_lib.emulator.inference.operators import OperatorTyper
 from course_lib.emulator.inference.subscripts import SubscriptTyper
 from course_lib.emulator.inference.values import ValueTyper

@@ -47,7 +47,9 @@ class FieldTyper(Typer):
     def no_field(self, node: ast.Attribute | ast.Subscript, record: T.RecordType) -> Exception:
         """The refusal of what a record does not have."""
         names = ", ".join(record.dtype.names or ())
-        message = say("{record} has the fields {names}.", record=ast.unparse(node.value), names=names)
+        message = say(
+            "{record} has the fields {names}.", record=ast.unparse(node.value), names=names
+        )
         return rejection("compile-error", message, node, "Which of them is meant?")
 
     def store_field(self, target: ast.Attribute | ast.Subscript, value: Typed) -> None:

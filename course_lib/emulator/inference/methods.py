@@ -9,15 +9,20 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.array_methods import FUNCTIONS, METHODS, start_of, written_out
+from course_lib.emulator.functions.array_methods import (
+    FUNCTIONS,
+    METHODS,
+    start_of,
+    view_as,
+    written_out,
+)
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import Intrinsic, Typed, need, static_dtype
+from course_lib.emulator.functions.intrinsics import Typed, need, static_dtype
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
-from course_lib.emulator.state.fields import seen_as
 from course_lib.sentences import say
 
 CallFunction = Callable[[ast.Call, Kernel, list[Typed], Environment], Typed]
@@ -107,7 +112,9 @@ class MethodTyper(Typer):
         """`.view(dtype)`: the same bytes as numbers of another type."""
         try:
             named = self.expression(node.args[0], env).type
-            need(not (isinstance(named, T.Static) and isinstance(named.value, str)), "takes no text")
+            need(
+                not (isinstance(named, T.Static) and isinstance(named.value, str)), "takes no text"
+            )
             wanted = static_dtype(named)
         except T.TypingError as error:
             message = say(".view: {said}.", said=error.said)
@@ -118,21 +125,9 @@ class MethodTyper(Typer):
             hint = "It knows .view of types of one size."
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]
-        self.typing.calls[node] = _view_of_array(wanted) if now is not kind else _view_of_number(wanted)
+        self.typing.calls[node] = view_as(wanted, isinstance(kind, T.ArrayType))
         return Typed(replace(kind, dtype=wanted) if isinstance(kind, T.ArrayType) else wanted)
 
 
 def _is_reference(kind: T.Type) -> bool:
     return isinstance(kind, T.Static) and isinstance(kind.value, Reference)
-
-
-def _nothing(*_: object) -> Typed:
-    raise AssertionError("it is typed by the method's name")
-
-
-def _view_of_array(dtype: np.dtype) -> Intrinsic:
-    return Intrinsic(_nothing, lambda machine, node, values: seen_as(values[0], dtype))
-
-
-def _view_of_number(dtype: np.dtype) -> Intrinsic:
-    return Intrinsic(_nothing, lambda machine, node, values: values[0].view(dtype))

@@ -166,7 +166,7 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
 def _dtype(
     arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
 ) -> np.dtype:
-    """`np.dtype([("x", np.float32), ("v", np.int32, (3,))], align=True)`, or `np.dtype(np.int8)`."""
+    """`np.dtype([("x", np.float32), ("v", np.int32, (3,))], align=True)`, or of one type."""
     by_name = {each.arg: evaluate_constant(each.value, names) for each in keywords}
     align = by_name.pop("align", False)
     if by_name or len(arguments) != 1:

@@ -272,7 +272,9 @@ def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """
     if UINT16 in (left, right) and {FLOAT32, COMPLEX64} & {left, right}:
         wide = _unify_scalars(left, right)
-        return COMPLEX128 if is_complex(wide) else FLOAT64  # for operators, unlike for variables, Numba does not count this step safe
+        return (
+            COMPLEX128 if is_complex(wide) else FLOAT64
+        )  # for operators, unlike for variables, Numba does not count this step safe
     if left.kind in "fc" or right.kind in "fc":
         return _unify_scalars(left, right)
     both_unsigned = left.kind in "u" and right.kind in "u"

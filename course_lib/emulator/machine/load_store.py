@@ -279,11 +279,13 @@ class LoadStoreUnit:
         unwritten = None
         written = allocation.written_in
         assert written is not None
-        # Elsewhere than in shared memory, more writes cannot make an array less written. The parts of
+        # Elsewhere than in shared memory, more writes cannot make an array less written. Parts of
         # complex numbers may have been written as a whole, or the other way round.
         shares = allocation.within is not None or bool(allocation.fields)
-        if allocation.ages is None or (shares and allocation.space == "shared") or not (
-            allocation.space == "shared" or allocation.ages.all_fresh
+        if (
+            allocation.ages is None
+            or (shares and allocation.space == "shared")
+            or not (allocation.space == "shared" or allocation.ages.all_fresh)
         ):
             self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)

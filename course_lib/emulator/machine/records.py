@@ -68,7 +68,7 @@ def _numbers_in(machine: Machine, record: ArrayView) -> Iterator[tuple[ArrayView
         lengths = [int(np.max(length)) for length in field.shape]
         for place in np.ndindex(*lengths):
             machine.steps.spend(1, machine.line)
-            indices = [np.int64(index) for index in place]
+            indices: list[Value] = [np.int64(index) for index in place]
             if field.allocation.dtype.names:
                 inner = machine.unit.part(field, indices, machine.active, machine.line)[0]
                 yield from _numbers_in(machine, inner)

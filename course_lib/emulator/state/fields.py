@@ -1,6 +1,6 @@
 """Fields of records, parts of complex numbers, other types over the same bytes.
 
-A field of an array is an array itself: `a.x` lies over the bytes of `a`, one element in each record.
+A field of an array is an array itself: `a.x` lies over the bytes of `a`, an element in each record.
 It gets an `Allocation` of its own, made once, whose storage is a view of the whole one's, so that
 loads, stores, bounds and races need to know nothing of records. A record is an array without axes.
 """

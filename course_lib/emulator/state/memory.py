@@ -132,7 +132,6 @@ class Allocation:
             return f"{self.name}[{cell}]"
         return element(self.name, map(int, np.unravel_index(cell, self.shape)))
 
-
     def _name_in_record(self, cell: int) -> str:
         assert self.within is not None
         whole, name = self.within
@@ -150,8 +149,8 @@ class ArrayView:
 
     Element (i, j) lies at offset + i·strides[0] + j·strides[1] + …
 
-    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes. Where lanes
-    asked for a part that does not exist, `inside` has the others, and only those access it.
+    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes. Where
+    lanes asked for a part that does not exist, `inside` has the others: only those access it.
     """
 
     name: str
