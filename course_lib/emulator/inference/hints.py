@@ -65,7 +65,7 @@ NUMBAS_FUNCTIONS = frozenset(
 
 # What to do without functions that the emulator does not have.
 INSTEAD = {
-    "cuda.libdevice": "math has most of these functions.",
+    "cuda.libdevice": "math, or another function of libdevice, may do the same.",
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
     "enumerate": "Loop over range(len(…)), and take each item by its index.",
     "zip": "Loop over range(len(…)), and take each item by its index.",
