@@ -251,3 +251,13 @@ def test_what_numba_refuses_is_refused(body: str) -> None:
         emulate(kernel_with(text))[1, 1](*arguments)
     (found,) = refused.value.findings
     assert found.code == "compile-error" and found.line is not None and found.message
+
+
+def test_an_array_into_a_field_is_only_unsupported() -> None:
+    """Numba copies it; the emulator says so with its line."""
+    record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(r, a):\n    r[0].v = a\n"
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel_with(text))[1, 1](np.zeros(3, record), np.zeros(2, np.float32))
+    (found,) = refused.value.findings
+    assert (found.code, found.line) == ("unsupported", 4) and found.hint

@@ -55,6 +55,10 @@ class FieldTyper(Typer):
     def store_field(self, target: ast.Attribute | ast.Subscript, value: Typed) -> None:
         """Refuse what does not fit into a field, or into an element that is a record."""
         place = self.typing.types[target]
+        if isinstance(value.type, T.ArrayType) and isinstance(place, T.ArrayType | T.RecordType):
+            message = "The emulator copies no whole array into a record."
+            hint = "A loop copies the elements one by one."
+            raise rejection("unsupported", message, target, hint)
         if isinstance(place, T.RecordType):
             fits = isinstance(value.type, T.RecordType) and value.type.dtype == place.dtype
         else:
