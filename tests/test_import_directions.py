@@ -116,13 +116,17 @@ CLOSING: dict[tuple[str, str], str] = {
         "it in the kernel's types: only the annotation of the parameter closes the circle"
     )
     for module in (
+        "functions.complex_functions",
         "functions.intrinsics",
+        "functions.libdevice",
         "functions.random_functions",
         "functions.tensor_cores",
         "functions.unrolling",
+        "functions.vector_types",
         "functions.warp_functions",
         "functions.wide_functions",
         "machine.prepared",
+        "machine.records",
         "machine.waiting",
     )
 } | {

@@ -101,6 +101,7 @@ class LoadStoreUnit:
         self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
     ) -> tuple[ArrayView, Mask]:
         """The part of an array that a partial index or a slice names, and the lanes inside."""
+        active = view.lanes(active)
         if view.allocation.space != "global":
             last = [
                 _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
@@ -124,7 +125,8 @@ class LoadStoreUnit:
         self.report_faults(faults, view.allocation, kind, line)
         left = len(items)
         lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
-        return ArrayView(view.name, view.allocation, lengths, steps, offset), mask
+        inside = view.inside if mask is active else mask
+        return ArrayView(view.name, view.allocation, lengths, steps, offset, inside), mask
 
     def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
         if bound is None:
@@ -134,7 +136,7 @@ class LoadStoreUnit:
 
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -183,11 +185,14 @@ class LoadStoreUnit:
         return steps + place
 
     def _fetch(self, allocation: Allocation, cell: Value) -> Value:
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             return self._local_row(allocation.storage, cell).copy()
         if allocation.storage.size == 0:
             return poison(allocation.dtype)
-        return allocation.storage.take(self.memory.place(allocation, cell))
+        place = self.memory.place(allocation, cell)
+        if allocation.within is not None:  # `take` would copy the field of all records first
+            return allocation.storage[place]
+        return allocation.storage.take(place)
 
     def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
         """One cell of a local array for all lanes, without gathering."""
@@ -200,7 +205,7 @@ class LoadStoreUnit:
         self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
     ) -> None:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -247,7 +252,7 @@ class LoadStoreUnit:
             targets.append((allocation.written_in, np.int32(self.interval)))
             if allocation.space == "shared":
                 allocation.ages = None
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             where = True if mask.array is None else mask.array
             for storage, new in targets:
                 np.copyto(self._local_row(storage, cell), new, where=where)
@@ -274,9 +279,13 @@ class LoadStoreUnit:
         unwritten = None
         written = allocation.written_in
         assert written is not None
-        # Elsewhere than in shared memory, more writes cannot make an array less written.
-        if allocation.ages is None or not (
-            allocation.space == "shared" or allocation.ages.all_fresh
+        # Elsewhere than in shared memory, more writes cannot make an array less written. Parts of
+        # complex numbers may have been written as a whole, or the other way round.
+        shares = allocation.within is not None or bool(allocation.fields)
+        if (
+            allocation.ages is None
+            or (shares and allocation.space == "shared")
+            or not (allocation.space == "shared" or allocation.ages.all_fresh)
         ):
             self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)
@@ -383,7 +392,7 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         """An atomic update: every active lane's takes place, one after the other."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)

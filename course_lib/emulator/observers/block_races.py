@@ -54,7 +54,7 @@ class BlockRaces(Observer):
 
     def access(self, access: Access) -> None:
         """Take note of an access to a global array that the kernel writes."""
-        if id(access.allocation) not in self.written:
+        if id(access.allocation.root) not in self.written:
             return
         of_array = self._touched.setdefault(id(access.allocation), {})
         touched = touched_by(of_array, access)

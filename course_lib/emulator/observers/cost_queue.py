@@ -60,7 +60,8 @@ class CostQueue:
 
     def _put(self, key: Hashable, access: Access) -> None:
         allocation = access.allocation
-        alike = (allocation.space, allocation.dtype.itemsize, access.elements, *shapes_of(access))
+        sizes = allocation.dtype.itemsize, allocation.spacing
+        alike = (allocation.space, sizes, access.elements, *shapes_of(access))
         group = self._groups.get(alike)
         if group is None:
             group = self._groups[alike] = _Group([], [])
@@ -106,7 +107,7 @@ def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, 
     allocation, space, count = accesses[0].allocation, accesses[0].mask.space, len(accesses)
     cells, active = stacked(accesses)
     starts = np.array([each.allocation.address for each in accesses]).reshape(-1, *(1,) * 6)
-    addresses = cells * allocation.dtype.itemsize + starts
+    addresses = cells * allocation.spacing + starts
     blocks = tuple(map(max, addresses.shape[1:4], active.shape[1:4]))
 
     def rows(value: np.ndarray) -> np.ndarray:

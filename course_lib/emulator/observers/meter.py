@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -172,12 +173,12 @@ def _pattern(access: Access) -> Hashable:
         return object()
     allocation = access.allocation
     if allocation.space == "global" and cell.size:
-        per_sector = SECTOR_BYTES // allocation.dtype.itemsize
+        per_sector = SECTOR_BYTES // math.gcd(SECTOR_BYTES, allocation.spacing)
         cell = cell - cell.flat[0] // per_sector * per_sector
     space = access.mask.space
     return (
         allocation.space,
-        allocation.dtype.itemsize,
+        (allocation.dtype.itemsize, allocation.spacing),
         access.elements,
         allocation.address % SECTOR_BYTES,
         (space.blocks, space.threads),
@@ -198,12 +199,15 @@ def _increase(target: object, start: str, site: _Site, *names: str) -> None:
 
 
 def mark(touched: np.ndarray, access: Access) -> None:
-    """Set what an access touches, in a mask of the array's elements."""
+    """Set what an access touches, in a mask of the array's elements; of a record, all of it."""
     if access.mask.array is None:
         cells = np.asarray(access.cell)
     else:
         shape = joint_shape(access.cell, access.mask.array)
         active = spread(access.mask.array, shape)
         cells = spread(access.cell, shape)[active]
+    allocation = access.allocation
+    if allocation.within is not None:
+        cells = cells * allocation.spacing // allocation.root.spacing
     for i in range(access.elements):
         touched[cells + i] = True

@@ -10,6 +10,7 @@ lanes plays no part, so running them in lockstep cannot hide a race.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,7 +108,7 @@ class RaceDetector(Observer):
         space = access.allocation.space
         if space == "local" or access.mask.empty:
             return
-        if space == "global" and id(access.allocation) not in self._written_globals:
+        if space == "global" and id(access.allocation.root) not in self._written_globals:
             return
         # A loop that does the same again with the same lanes adds nothing: once is enough.
         pattern = _pattern(access)
@@ -272,7 +273,7 @@ class RaceDetector(Observer):
         group = sorted(group, key=lambda entry: entry.access.order)
         # Accesses that look the same in every block are judged in the first block only.
         alike = all(_same_in_all_blocks(entry.access) for entry in group)
-        unit = min(entry.access.allocation.dtype.itemsize for entry in group)
+        unit = math.gcd(*(size for entry in group for size in _sizes(entry.access.allocation)))
         lanes = [_lanes_of(entry, self.space, alike, unit) for entry in group]
         before = len(self._by_lines)
         synced = any(entry.warp_syncs is not None for entry in group)
@@ -354,9 +355,19 @@ class _Lanes:
 
 
 def _memory_of(allocation: Allocation) -> int:
-    """Equal for arrays that lie over the same bytes, as dynamic shared arrays do."""
+    """Equal for arrays that lie over the same bytes, as dynamic shared arrays and fields do."""
+    allocation = allocation.root
     base = allocation.storage.base if allocation.space == "shared" else None
     return id(allocation if base is None else base)
+
+
+def _sizes(allocation: Allocation) -> tuple[int, ...]:
+    """Numbers of bytes, of which each is a multiple of the unit that tells cells apart."""
+    return (
+        allocation.dtype.itemsize,
+        allocation.spacing,
+        allocation.address - allocation.root.address,
+    )
 
 
 def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int) -> _Lanes:
@@ -372,13 +383,15 @@ def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int
         cell = spread(access.cell, space.shape).reshape(-1)[lanes]
     cell, lanes = access.each_cell(cell, lanes)
     part: np.ndarray | int = 0
-    parts = access.allocation.dtype.itemsize // unit
+    allocation = access.allocation
+    parts = allocation.dtype.itemsize // unit
     if parts > 1:  # an array of narrower cells lies over the same bytes
         part = np.tile(np.arange(parts), len(lanes))
         cell, lanes = np.repeat(cell, parts), np.repeat(lanes, parts)
     block, thread = np.divmod(lanes, space.block_size)
     warp = block * space.warps_per_block + thread // WARP_SIZE
-    key = (cell * parts + part) * space.block_count + block
+    first = (allocation.address - allocation.root.address) // unit
+    key = (first + cell * (allocation.spacing // unit) + part) * space.block_count + block
     synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
     return _Lanes(key, cell, lanes, warp, lanes, synced)
 

@@ -70,7 +70,7 @@ def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray,
     cells, active = over_same_blocks(access.cell, access.mask)
     shape = np.broadcast_shapes(cells.shape, active.shape)
     row_count = int(np.prod(shape[:3]))
-    addresses = cells * access.allocation.dtype.itemsize + (access.allocation.address - GLOBAL_BASE)
+    addresses = cells * access.allocation.spacing + (access.allocation.address - GLOBAL_BASE)
     # An element is aligned to its own size, so that it never lies in two sectors.
     numbers = np.where(active, addresses // SECTOR_BYTES, -1).astype(np.int32)
     numbers = np.sort(np.broadcast_to(numbers, shape).reshape(row_count, -1), axis=1)
