@@ -454,12 +454,11 @@ def test_refused_statement(code: str, body: str) -> None:
 UNKNOWN_TO_THE_EMULATOR = [
     "for i, X in enumerate((out, out)):\n    X[0] = i",
     "for a, b in zip((1, 2), (3, 4)):\n    pass",
-    "x = out.itemsize", "x = out.nbytes", "x = out.real",
-    "x = out.reshape(2, 2)", "x = out.sum()", "x = out[0].conjugate()", "x = 1j",
-    "out[0] = operator.add(1, 2)", "out[0] = add(1, 2)", "out[0] = cmath.sqrt(2).real",
-    "x = next(iter((1, 2)))", "x = complex(1.0, 2.0)", "x = out[slice(0, 2)]",
+    "x = out.real", "x = out.reshape(2, 2)",
+    "out[0] = operator.add(1, 2)", "out[0] = add(1, 2)",
+    "x = next(iter((1, 2)))", "x = out[slice(0, 2)]",
     "x = tuple((1, 2))", "x = (*out.shape, 1)", "x = out[None, 0]", "x = not out.shape",
-    "global N\nout[0] = N", "x = np.divide(1, 2)",
+    "global N\nout[0] = N",
     "x = [1, 2]\nout[0] = 1", "for x in [1, 2]:\n    out[0] = x", "out[0] = out.size in [1, 2]",
 ]  # fmt: skip
 # Near to them, and refused all the same.

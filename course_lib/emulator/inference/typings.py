@@ -25,6 +25,8 @@ class Typing:
         operands: for an operator, the type to which its operands are converted first.
         constants: the value of every expression that is known when the kernel is compiled.
         calls: what each call calls.
+        methods: the calls of methods, and what they are given: first what stands before the dot.
+        fields: the attributes and subscripts that name a field of records, and which.
         layouts: the shape of every shared or local array.
         uncertain: names that some path reaches without a value.
         special: subscripts with indices that are negative on purpose, and on which axes; None for
@@ -43,6 +45,8 @@ class Typing:
     operands: dict[ast.AST, np.dtype] = field(default_factory=dict)
     constants: dict[ast.AST, Any] = field(default_factory=dict)
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
+    methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
+    fields: dict[ast.AST, str] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
     uncertain: set[ast.AST] = field(default_factory=set)
     special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
@@ -53,6 +57,10 @@ class Typing:
     weights: dict[ast.stmt, int] = field(default_factory=dict)
     prepared: dict[ast.AST, Any] = field(default_factory=dict)
     elements: dict[ast.AST, Any] = field(default_factory=dict)
+
+    def arguments_of(self, node: ast.Call) -> list[ast.expr]:
+        """What a call is given, by place; a method's owner is its first argument."""
+        return self.methods.get(node, node.args)
 
     def weight(self, statement: ast.stmt) -> int:
         """How many steps a statement costs, the statements within it not counted."""

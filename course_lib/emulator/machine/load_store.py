@@ -15,7 +15,7 @@ import numpy as np
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
     Access,
@@ -101,6 +101,7 @@ class LoadStoreUnit:
         self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
     ) -> tuple[ArrayView, Mask]:
         """The part of an array that a partial index or a slice names, and the lanes inside."""
+        active = view.lanes(active)
         if view.allocation.space != "global":
             last = [
                 _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
@@ -124,7 +125,8 @@ class LoadStoreUnit:
         self.report_faults(faults, view.allocation, kind, line)
         left = len(items)
         lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
-        return ArrayView(view.name, view.allocation, lengths, steps, offset), mask
+        inside = view.inside if mask is active else mask
+        return ArrayView(view.name, view.allocation, lengths, steps, offset, inside), mask
 
     def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
         if bound is None:
@@ -134,7 +136,7 @@ class LoadStoreUnit:
 
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -183,11 +185,14 @@ class LoadStoreUnit:
         return steps + place
 
     def _fetch(self, allocation: Allocation, cell: Value) -> Value:
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             return self._local_row(allocation.storage, cell).copy()
         if allocation.storage.size == 0:
             return poison(allocation.dtype)
-        return allocation.storage.take(self.memory.place(allocation, cell))
+        place = self.memory.place(allocation, cell)
+        if allocation.within is not None:  # `take` would copy the field of all records first
+            return allocation.storage[place]
+        return allocation.storage.take(place)
 
     def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
         """One cell of a local array for all lanes, without gathering."""
@@ -200,7 +205,7 @@ class LoadStoreUnit:
         self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
     ) -> None:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -247,7 +252,7 @@ class LoadStoreUnit:
             targets.append((allocation.written_in, np.int32(self.interval)))
             if allocation.space == "shared":
                 allocation.ages = None
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             where = True if mask.array is None else mask.array
             for storage, new in targets:
                 np.copyto(self._local_row(storage, cell), new, where=where)
@@ -274,9 +279,13 @@ class LoadStoreUnit:
         unwritten = None
         written = allocation.written_in
         assert written is not None
-        # Elsewhere than in shared memory, more writes cannot make an array less written.
-        if allocation.ages is None or not (
-            allocation.space == "shared" or allocation.ages.all_fresh
+        # Elsewhere than in shared memory, more writes cannot make an array less written. Parts of
+        # complex numbers may have been written as a whole, or the other way round.
+        shares = allocation.within is not None or bool(allocation.fields)
+        if (
+            allocation.ages is None
+            or (shares and allocation.space == "shared")
+            or not (allocation.space == "shared" or allocation.ages.all_fresh)
         ):
             self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)
@@ -287,7 +296,7 @@ class LoadStoreUnit:
         else:  # of neighbours the oldest counts
             several = written.take(self._neighbours(allocation, cell, elements))
             found, cell = several.min(axis=0), cell + several.argmin(axis=0)
-        if (found < 0).any():
+        if np.count_nonzero(found < 0):
             never = mask.where(found < 0)
             if not never.empty:
                 self.observers.uninitialised(allocation, cell, never, line)
@@ -309,7 +318,7 @@ class LoadStoreUnit:
     ) -> None:
         assert allocation.ages is not None
         old = (found >= 0) & (found < allocation.ages.newest_of_block)
-        if old.any():
+        if np.count_nonzero(old):
             stale = mask.where(old)
             if not stale.empty:
                 self.observers.stale(allocation, cell, stale, line)
@@ -364,7 +373,7 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         self.report_faults(faults, allocation, "load", line)
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
+        place = spread(self.memory.place(allocation, cell), self.space.shape)
         inside = allocation.storage.size > 0 and not mask.empty
         old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
         after, drawn = step(old)
@@ -383,7 +392,7 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         """An atomic update: every active lane's takes place, one after the other."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -408,9 +417,9 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         active = mask.full_array
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        place = spread(self.memory.place(allocation, cell), self.space.shape)[active]
         values = [
-            np.broadcast_to(as_dtype(operand, allocation.dtype), self.space.shape)[active]
+            spread(as_dtype(operand, allocation.dtype), self.space.shape)[active]
             for operand in update.operands
         ]
         if isinstance(update.combine, np.ufunc) and not update.returns_old:
@@ -448,9 +457,9 @@ def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray
         elif np.ndim(value) == 0 or place.shape == value.shape:
             storage[place] = value
         else:
-            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+            storage[spread(place, joint_shape(place, value))] = value
         return
-    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    shape = joint_shape(place, value, active)
     chosen = spread(active, shape)
     new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
     storage[spread(place, shape)[chosen]] = new

@@ -36,8 +36,13 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.IfExp():
             yield from _settle_conditional(machine, node)
         case ast.Call():
-            yield from _settle_parts(machine, node.args)
+            yield from _settle_parts(machine, machine.typing.arguments_of(node))
             yield from _settle_call(machine, node)
+        case ast.AugAssign(target=target) if target in machine.typing.fields:
+            assert isinstance(target, ast.Attribute | ast.Subscript)
+            yield from _settle_parts(machine, [target.value])
+            machine.frame.settled[target] = machine.evaluate(target)
+            yield from _settle_parts(machine, [node.value])
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
             machine.frame.settled[target] = machine.load(*machine.element(target, "load"))
@@ -75,6 +80,8 @@ def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
             yield from _parts_of_target(each)
     elif isinstance(target, ast.Subscript):
         yield from _parts(target)
+    elif isinstance(target, ast.Attribute):
+        yield target.value
 
 
 def _parts_of_index(index: ast.expr) -> Iterator[ast.expr]:
@@ -98,7 +105,7 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = [machine.evaluate(argument) for argument in node.args]
+    arguments = [machine.evaluate(argument) for argument in machine.typing.arguments_of(node)]
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)

@@ -1,0 +1,129 @@
+"""Types what stands behind a dot: of arrays, numbers, modules, dtypes and enumerations."""
+
+from __future__ import annotations
+
+import ast
+import enum
+
+import numpy as np
+
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed
+from course_lib.emulator.inference.fields import FieldTyper
+from course_lib.emulator.inference.hints import (
+    METHODS_THAT_ALLOCATE,
+    NUMBAS_ARRAY_ATTRIBUTES,
+    NUMBAS_NUMBER_ATTRIBUTES,
+    OF_A_NUMBER,
+    OF_AN_ARRAY,
+    unknown_attribute,
+)
+from course_lib.emulator.inference.typings import Environment
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.constants import constant_of_reference
+from course_lib.emulator.language.names import Reference
+from course_lib.sentences import say
+
+
+class AttributeTyper(FieldTyper):
+    """Types attributes."""
+
+    def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
+        owner = self.expression(node.value, env)
+        if isinstance(owner.type, T.ArrayType):
+            return self.array_attribute(node, owner.type, env)
+        if isinstance(owner.type, T.RecordType):
+            name = self.named_field(node, env)
+            if name is None:
+                raise self.no_field(node, owner.type)
+            return self.field(node, name)
+        if isinstance(owner.type, T.VectorType) and node.attr in tuple(owner.type.fields):
+            return Typed(owner.type.dtype)
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
+            return self.reference_attribute(node, owner.type.value.attribute(node.attr))
+        if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:
+            return Typed(owner.type.items[owner.type.fields.index(node.attr)])
+        if isinstance(owner.type, T.Static) and isinstance(
+            owner.type.value, enum.EnumMeta | enum.Enum
+        ):
+            return self.enum_attribute(node, owner.type.value)
+        if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
+            if owner.type != T.BOOL:
+                return Typed(T.part_type(owner.type))
+        elif T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
+            hint = OF_A_NUMBER.get(node.attr, "The number itself does the same.")
+            raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
+            return self.dtype_attribute(node, owner.type.value)
+        raise rejection(
+            "compile-error",
+            say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr),
+            node,
+        )
+
+    def dtype_attribute(self, node: ast.Attribute, dtype: np.dtype) -> Typed:
+        """`C.dtype.type`, which casts; other facts about a type are Numba's alone."""
+        if node.attr == "type":
+            return Typed(T.Static(Reference(f"numpy.{dtype.name}")))
+        if node.attr in ("kind", "itemsize"):
+            hint = say("It is known beforehand: this is {dtype}.", dtype=dtype)
+            raise rejection("unsupported", unknown_attribute("a dtype", node), node, hint)
+        raise rejection(
+            "compile-error",
+            say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr),
+            node,
+        )
+
+    def enum_attribute(self, node: ast.Attribute, owner: enum.EnumMeta | enum.Enum) -> Typed:
+        """A member of an enumeration, or the number behind one."""
+        if isinstance(owner, enum.EnumMeta) and node.attr in owner.__members__:
+            return self.known(node, owner.__members__[node.attr])
+        if isinstance(owner, enum.Enum) and node.attr == "value":
+            return self.known(node, owner.value)
+        raise rejection(
+            "compile-error",
+            say("{owner} has no attribute .{attribute}.", owner=owner, attribute=node.attr),
+            node,
+        )
+
+    def array_attribute(self, node: ast.Attribute, array: T.ArrayType, env: Environment) -> Typed:
+        match node.attr:
+            case "shape" | "strides":
+                return Typed(T.TupleType((T.INT64,) * array.ndim))
+            case "size" | "nbytes":
+                return Typed(T.INT64)
+            case "itemsize":
+                return self.known(node, np.int64(array.dtype.itemsize))
+            case "ndim":
+                return self.known(node, array.ndim)
+            case "dtype":
+                return Typed(T.Static(array.dtype))
+            case "T":
+                return Typed(array.transposed)
+            case "flat":
+                if array.layout != "C":
+                    message = "The emulator knows .flat of arrays that lie row after row."
+                    hint = "An index for every axis reaches the same elements."
+                    raise rejection("unsupported", message, node, hint)
+                return Typed(T.FlatType(array))
+            case "ctypes":
+                # Numba has it; but an answer computes with elements, not with addresses.
+                message = "An answer may not use the address of an array."
+                raise rejection("not-allowed", message, node)
+        name = self.named_field(node, env)
+        if name is not None:
+            return self.field(node, name)
+        if node.attr in NUMBAS_ARRAY_ATTRIBUTES:
+            hint = "Elements by index, .shape and loops do the same."
+            raise rejection("unsupported", unknown_attribute("an array", node), node, hint)
+        # Numba knows these methods, but can compile no call of one: it would make a new array.
+        named_only = node.attr in METHODS_THAT_ALLOCATE and node not in self.called
+        code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")
+        message = say("An array in a kernel has no attribute .{attribute}.", attribute=node.attr)
+        raise rejection(code, message, node, hint or OF_AN_ARRAY.get(node.attr, ""))
+
+    def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
+        if reference.path in ATTRIBUTES:
+            return Typed(ATTRIBUTES[reference.path].type)
+        value = constant_of_reference(reference)
+        return self.known(node, reference if value is None else value)

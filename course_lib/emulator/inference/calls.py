@@ -1,0 +1,272 @@
+"""Types calls: of device functions, closures, casts and functions that the emulator knows."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_ARGUMENTS
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
+from course_lib.emulator.functions.unrolling import UNROLL
+from course_lib.emulator.inference.hints import (
+    INSTEAD,
+    NUMBAS_FUNCTIONS,
+    NUMBAS_NUMPY,
+    lacking,
+    short_name,
+)
+from course_lib.emulator.inference.methods import MethodTyper
+from course_lib.emulator.inference.typer import RefusedForNoLiteral
+from course_lib.emulator.inference.typings import Closure, Environment
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.signatures import Signature, declared_signatures
+from course_lib.sentences import say
+
+MAX_CALL_DEPTH = 40
+
+_KEYWORDS_ARE_KNOWN = (
+    *("builtins.print", "builtins.range"),
+    *("numba.cuda.shared", "numba.cuda.local", "numba.cuda.atomic"),
+)
+
+
+class CallTyper(MethodTyper):
+    """Types calls."""
+
+    def call(self, node: ast.Call, env: Environment) -> Typed:
+        method = self.method(node, env)
+        if method is not None:
+            return method
+        function = self.callee(node, env)
+        if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
+            message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
+            raise rejection("not-allowed", message, node)
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            hint = "Write out the arguments one by one."
+            raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
+        arguments = [self.expression(argument, env) for argument in node.args]
+        keywords = {
+            each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
+        }
+        match function:
+            case Closure(kernel=kernel):
+                return self.call_function(node, kernel, arguments, {**self.outer, **env})
+            case Kernel():
+                return self.call_kernel(node, function, arguments, keywords)
+            case Reference(dtype=np.dtype() as dtype):
+                return self.cast(node, Cast(dtype), arguments)
+            case np.dtype():
+                return self.cast(node, Cast(function), arguments)
+            case Reference():
+                return self.call_intrinsic(node, function, arguments, keywords)
+        raise rejection("compile-error", "This cannot be called.", node)
+
+    def callee(self, node: ast.Call, env: Environment) -> object:
+        if isinstance(node.func, ast.Lambda):
+            return self.lambda_expression(node.func, env).type.value  # type: ignore[union-attr]
+        self.called.add(node.func)
+        kind = self.expression(node.func, env).type
+        if isinstance(kind, T.Static):
+            return kind.value
+        if isinstance(kind, T.ArrayType | T.TupleType):
+            hint = "What stands in it is taken out with square brackets."
+        else:
+            hint = "It is a number already: it needs no brackets." if T.is_scalar(kind) else ""
+        raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node, hint)
+
+    def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
+        names = tuple(argument.arg for argument in node.args.args)
+        inner = replace(self.kernel, name="<lambda>", parameters=names, tree=node)
+        return Typed(T.Static(Closure(inner)))
+
+    def cast(self, node: ast.Call, cast: Cast, arguments: list[Typed]) -> Typed:
+        if len(arguments) != 1 or not T.is_scalar(arguments[0].type):
+            raise rejection(
+                "compile-error", say("{dtype} takes one number.", dtype=cast.dtype), node
+            )
+        if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
+            message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
+            hint = "Its parts are .real and .imag; abs(z) is its length."
+            raise rejection("compile-error", message, node, hint)
+        self.typing.calls[node] = cast
+        return Typed(cast.dtype)
+
+    def call_kernel(
+        self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
+    ) -> Typed:
+        if keywords:
+            message = "The emulator does not know arguments by name here."
+            hint = "Pass the arguments of a device function by place."
+            raise rejection("unsupported", message, node, hint)
+        if not kernel.is_decorated:
+            raise rejection(
+                "compile-error",
+                say(
+                    "{kernel} is a plain Python function; a kernel can call it only if it is "
+                    "decorated with @cuda.jit(device=True).",
+                    kernel=kernel.name,
+                ),
+                node,
+            )
+        return self.call_function(node, kernel, arguments, {})
+
+    def call_function(
+        self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
+    ) -> Typed:
+        if any(each.tree is kernel.tree for each in self.callers):
+            raise rejection(
+                "unsupported",
+                say("{kernel} calls itself.", kernel=kernel.name),
+                node,
+                "A loop does it.",
+            )
+        if len(self.callers) > MAX_CALL_DEPTH:
+            hint = "Which of these functions could be a loop?"
+            message = "Functions call each other too deeply."
+            raise rejection("unsupported", message, node, hint)
+        kinds, result = self.declared_types(node, kernel, [each.type for each in arguments])
+        # A closure sees the variables around it, so its types may differ from call to call.
+        known = None if outer else self.common.typings_of(kernel)
+        typing = known.get(kinds) if known is not None else None
+        if typing is None:
+            self.common.enter(4, node)
+            depth = self.common.depth
+            try:
+                typing = self.function_typing(kernel, outer, [Typed(each) for each in kinds])
+            except RefusedForNoLiteral:
+                # Numba tries again, with the arguments that are literals. Others may differ.
+                self.common.depth, known = depth, None
+                literal = [
+                    each if type(each.literal) is int and T.same(each.type, kind) else Typed(kind)
+                    for each, kind in zip(arguments, kinds, strict=True)
+                ]
+                typing = self.function_typing(kernel, outer, literal)
+            self.common.depth -= 4
+            typing.return_type = result or typing.return_type
+            if known is not None:
+                known[kinds] = typing
+        self.typing.calls[node] = typing
+        return Typed(typing.return_type)
+
+    def declared_types(
+        self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
+    ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
+        """What a function makes of arguments of these types, and what it is declared to return."""
+        decorators = getattr(kernel.tree, "decorator_list", [])
+        declared = declared_signatures(decorators, kernel.namespace) if decorators else []
+        exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
+        if len(declared) > 1 and not exact:
+            message = say(
+                "{kernel} has several signatures, and none fits these types exactly.",
+                kernel=kernel.name,
+            )
+            hint = "A cast such as np.float32(…) around each argument decides between them."
+            raise rejection("unsupported", message, node, hint)
+        if not declared:
+            return tuple(kinds), None
+        signature = (exact or declared)[0]
+        try:
+            return signature.cast(kinds), signature.result
+        except T.TypingError as error:
+            raise rejection(
+                "compile-error", say("{kernel} {said}.", kernel=kernel.name, said=error.said), node
+            ) from None
+
+    def call_intrinsic(
+        self,
+        node: ast.Call,
+        function: Reference,
+        arguments: list[Typed],
+        keywords: dict[str, Typed],
+    ) -> Typed:
+        intrinsic = INTRINSICS.get(function.path)
+        if intrinsic is None:
+            raise self.unknown_function(node, function)
+        if function.path == UNROLL and node not in self.loop_heads:
+            raise rejection(
+                "compile-error",
+                say("{name} stands in the head of a loop only.", name="unroll"),
+                node,
+            )
+        try:
+            typed = intrinsic.typing(arguments, keywords)
+        except T.TypingError as error:
+            raise self.refused_call(node, function, error) from None
+        self.typing.calls[node] = intrinsic
+        if isinstance(typed.type, T.ArrayType):
+            shape = typed.literal
+            self.typing.layouts[node] = shape if isinstance(shape, tuple) else (int(shape or 0),)
+        return typed
+
+    def refused_call(
+        self, node: ast.Call, function: Reference, error: T.TypingError
+    ) -> KernelRejected:
+        name = short_name(function)
+        if isinstance(error, T.NotEmulated):
+            return rejection(
+                "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
+            )
+        kinds = [self.typing.types.get(each) for each in node.args]
+        if function.path.startswith("course_lib."):  # these take arrays, and tuples
+            kinds = [each for each in kinds if not isinstance(each, T.ArrayType | T.TupleType)]
+        missing = (said for kind in kinds if kind if (said := lacking(kind)))
+        hint = error.look_at or next(missing, "")
+        refusal = rejection(
+            "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
+        )
+        if isinstance(error, T.LiteralNeeded):
+            return RefusedForNoLiteral(refusal)
+        if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
+            message = say("The emulator does not know the arguments of {name} by name.", name=name)
+            return rejection("unsupported", message, node, "Pass them by place.")
+        return refusal
+
+    def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
+        name = short_name(function)
+        if function.path.removeprefix("numpy.") in NUMBAS_NUMPY:
+            hint = "math has most of these functions; min, max and operators do the rest."
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
+        if function.path.startswith("numpy."):
+            return rejection(
+                "compile-error",
+                say(
+                    "{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
+                    name=name,
+                ),
+                node,
+                "Kernels compute element by element; use loops, and math for functions.",
+            )
+        if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
+            last = "Which operators, or which other functions of math, do the same?"
+            hint = next((h for start, h in INSTEAD.items() if name.startswith(start)), last)
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
+        if function.path in NUMBAS_FUNCTIONS:
+            hint = INSTEAD.get(name, "Operators and loops over range() do the same.")
+            return rejection(
+                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
+            )
+        if function.path.startswith("course_lib.intrinsics."):
+            hint = "The lesson shows what it does; its counts were measured on a GPU."
+            return rejection(
+                "unsupported", say("{name} runs on a GPU only.", name=name), node, hint
+            )
+        return rejection(
+            "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
+        )
+
+
+def _fits(signature: Signature, kinds: list[T.Type]) -> bool:
+    """Whether a declared signature is for exactly these types."""
+    try:
+        return signature.cast(kinds) == tuple(kinds)
+    except T.TypingError:
+        return False

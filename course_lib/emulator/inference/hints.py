@@ -1,0 +1,137 @@
+"""What to say of things that are not known here, and what Numba has that the emulator has not."""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import difflib
+
+from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.names import REGISTERS_WITH_AXES, Reference, belongs_to_cuda
+from course_lib.sentences import Sentence, say
+
+MOST_SHOWN = 160  # characters of a value in a sentence
+
+# NumPy's functions that Numba compiles in a kernel, at least for some arguments.
+NUMBAS_NUMPY = frozenset(
+    """acos acosh all any argmax arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
+    atan atan2 atanh dtype
+    bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+    bitwise_xor conj conjugate cos cosh deg2rad degrees divide equal fmax fmin greater
+    greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and
+    logical_not logical_or logical_xor maximum mean minimum ndenumerate ndindex nditer not_equal
+    prod rad2deg radians round right_shift sin sinh sum tan tanh true_divide""".split()
+)
+
+# The tables below: Numba has it, or may have it on some GPU, and the emulator has not.
+# Each name was tried with numba-cuda 0.30, which leaves a few open without a GPU (sum, map, max).
+NUMBAS_ARRAY_ATTRIBUTES = frozenset(
+    """all any argmax argmin fill imag item itemsize max mean min nbytes prod real reshape
+    std sum transpose var view""".split()
+)
+
+NUMBAS_NUMBER_ATTRIBUTES = frozenset("bit_count conjugate imag item real view".split())
+
+OF_AN_ARRAY = {
+    "append": "An array keeps its length. Its elements are written by index, as in out[i] = …",
+    "len": "len(a) is the length of an array a; a.shape has one for each axis.",
+    "length": "len(a) is the length of an array a; a.shape has one for each axis.",
+}
+
+OF_A_NUMBER = {
+    "bit_count": "cuda.popc(…) counts the bits that are set.",
+    "imag": "A number that is not complex has the imaginary part 0.",
+    "view": "course_lib.intrinsics.float_bits(…) gives the bits of a float.",
+}
+
+METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
+
+ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
+
+_NUMBAS_BUILTINS = (
+    "complex enumerate filter isinstance iter map next ord repr slice str sum tuple type zip"
+).split()
+
+_NUMBAS_OPERATORS = """add and_ contains eq floordiv ge getitem gt iadd iand ifloordiv ilshift imod
+    imul invert inv ior ipow irshift is_ is_not isub itruediv ixor le lshift lt mod mul ne neg not_
+    or_ pos pow rshift setitem sub truediv xor""".split()
+
+NUMBAS_FUNCTIONS = frozenset(
+    [f"builtins.{name}" for name in _NUMBAS_BUILTINS]
+    + [f"operator.{name}" for name in _NUMBAS_OPERATORS]
+    + [f"cmath.{name}" for name in dir(cmath) if not name.startswith("_")]
+)
+
+# What to do without functions that the emulator does not have.
+INSTEAD = {
+    "cuda.libdevice": "math, or another function of libdevice, may do the same.",
+    "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
+    "enumerate": "Loop over range(len(…)), and take each item by its index.",
+    "zip": "Loop over range(len(…)), and take each item by its index.",
+    "cuda.fp16": "np.float16(x) converts; + - * / compute.",
+}
+
+# Builtins that exist in Python, so that using them is a matter of types and not of a typing slip.
+PYTHON_NAMES = frozenset(
+    (
+        "sum sorted list dict set str print enumerate zip map filter any all isinstance type "
+        "reversed super object id hash ord chr complex slice iter next callable format repr "
+        "tuple"
+    ).split()
+)
+
+
+def shown(value: object) -> str:
+    """A value as Python writes it, the beginning of a long one."""
+    return repr(value)[:MOST_SHOWN]
+
+
+def unknown_attribute(owner: str, node: ast.Attribute) -> str:
+    return say(
+        "The emulator does not know .{attribute} of {owner}.", attribute=node.attr, owner=owner
+    )
+
+
+def short_name(reference: Reference) -> str:
+    path = reference.path
+    for long, short in (
+        ("numba.cuda.", "cuda."),
+        ("builtins.", ""),
+        ("numpy.", "np."),
+        ("course_lib.intrinsics.", ""),
+    ):
+        if path.startswith(long):
+            return short + path[len(long) :]
+    return path
+
+
+def hint_at_name(name: str) -> str | Sentence:
+    """What a student may have meant by a name that is not defined."""
+    if belongs_to_cuda(name):
+        return "It belongs to cuda: is `cuda.` missing before it?"
+    if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
+        return say("A kernel is given arrays only. Which entry of a .shape is {name}?", name=name)
+    return "Is it mistyped, or is an import missing?"
+
+
+def lacking(kind: T.Type) -> str:
+    """What a type that is no number most likely lacks, as a hint; "" if that cannot be told."""
+    if isinstance(kind, T.TupleType):
+        if kind.items and all(map(T.is_float, kind.items)):
+            return "These are several numbers: which of them is meant, or what takes them all?"
+        return "A shape holds several numbers, one for each axis: which one is meant?"
+    if isinstance(kind, T.ArrayType):
+        return "An array holds many numbers: is its length meant, or one of its elements?"
+    if not isinstance(kind, T.Static) or not isinstance(kind.value, Reference):
+        return ""
+    path = kind.value.path
+    if path in REGISTERS_WITH_AXES:
+        return "It has a number for each direction: .x, .y and .z."
+    if path in INTRINSICS:
+        return say(
+            "{name} is a function: what follows it in brackets?", name=short_name(kind.value)
+        )
+    known = {each.lower(): each for each in ATTRIBUTES}  # threadidx.x and threadIdx.X alike
+    near = difflib.get_close_matches(path.lower(), known, n=1, cutoff=0.9)
+    return say("Did you mean {near}?", near=known[near[0]].removeprefix("numba.")) if near else ""

@@ -1,0 +1,236 @@
+"""What typing an expression of any kind needs: how much is left, values known now, refusals."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.functions.intrinsics import Typed
+from course_lib.emulator.inference.hints import shown
+from course_lib.emulator.inference.typings import Environment, Typing
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.names import Reference
+from course_lib.sentences import say
+
+
+@dataclass
+class Common:
+    """What the typings of a kernel and of all functions that it calls have in common.
+
+    Attributes:
+        typings: those of device functions, by function and types of the arguments, unless the
+            function itself remembers them.
+        left: how much may still be looked at.
+        remembers: whether decorated functions remember their types from one kernel to the next.
+        depth: how deeply statements, expressions and calls lie in each other at this moment.
+    """
+
+    typings: dict[ast.AST, dict[tuple[T.Type, ...], Typing]] = field(default_factory=dict)
+    remembers: bool = False
+    left: int = MAX_TYPED_EXPRESSIONS
+    depth: int = 0
+
+    def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
+        """What is known of a function: its types, for arguments of each kind."""
+        if self.remembers and kernel.compiled is not None:
+            return kernel.compiled
+        return self.typings.setdefault(kernel.tree, {})
+
+    def spend(self, amount: int, node: ast.AST) -> None:
+        """Use up some of what may be looked at.
+
+        Raises:
+            KernelRejected: when nothing is left.
+        """
+        self.left -= amount
+        if self.left < 0:
+            message = "There are too many types to work out: functions, or loops, call for more."
+            hint = "How often does this line come to be looked at, call by call and loop by loop?"
+            raise rejection("timeout", message, node, hint)
+
+    def enter(self, levels: int, node: ast.AST) -> None:
+        """Go so many levels deeper.
+
+        Raises:
+            KernelRejected: if that is too deep.
+        """
+        self.depth += levels
+        if self.depth > MAX_DEPTH:
+            message = "Expressions, blocks and calls are nested too deeply here."
+            raise rejection("not-allowed", message, node)
+
+
+class RefusedForNoLiteral(KernelRejected):
+    """A refusal that a literal would spare: an argument may be one where the function is called."""
+
+    def __init__(self, refusal: KernelRejected) -> None:
+        super().__init__(refusal.findings)
+
+
+class Typer:
+    """Types the expressions of one function, with a handler for each kind of expression.
+
+    Args:
+        kernel: the function.
+        outer: the variables around a closure.
+        callers: the functions that are being called, outermost first.
+        common: shared by all functions of a kernel.
+    """
+
+    handlers: ClassVar[dict[type, Callable[[Any, Any, Environment], Typed]]]
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        callers: tuple[Kernel, ...] = (),
+        common: Common | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.outer = outer
+        self.callers = (*callers, kernel)
+        self.common = common or Common()
+        self.typing = Typing(kernel)
+        self.locals = _assigned_names(kernel)
+        self.loop_heads: set[ast.AST] = set()
+        self.called: set[ast.AST] = set()
+        # Of each call of an array's method: the loop that does it, and what that is given.
+        self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
+
+    def function_typing(
+        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+    ) -> Typing:
+        """The types of a function that this one calls."""
+        raise NotImplementedError
+
+    def unified(self, left: T.Type, right: T.Type, node: ast.AST, what: str) -> T.Type:
+        try:
+            return T.unify(left, right)
+        except T.TypingError:
+            raise self.without_common_type(left, right, node, what) from None
+
+    def without_common_type(
+        self, left: T.Type, right: T.Type, node: ast.AST, what: str
+    ) -> KernelRejected:
+        """The refusal of two types that nothing holds both of; Numba has it for None and texts."""
+        message = say(
+            "The {what} have no common type: {left} and {right}.", what=what, left=left, right=right
+        )
+        if T.Static(None) in (left, right):
+            hint = "A number that means `nothing`, such as -1, can stand for None."
+            return rejection("unsupported", message, node, hint)
+        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
+        if len(values) == 2 and type(values[0]) is type(values[1]):
+            if isinstance(values[0], str | enum.Enum):
+                return rejection("unsupported", message, node, "Numbers can stand for them.")
+        return rejection("compile-error", message, node)
+
+    def expression(self, node: ast.expr, env: Environment) -> Typed:
+        handler = self.handlers.get(type(node))
+        if handler is None:
+            code, message = _REFUSED_EXPRESSIONS.get(
+                type(node),
+                (
+                    "unsupported",
+                    say("The emulator does not know {kind}.", kind=type(node).__name__),
+                ),
+            )
+            raise rejection(code, message, node)
+        self.common.spend(1, node)
+        self.common.enter(1, node)
+        typed = handler(self, node, env)
+        self.common.depth -= 1
+        self.typing.types[node] = typed.type
+        return typed
+
+    def condition(self, node: ast.expr, env: Environment) -> None:
+        kind = self.expression(node, env).type
+        if T.is_scalar(kind):
+            return
+        text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
+        if text or isinstance(kind, T.TupleType | T.FlatType):
+            message = say("The emulator does not ask {kind} whether it is true.", kind=kind)
+            hint = "Write the comparison that is meant, such as `len(t) > 0` or `x is not None`."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection("compile-error", say("{kind} is neither true nor false.", kind=kind), node)
+
+    def known(self, node: ast.expr, value: Any) -> Typed:
+        """The type of a value that is known now; it is kept for the machine."""
+        static = str | Reference | Kernel | np.dtype | enum.EnumMeta | enum.Enum
+        if value is None or isinstance(value, static):
+            return Typed(T.Static(value))
+        kind = T.type_of_scalar(value)
+        if kind is not None:
+            self.typing.constants[node] = kind.type(value)
+            # Only Python's own integers count as literals in Numba: np.int64(4) does not.
+            return Typed(kind, value if type(value) is int else None)
+        if isinstance(value, tuple):
+            return self.known_tuple(node, value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+            if node not in self.typing.constants:  # its contents are frozen, as in Numba
+                self.typing.constants[node] = value.copy()
+            return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
+        if isinstance(value, complex | bytes) or value is Ellipsis:
+            message = say("The emulator does not know values such as {value}.", value=shown(value))
+            hint = "It has whole numbers, floats and truth values, and tuples of them."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection(
+            "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
+        )
+
+    def known_tuple(self, node: ast.expr, value: tuple[Any, ...]) -> Typed:
+        kinds = [T.type_of_scalar(item) for item in value]
+        if any(kind is None for kind in kinds):
+            message = "Only tuples of numbers can come from outside."
+            raise rejection(
+                "unsupported", message, node, "Give each inner tuple a name of its own."
+            )
+        self.typing.constants[node] = tuple(
+            kind.type(item) for kind, item in zip(kinds, value, strict=True) if kind
+        )
+        literal = value if all(type(item) is int for item in value) else None
+        fields = getattr(type(value), "_fields", ())
+        return Typed(T.TupleType(tuple(kind for kind in kinds if kind), fields), literal)
+
+    def bounded_tuple(self, items: tuple[T.Type, ...], node: ast.AST) -> T.TupleType:
+        kind = T.TupleType(items)
+        if kind.leaves > MAX_LEAVES:
+            raise rejection("not-allowed", "This tuple has too many items.", node)
+        return kind
+
+    def note_purity(self, node: ast.expr) -> None:
+        """Remember expressions without memory access or calls: lanes need no mask for them."""
+        if not any(isinstance(e, ast.Subscript | ast.Call | ast.NamedExpr) for e in ast.walk(node)):
+            self.typing.pure.add(node)
+
+
+def _assigned_names(kernel: Kernel) -> frozenset[str]:
+    """The names that are local because the function assigns them."""
+    stored = {
+        node.id
+        for statement in kernel.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return frozenset(stored)
+
+
+_REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
+    ast.ListComp: ("compile-error", "A kernel has no Python lists; use a loop."),
+    ast.SetComp: ("compile-error", "A kernel has no Python sets."),
+    ast.DictComp: ("compile-error", "A kernel has no Python dictionaries."),
+    ast.GeneratorExp: ("compile-error", "A kernel has no generators; use a loop."),
+    ast.Dict: ("compile-error", "A kernel has no Python dictionaries."),
+    ast.Set: ("compile-error", "A kernel has no Python sets."),
+    ast.JoinedStr: ("compile-error", "A kernel has no formatted strings."),
+    ast.Yield: ("compile-error", "A kernel cannot yield."),
+    ast.Await: ("compile-error", "A kernel cannot wait."),
+}
