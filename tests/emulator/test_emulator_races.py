@@ -297,3 +297,20 @@ def test_blocks_have_their_own_shared_memory() -> None:
     out = np.zeros(256, np.float32)
     assert not codes(run(body, 4, 64, out))
     assert np.array_equal(out, np.repeat(np.arange(4), 64))
+
+
+def test_many_races_of_one_array_hide_none_of_another() -> None:
+    many = "\n".join(f"loud[(i + {step}) % 64] += 1" for step in range(20))
+    body = f"""\
+loud = cuda.shared.array(64, int32)
+quiet = cuda.shared.array(64, int32)
+i = cuda.threadIdx.x
+loud[i] = 0
+quiet[i] = i
+{many}
+out[cuda.grid(1)] = quiet[63 - i] + loud[i]
+"""
+    profile = run(body, 1, 64, np.zeros(64, np.float32))
+    races = [each for each in profile.findings if each.code.startswith("race")]
+    raced = {str(facts_of(each.message)["cell"]).partition("[")[0] for each in races}
+    assert raced == {"loud", "quiet"}

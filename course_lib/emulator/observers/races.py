@@ -31,7 +31,7 @@ from course_lib.emulator.state.memory import Access, Allocation, Memory
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
 # that a long stretch without a barrier cannot fill the memory.
 MAX_COLLECTED_LANES = 2_000_000
-MAX_REPORTED = 12
+MAX_REPORTED = 12  # of each array, so that no array hides behind another
 # Of the cells with a conflict so many are looked at in detail; their races are nearly all alike.
 MAX_CELLS_EXAMINED = 24
 ACCESSES_OF_A_LINE = 4
@@ -146,7 +146,8 @@ class RaceDetector(Observer):
         lines = (race.code, race.array, race.first_line, race.second_line)
         known = self._by_lines.get(lines)
         clearer = known is not None and known.same_warp and not race.same_warp
-        if clearer or (known is None and len(self._by_lines) < MAX_REPORTED):
+        of_array = sum(each.array == race.array for each in self._by_lines.values())
+        if clearer or (known is None and of_array < MAX_REPORTED):
             self._by_lines[lines] = race
 
     def _race_of_lines(
