@@ -6,6 +6,7 @@ import ast
 from typing import ClassVar
 
 from course_lib.emulator.functions import (
+    iteration,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
@@ -37,6 +38,7 @@ class ExpressionTyper(
         ast.List: ValueTyper.list_expression,
         ast.Subscript: SubscriptTyper.subscript,
         ast.Call: CallTyper.call,
+        ast.Starred: CallTyper.starred,
         ast.Lambda: CallTyper.lambda_expression,
         ast.NamedExpr: ValueTyper.named_expression,
     }

@@ -117,6 +117,16 @@ class RangeType:
 
 
 @dataclass(frozen=True)
+class ZipType:
+    """What `zip(...)` and `enumerate(...)` return: the items of several things, side by side."""
+
+    parts: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"zip of {', '.join(map(str, self.parts))}"
+
+
+@dataclass(frozen=True)
 class Static:
     """Something known when the kernel is compiled: a module, a function, a string, None."""
 
@@ -137,7 +147,7 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
-Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | Static
+Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | ZipType | Static
 
 
 class TypingError(Exception):
