@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import enum
 
 import numpy as np
 
@@ -66,16 +65,12 @@ class ComparisonTyper(Typer):
     def compare_members(
         self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
     ) -> bool:
-        """Whether two members of enumerations are compared for being one; that is known now."""
-        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
-        members = [value for value in values if isinstance(value, enum.Enum)]
-        alike = len(members) == 2 and type(members[0]) is type(members[1])
-        if alike and len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq | ast.Is):
-            same = members[0] is members[1]
-            self.typing.constants[node] = np.bool_(same != isinstance(op, ast.NotEq))
-            return True
-        whole = any(isinstance(each, enum.IntEnum) for each in members)
-        if members and (whole or (alike and isinstance(op, ast.Eq | ast.NotEq | ast.IsNot))):
+        """Whether two members of enumerations are compared for being one."""
+        if not isinstance(left, T.EnumType) and not isinstance(right, T.EnumType):
+            return False
+        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            if left == right:
+                return True
             message = say(
                 "The emulator cannot compare {left} with {right} in this way.",
                 left=left,

@@ -35,6 +35,8 @@ class SubscriptTyper(Typer):
             return Typed(owner.type.array.dtype)
         if not isinstance(owner.type, T.ArrayType):
             named = owner.type.value if isinstance(owner.type, T.Static) else None
+            if isinstance(named, enum.EnumMeta) and isinstance(node.slice, ast.Constant):
+                return self.member_of(node, named, str(node.slice.value))
             if isinstance(named, str | enum.EnumMeta):
                 message = say("The emulator does not look into {type} by index.", type=owner.type)
                 raise rejection("unsupported", message, node, "Name what is meant, by itself.")

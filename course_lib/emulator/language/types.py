@@ -8,6 +8,7 @@ float32, `float32 op int32` becomes float64, and a literal int is int64.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -127,6 +128,16 @@ class ZipType:
 
 
 @dataclass(frozen=True)
+class EnumType:
+    """A member of an enumeration that is no number; on the machine, its place among all members."""
+
+    members: enum.EnumMeta
+
+    def __str__(self) -> str:
+        return f"member of {self.members.__name__}"
+
+
+@dataclass(frozen=True)
 class Static:
     """Something known when the kernel is compiled: a module, a function, a string, None."""
 
@@ -147,7 +158,7 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
-Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | ZipType | Static
+Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | ZipType | EnumType | Static
 
 
 class TypingError(Exception):
@@ -288,6 +299,11 @@ def negation_type(operand: np.dtype) -> np.dtype:
 def math_type(operand: np.dtype) -> np.dtype:
     """The type of `math.sqrt(x)` and its like: float32 stays, everything else is float64."""
     return operand if operand in (FLOAT16, FLOAT32) else FLOAT64
+
+
+def place_of_member(member: enum.Enum) -> np.int64:
+    """What stands for a member of an enumeration on the machine."""
+    return np.int64(list(type(member)).index(member))
 
 
 def type_of_scalar(value: object) -> np.dtype | None:

@@ -685,8 +685,10 @@ class Machine:
 
     def compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            same = left is None and right is None
-            return np.bool_(same == isinstance(op, ast.Is))
+            if left is None or right is None:
+                same = left is None and right is None
+                return np.bool_(same == isinstance(op, ast.Is))
+            op = ast.Eq() if isinstance(op, ast.Is) else ast.NotEq()  # members of enumerations
         if isinstance(op, ast.In | ast.NotIn):
             found: Value = np.False_
             self.steps.spend(len(right) // 8, self.line)
