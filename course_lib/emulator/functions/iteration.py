@@ -47,6 +47,8 @@ def item_type(kind: T.Type) -> T.Type:
         return kind.indexed(["index"]) if kind.ndim > 1 else kind.dtype
     if isinstance(kind, T.FlatType):
         return kind.array.dtype
+    if isinstance(kind, T.Static) and isinstance(kind.value, str):
+        raise T.NotEmulated("takes no texts here", "A tuple of numbers can stand for it.")
     raise T.TypingError(say("there is no loop over {type}", type=kind))
 
 

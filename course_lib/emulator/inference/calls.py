@@ -68,6 +68,8 @@ class CallTyper(Typer):
                 self.typing.rewritten[node] = other
                 return self.expression(other, env)
             case Reference():
+                if function.path == "builtins.int" and node.args:
+                    self.refuse_member(node.args[0])
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 
@@ -117,7 +119,14 @@ class CallTyper(Typer):
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> list[Typed]:
         """The arguments in the order of the parameters, and a note of where they come from."""
-        typed, slots = bound(kernel, node, arguments, keywords)
+        # Numbers known now count as literals in a function; a tuple only where it is written out.
+        handed = [
+            typed
+            if type(typed.literal) is not tuple or isinstance(written, ast.Tuple)
+            else Typed(typed.type)
+            for typed, written in zip(arguments, node.args, strict=True)
+        ]
+        typed, slots = bound(kernel, node, handed, keywords)
         if slots is not None:
             self.typing.slots[node] = slots
         return typed
@@ -153,7 +162,7 @@ class CallTyper(Typer):
                 self.common.depth, known = depth, None
                 literal = [
                     each
-                    if type(each.literal) in (int, tuple) and T.same(each.type, kind)
+                    if isinstance(each.literal, int | tuple) and T.same(each.type, kind)
                     else Typed(kind)
                     for each, kind in zip(arguments, kinds, strict=True)
                 ]

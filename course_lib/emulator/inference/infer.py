@@ -124,6 +124,8 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
+        if any(isinstance(target, ast.Subscript) for target in node.targets):
+            self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)
         return env
@@ -271,6 +273,9 @@ class _Inference(ExpressionTyper):
             raise rejection("unsupported", message, node.iter, "Write the call itself there.")
         try:
             return Typed(item_type(iterated.type))
+        except T.NotEmulated as error:
+            message = say("The loop {said}.", said=error.said)
+            raise rejection("unsupported", message, node.iter, error.hint) from None
         except T.TypingError as error:
             message = say("Numba refuses this: {said}.", said=error.said)
             raise rejection("compile-error", message, node.iter) from None

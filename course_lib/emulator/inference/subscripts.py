@@ -107,6 +107,7 @@ class SubscriptTyper(Typer):
         if isinstance(index, ast.Constant) and index.value is Ellipsis:
             return ["rest"]
         typed = self.expression(index, env)
+        self.refuse_member(index)
         if isinstance(typed.type, T.TupleType) and all(map(T.is_integer, typed.type.items)):
             return ["index"] * len(typed.type.items)
         if T.is_integer(typed.type):

@@ -13,7 +13,7 @@ import numpy as np
 from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import Typed
-from course_lib.emulator.inference.hints import shown
+from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
@@ -152,6 +152,7 @@ class Typer:
 
     def condition(self, node: ast.expr, env: Environment) -> None:
         kind = self.expression(node, env).type
+        self.refuse_member(node)
         if T.is_scalar(kind):
             return
         text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
@@ -189,6 +190,12 @@ class Typer:
         raise rejection(
             "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
         )
+
+    def refuse_member(self, node: ast.expr) -> None:
+        """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""
+        if node in self.members:
+            message = "Numba takes no member of an enumeration here."
+            raise rejection("compile-error", message, node, ENUM_HINT)
 
     def member_of(self, node: ast.expr, members: enum.EnumMeta, name: str) -> Typed:
         """The member of an enumeration that has this name."""
