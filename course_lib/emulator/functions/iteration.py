@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 
 def item_type(kind: T.Type) -> T.Type:
@@ -53,7 +50,7 @@ def item_type(kind: T.Type) -> T.Type:
 
 
 @dataclass(frozen=True)
-class Items:
+class ItemsInTurn:
     """What a loop takes out one by one, as long as all lanes are at the same place.
 
     Attributes:
@@ -62,23 +59,23 @@ class Items:
     """
 
     count: Value | None
-    item: Callable[[Machine, int], Any]
+    item: Callable[[Any, int], Any]
 
 
-def items_of(machine: Machine, kind: T.Type, value: Any) -> Items:
+def items_of(machine: Any, kind: T.Type, value: Any) -> ItemsInTurn:
     """The items of a value of this type."""
     if isinstance(kind, T.RangeType):
         start, stop, step = value
         nonzero = np.where(step == 0, 1, step)
         count = np.maximum((stop - start + step - np.sign(step)) // nonzero, 0)
-        return Items(count, lambda _, place: start + start.dtype.type(place) * step)
+        return ItemsInTurn(count, lambda _, place: start + start.dtype.type(place) * step)
     if isinstance(kind, T.TupleType):
-        return Items(np.int64(len(value)), lambda _, place: value[place])
+        return ItemsInTurn(np.int64(len(value)), lambda _, place: value[place])
     if isinstance(kind, T.ZipType):
-        items: Items = value
+        items: ItemsInTurn = value
         return items
     view: ArrayView = value
-    return Items(view.shape[0], lambda at_work, place: at_work.array_item(view, place))
+    return ItemsInTurn(view.shape[0], lambda at_work, place: at_work.array_item(view, place))
 
 
 def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -89,7 +86,7 @@ def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType(kinds))
 
 
-def _zip(machine: Machine, node: ast.Call, values: list[Any]) -> Items:
+def _zip(machine: Any, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     parts = [
         items_of(machine, machine.typing.types[argument], value)
         for argument, value in zip(node.args, values, strict=True)
@@ -97,12 +94,14 @@ def _zip(machine: Machine, node: ast.Call, values: list[Any]) -> Items:
     return _together(parts)
 
 
-def _together(parts: list[Items]) -> Items:
+def _together(parts: list[ItemsInTurn]) -> ItemsInTurn:
     count: Value = np.int64(0)
     ends = [each.count for each in parts if each.count is not None]
     for number, end in enumerate(ends):
         count = np.minimum(count, end) if number else end
-    return Items(count, lambda machine, place: tuple(part.item(machine, place) for part in parts))
+    return ItemsInTurn(
+        count, lambda machine, place: tuple(part.item(machine, place) for part in parts)
+    )
 
 
 def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -114,9 +113,9 @@ def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType((T.RangeType(T.INT64), arguments[0].type)))
 
 
-def _enumerate(machine: Machine, node: ast.Call, values: list[Any]) -> Items:
+def _enumerate(machine: Any, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     first = machine.convert(values[1], T.INT64) if len(values) > 1 else np.int64(0)
-    counter = Items(None, lambda _, place: first + np.int64(place))
+    counter = ItemsInTurn(None, lambda _, place: first + np.int64(place))
     return _together([counter, items_of(machine, machine.typing.types[node.args[0]], values[0])])
 
 

@@ -68,8 +68,8 @@ class CallTyper(Typer):
                 self.typing.rewritten[node] = other
                 return self.expression(other, env)
             case Reference():
-                if function.path == "builtins.int" and node.args:
-                    self.refuse_member(node.args[0])
+                for argument in node.args:
+                    self.refuse_member(argument)
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 

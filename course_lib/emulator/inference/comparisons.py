@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,7 +21,10 @@ class ComparisonTyper(Typer):
     """Types comparisons."""
 
     def compare(self, node: ast.Compare, env: Environment) -> Typed:
-        operands = [self.expression(each, env) for each in [node.left, *node.comparators]]
+        sides = [node.left, *node.comparators]
+        operands = [self.expression(each, env) for each in sides]
+        for pair in pairwise(sides):
+            self.refuse_members_beside_floats(*pair)
         for op, left, right in zip(node.ops, operands[:-1], operands[1:], strict=True):
             self.compare_types(node, op, left.type, right.type)
         for each in node.comparators[1:]:

@@ -22,6 +22,7 @@ class OperatorTyper(Typer):
 
     def binary(self, node: ast.BinOp, env: Environment) -> Typed:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
+        self.refuse_members_beside_floats(node.left, node.right)
         if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
             folded = _fold(node)
             if folded is not None:

@@ -197,6 +197,12 @@ class Typer:
             message = "Numba takes no member of an enumeration here."
             raise rejection("compile-error", message, node, ENUM_HINT)
 
+    def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
+        """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""
+        if any(T.is_float(self.typing.types[each]) for each in operands):
+            for each in operands:
+                self.refuse_member(each)
+
     def member_of(self, node: ast.expr, members: enum.EnumMeta, name: str) -> Typed:
         """The member of an enumeration that has this name."""
         if name in members.__members__:

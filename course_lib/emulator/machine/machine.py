@@ -20,7 +20,7 @@ import numpy as np
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
-from course_lib.emulator.functions.iteration import Items, items_of
+from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
 from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
@@ -320,7 +320,7 @@ class Machine:
         yield from self._leave_loop(before, left, loop)
 
     def _for_places(
-        self, node: ast.For, loop: RunningLoop, left: list[Mask], items: Items
+        self, node: ast.For, loop: RunningLoop, left: list[Mask], items: ItemsInTurn
     ) -> Steps:
         """A loop over places 0, 1, …: each lane leaves when its own items are at an end."""
         assert items.count is not None  # of enumerate's two parts, one has an end
