@@ -26,7 +26,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent
-VENV = REPOSITORY / ".venv"
+HOME_SWITCH = "MATMUL_LADDER_HOME"  # where to write, if not here
+HOME = Path(os.environ.get(HOME_SWITCH) or REPOSITORY).expanduser().absolute()
+VENV = HOME / ".venv"
 WINDOWS = os.name == "nt"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 STAMP = VENV / "course-stamp.json"
@@ -56,6 +58,10 @@ class CannotContinue(Exception):
     """Something that the user has to mend; the message says what and how."""
 
 
+class NoNetwork(CannotContinue):
+    """pip could not reach the package index, and has changed nothing."""
+
+
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
@@ -78,7 +84,10 @@ def main(arguments: list[str]) -> int:
         say(str(problem))
         return 1
     except OSError as problem:
-        say(f"{problem.strerror}: {problem.filename}. The course writes only below {REPOSITORY}.")
+        say(
+            f"{problem.strerror}: {problem.filename}. The course writes only below {HOME}; "
+            f"{HOME_SWITCH} names another folder."
+        )
         return 1
     except KeyboardInterrupt:
         say("Stopped. The same command goes on from here.")
@@ -103,6 +112,10 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
     """Install what the command needs, then become it."""
     asked = [command] if command != "prepare" else rest or ["lab"]
     groups = list(dict.fromkeys(COMMANDS[each][1] for each in asked if COMMANDS[each][1]))
+    if HOME == REPOSITORY and not os.access(REPOSITORY, os.W_OK):
+        os.environ[HOME_SWITCH] = str(Path.home() / "matmul-ladder")
+        if not all(is_ready(with_gpu(group)) for group in groups):
+            return become([sys.executable, str(Path(__file__).resolve()), command, *rest])
     installed = [prepare(group) for group in groups]
     if command == "prepare" and not any(installed):
         say("Nothing was missing." if groups else f"No package is needed for {', '.join(asked)}.")
@@ -124,14 +137,20 @@ def say(text: str) -> None:
 
 
 def hand_over(python: Path, arguments: list[str]) -> int:
-    """Become the command. On Windows, where no process can become another, wait for it."""
+    """Become the command that the arguments name, run by this Python."""
+    if not STAMP.exists() or python != VENV_PYTHON:  # course_lib is not installed there
+        os.environ["PYTHONPATH"] = str(REPOSITORY)
+    return become([str(python), "-P", "-m", "course_lib.cli", *arguments])
+
+
+def become(command: list[str]) -> int:
+    """Become another process. On Windows, where none can become another, wait for it."""
     sys.stdout.flush()
-    command = [str(python), "-P", "-m", "course_lib.cli", *arguments]
     environment = dict(os.environ)
     # Packages are installed without bytecode; every kernel would compile them anew.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    if not STAMP.exists() or python != VENV_PYTHON:  # course_lib is not installed there
-        environment["PYTHONPATH"] = str(REPOSITORY)
+    if HOME != REPOSITORY:  # nothing can be kept beside the course's own files
+        environment.setdefault("PYTHONPYCACHEPREFIX", str(HOME / ".bytecode"))
     if not WINDOWS:
         os.execve(command[0], command, environment)
     import signal
@@ -150,10 +169,13 @@ def prepare(group: str) -> bool:
 
     Returns whether something was.
     """
-    gpu, driver_version = gpu_group()
-    groups = [group, *([gpu] if gpu else [])]
+    groups = with_gpu(group)
     if is_ready(groups):
         return False
+    gpu, driver_version = gpu_group()
+    if HOME != REPOSITORY:
+        say(f"{REPOSITORY} stays as it is: packages, your copies and progress go into {HOME}.")
+        HOME.mkdir(parents=True, exist_ok=True)
     with only_one_at_a_time():
         if is_ready(groups):  # another run was faster
             return False
@@ -165,11 +187,20 @@ def prepare(group: str) -> bool:
             try:
                 install(name)
             except CannotContinue as problem:
-                if name != gpu:
+                if name == gpu:
+                    say(f"{problem}\nUntil then the lessons use the emulator.")
+                elif isinstance(problem, NoNetwork) and read_stamp()["groups"].get(name):
+                    say(f"{problem}\nUntil then the packages that are installed are used.")
+                else:
                     raise
-                say(f"{problem}\nUntil then the lessons use the emulator.")
         install_project()
     return True
+
+
+def with_gpu(group: str) -> list[str]:
+    """The group, and the one with the packages for this machine's GPU, if it has one."""
+    gpu, _ = gpu_group()
+    return [group, *([gpu] if gpu else [])]
 
 
 def is_ready(groups: list[str]) -> bool:
@@ -214,7 +245,7 @@ def lock_hash(group: str) -> str:
 @contextlib.contextmanager
 def only_one_at_a_time() -> Iterator[None]:
     """Hold a lock that the system gives back even when this process is killed."""
-    with open(REPOSITORY / ".course.lock", "a+b") as file:
+    with open(HOME / ".course.lock", "a+b") as file:
         if WINDOWS:
             import msvcrt
 
@@ -323,7 +354,8 @@ def install(group: str) -> None:
     with open(LOG, "a", encoding="utf-8") as log:
         log.write("\n".join(output) + "\n")
     if code:
-        raise CannotContinue(explain_pip_failure(output))
+        unreached = not progress.installing and any("Retrying" in line for line in output)
+        raise (NoNetwork if unreached else CannotContinue)(explain_pip_failure(output))
     say(f"{progress.done()} in {time.monotonic() - started:.0f} s.")
     groups = dict.fromkeys((group, *CONTAINS.get(group, ())))
     write_stamp(groups={**read_stamp()["groups"], **{name: lock_hash(name) for name in groups}})
@@ -529,15 +561,17 @@ def site_packages() -> Path:
 def install_project() -> None:
     """Make `import course_lib` work in .venv, and its version known, without a build.
 
-    This is what an editable installation leaves behind. The path in the .pth file is relative, so
-    that no encoding of a folder's name can break it.
+    This is what an editable installation leaves behind. In the course's folder the path in the .pth
+    file is relative, so that no encoding of a folder's name can break it.
     """
     import shutil
 
     packages = site_packages()
     for old in packages.glob("matmul_ladder-*.dist-info"):
         shutil.rmtree(old)
-    (packages / "matmul_ladder.pth").write_text(os.path.relpath(REPOSITORY, packages) + "\n")
+    here = HOME == REPOSITORY
+    path = os.path.relpath(REPOSITORY, packages) if here else str(REPOSITORY)
+    (packages / "matmul_ladder.pth").write_text(path + "\n")
     info = packages / f"matmul_ladder-{project_version()}.dist-info"
     info.mkdir()
     metadata = f"Metadata-Version: 2.1\nName: matmul-ladder\nVersion: {project_version()}\n"

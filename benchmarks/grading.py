@@ -1,12 +1,12 @@
 """Answers a minute: the course's grader beside nbgrader, otter-grader and bare nbval, in one run.
 
     python benchmarks/grading.py                 # one small assignment, all four graders
-    python benchmarks/grading.py --class 120     # ours alone, on all exercises
 
 The small assignment is lesson 00's exercise notebook. Every student hands in another text; half of
 them are wrong. All four run the same check (`course_lib.check`), so what differs is what stands
 around it: the others execute the student's notebook, ours reads it. Each grader's verdicts are
-compared with what is known of the answers before its time counts.
+compared with what is known of the answers before its time counts. grading_class.py grades a whole
+class, with all exercises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import csv
 import json
 import os
 import platform
-import random
 import resource
 import shutil
 import subprocess
@@ -30,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/hostile"), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
 from course_lib.building.exercises import answer_cells, exercise_id, solve  # noqa: E402
 from course_lib.building.notebook import Notebook, dumps, read, source  # noqa: E402
@@ -62,23 +61,17 @@ class Measured:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--answers", type=int, default=24, help="students of the small assignment")
-    parser.add_argument("--class", dest="everything", type=int, metavar="N", help="ours alone")
     parser.add_argument("--only", nargs="+", choices=GRADERS, default=list(GRADERS))
     options = parser.parse_args()
     print(f"{machine()}\n\n| grader | answers | a minute | processor time for one | verdicts |")
     print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        if options.everything:
-            runs = [grade_everything(Path(folder), options.everything)]
-        else:
-            expected = hand_in(Path(folder, "submitted"), options.answers)
-            python = peers_python() if set(options.only) != {"ours"} else sys.executable
-            runs = []
-            for name in options.only:
-                runs.append(measured(name, Path(folder), python, expected))
-                print(runs[-1].line(), flush=True)
-    if options.everything:
-        print(runs[0].line())
+        expected = hand_in(Path(folder, "submitted"), options.answers)
+        python = peers_python() if set(options.only) != {"ours"} else sys.executable
+        runs = []
+        for name in options.only:
+            runs.append(measured(name, Path(folder), python, expected))
+            print(runs[-1].line(), flush=True)
     return 0 if all(run.as_expected for run in runs) else 1
 
 
@@ -153,9 +146,9 @@ def nothing(work: Path, python: str) -> None:
 # --- Ours -------------------------------------------------------------------------------------
 
 
-def run_ours(work: Path, python: str, *options: str) -> None:
+def run_ours(work: Path, python: str) -> None:
     grade = [sys.executable, "-m", "course_lib.cli", "grade", work / "submitted"]
-    call([*grade, "--out", work / "out", "--seed", "1", *options], work)
+    call([*grade, "--out", work / "out", "--seed", "1"], work)
 
 
 def rows(work: Path) -> list[dict[str, str]]:
@@ -299,39 +292,6 @@ GRADERS: dict[str, tuple[Prepare, Prepare, Callable[[Path], Passed]]] = {
     "nbgrader": (prepare_nbgrader, run_nbgrader, nbgrader_said),
     "otter": (prepare_otter, run_otter, otter_said),
 }
-
-
-# --- All exercises, ours alone --------------------------------------------------------------------
-
-
-def grade_everything(folder: Path, count: int) -> Measured:
-    """Right answers and wrong ones of every exercise in equal parts, no two alike."""
-    drawn = random.Random(count)
-    expected = {}
-    kinds = ("styles", "mutants")
-    texts = {kind: sorted((ROOT / "tests" / kind / "answers").glob("*/*.py")) for kind in kinds}
-    exercises = sorted({path.parent.name for path in texts["styles"]})
-    for number in range(count):
-        kind, exercise = kinds[number % 2], exercises[number // 2 % len(exercises)]
-        path = drawn.choice([each for each in texts[kind] if each.parent.name == exercise])
-        student = f"student{number:04d}"
-        cell = f"# EXERCISE {exercise}\n{path.read_text(encoding='utf-8')}\n# {student}"
-        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [code_cell(cell)]}
-        target = folder / "all/submitted" / f"{student}.ipynb"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(notebook), encoding="utf-8")
-        expected[student, exercise] = kind == "styles"
-    clock, before = time.perf_counter(), used()
-    run_ours(folder / "all", sys.executable, "--exercises", *exercises)
-    seconds, processor = time.perf_counter() - clock, used() - before
-    said = {(row["submission"], row["exercise"]): row["verdict"] for row in rows(folder / "all")}
-    right = all(said[key] == "passed" for key, passes in expected.items() if passes)
-    return Measured("ours, all exercises", count, seconds, processor, right)
-
-
-def code_cell(text: str) -> dict[str, Any]:
-    return {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
-            "id": "answer", "source": text}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,19 +1,21 @@
-"""Measure what rung 12 gains where its tiles fill the last turn badly, beside cuBLAS.
+"""Measure every way in which rung 12 can compute a product, beside cuBLAS.
 
     python3 benchmarks/split_tiles.py [SIZE or MxNxK ...]
 
 Needs a Hopper GPU, numba-cuda 0.30 and CuPy or PyTorch. Everyone multiplies bfloat16 to bfloat16 in
-samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 with whole tiles, in
-clusters of one block and of two; both with the last turn split; and as a user gets it. A share is
-a part of cuBLAS's speed.
+samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 with tiles of 256 columns
+and of 192, in clusters of one block and of two, whole and with the last turn split; and as a user
+gets it. A share is a part of cuBLAS's speed. "w256/2" are whole tiles of 256 columns in pairs.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -24,9 +26,11 @@ from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.kernels import hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
+from course_lib.kernels.tile_plan import STEP, TilePlan
 
 # Turns filled well and badly, with rows of B that are aligned and ragged (no multiple of 64).
-SIZES = ("3072", "4096", "4104", "5000", "5120", "6144", "7000", "8192")
+SIZES = ("2048", "2560", "3072", "3328", "3584", "4096", "4104", "4352", "4600", "5000", "5120")
+SIZES += ("6000", "6144", "7000", "8192")
 SIZES += ("4104x4096x4096", "4096x4104x4096", "4096x4096x4104", "512x512x32768")
 ROUNDS, SAMPLE_MS, GUESSED_FLOPS = 9, 10.0, 6e14
 CUBLAS = "cuBLAS"
@@ -39,22 +43,17 @@ def shape_of(text: str) -> tuple[int, int, int]:
     return M, N, K
 
 
-def left_over(shape: tuple[int, int, int], cluster: int) -> int:
-    """How many tiles, of a cluster, the last turn has."""
-    M, N, _ = shape
-    tiles = -(-M // (rung_12.BM * cluster)) * -(-N // rung_12.BN)
-    return tiles % (hopper_launch.multiprocessors() // cluster)
-
-
-def ours(name: str, cluster: int | None, split: bool | None) -> Contestant:
-    """Rung 12 with clusters of so many blocks, its last turn split or not; None for what pays."""
+def ours(name: str, plan: TilePlan | None, split: bool = False) -> Contestant:
+    """Rung 12 by a plan, with its last turn split or not; None for the plan that suits it."""
 
     def prepare(problem: MatmulProblem) -> Launch:
         A, B, C = problem.operands("bfloat16", "bfloat16")
-        (M, N), K = C.shape, A.shape[1]
-        blocks = cluster or rung_12.ROUNDED.cluster_for(M, N, K)
-        tiles = None if split is None else split * left_over((M, N, K), blocks)
-        return lambda: rung_12.ROUNDED.start(A, B, C, blocks, split=tiles)
+        chosen = plan
+        if plan and split:
+            workers = hopper_launch.multiprocessors() // plan.cluster
+            tiles = math.prod(plan.tiles(*C.shape))
+            chosen = replace(plan, split=tiles % workers)
+        return lambda: rung_12.ROUNDED.start(A, B, C, chosen)
 
     multiples = rung_12.RUNG.multiples
     return Contestant(name, "rung", "bfloat16", prepare, "bfloat16", multiples=multiples)
@@ -83,9 +82,9 @@ def main(sizes: Sequence[str]) -> None:
     theirs = Contestant(CUBLAS, theirs.kind, theirs.precision, theirs.prepare, theirs.result)
     everyone = [
         theirs,
-        *(ours(f"whole, {c}", c, False) for c in (1, 2)),
-        *(ours(f"split, {c}", c, True) for c in (1, 2)),
-        ours("as it is", None, None),
+        *(ours(f"w{n}/{c}", TilePlan(c, n)) for c, n in STEP),
+        *(ours(f"s{n}/{c}", TilePlan(c, n), split=True) for c, n in STEP),
+        ours("as it is", None),
     ]
     clock = gpu.EventClock(nvml)
     print(

@@ -36,6 +36,7 @@ from course_lib.bench.nvml import Nvml
 from course_lib.intrinsics import store2, unroll, unrolled
 from course_lib.kernels import RUNG_KERNELS, hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
+from course_lib.kernels.tile_plan import TilePlan
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
 SIZES, ROUNDS = (4096, 8192), 15
@@ -48,7 +49,7 @@ CUBLAS = "cublas_bf16"  # what the shares are of
 
 @cuda.jit(device=True)
 @unrolled
-def store_directly(sums, C, top, left, staging, group, thread):
+def store_directly(sums, C, top, left, staging, group, thread, columns):
     """As rung 11 stores: each lane its own two neighbours, straight to global memory."""
     M, N = C.shape[0], np.uint64(C.shape[1])
     x = left + thread % 4 * 2
@@ -94,9 +95,9 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
     steps = [
         ours("tma", "float32", lambda A, B, C: start_direct(A, B, C, persistent=False)),
         ours("persistent", "float32", lambda A, B, C: start_direct(A, B, C, persistent=True)),
-        ours("tma_store", "float32", lambda A, B, C: rung_12.RUNG.start(A, B, C, 1, split=0)),
-        ours("bf16", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 1, split=0)),
-        ours("clusters", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, 2, split=0)),
+        ours("tma_store", "float32", lambda A, B, C: rung_12.RUNG.start(A, B, C, TilePlan())),
+        ours("bf16", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, TilePlan())),
+        ours("clusters", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, TilePlan(2))),
     ]
     names = {"float32": "cublas_f32", "bfloat16": CUBLAS}
     theirs = [each for each in library.contestants(cc) if each.precision == "bfloat16"]

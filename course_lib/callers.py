@@ -63,14 +63,37 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
         if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
             continue
         calls = [
-            node.lineno
+            node
             for node in ast.walk(answer.tree)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id == name
         ]
         if calls:
-            return replace(found, line=max(calls))
+            return _called_too_far(answer, max(calls, key=lambda call: call.lineno), found)
+    return found
+
+
+def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
+    """A finding at a call; of an array that is left, with what the call counts along a loop."""
+    found = replace(found, line=call.lineno)
+    if not found.code.startswith("out-of-bounds"):
+        return found
+    counters = {
+        loop.target.id
+        for loop in ast.walk(answer.tree)
+        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+        if any(node is call for node in ast.walk(loop))
+    }
+    for argument in call.args:
+        names = {node.id for node in ast.walk(argument) if isinstance(node, ast.Name)}
+        if isinstance(argument, ast.BinOp) and names & counters:
+            hint = say(
+                "What is {index} in the last turn of the loop? What is left there for {name}?",
+                index=ast.unparse(argument),
+                name=ast.unparse(call.func),
+            )
+            return replace(found, hint=hint)
     return found
 
 

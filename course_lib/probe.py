@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from course_lib import newer_packages
 from course_lib.errors import PIP_INSTALL
 
 EMULATED = "Kernels run on the CPU, counts are exact, times are not measured."
@@ -126,6 +127,12 @@ class ThisMachine:
             numba.config.ENABLE_CUDASIM = 0
         return importlib.import_module("numba.cuda")
 
+    def load_compiler(self) -> ModuleType:
+        """The module numba.cuda, able to compile with a NumPy that is newer than it knows."""
+        cuda = self.load_cuda()
+        newer_packages.load_numba_cudas_compiler()
+        return cuda
+
     def device(self, cuda: ModuleType) -> tuple[str, tuple[int, int]]:
         """Name and compute capability of the current GPU; raises where there is none."""
         device = cuda.get_current_device()
@@ -134,6 +141,7 @@ class ThisMachine:
 
     def canary(self, cuda: ModuleType) -> bool:
         """Add two small arrays on the GPU: is the sum right?"""
+        newer_packages.load_numba_cudas_compiler()
 
         def add(x, y, out):  # type: ignore[no-untyped-def]
             i = cuda.grid(1)

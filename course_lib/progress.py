@@ -28,6 +28,7 @@ from typing import IO, Any
 from course_lib import front_end
 
 SETTING = "MATMUL_LADDER_PROGRESS"  # "off", or the file to use
+HOME_SETTING = "MATMUL_LADDER_HOME"
 NAME = "progress.json"
 LARGEST = 8 << 20  # bytes; a student's answers have a hundredth of it
 LONGEST = 40_000  # characters of an answer
@@ -208,10 +209,15 @@ def is_kept() -> bool:
 
 
 def path() -> Path:
-    """The file: beside the course where that is a checkout, otherwise in the working directory."""
-    chosen = os.environ.get(SETTING, "")
+    """The file: beside the course where that is a checkout, otherwise in the working directory.
+
+    The settings name another file, or another folder for all that the course writes.
+    """
+    chosen, elsewhere = os.environ.get(SETTING, ""), os.environ.get(HOME_SETTING)
     if chosen not in ("", "off"):
         return Path(chosen)
+    if elsewhere:
+        return Path(elsewhere).expanduser() / NAME
     home = Path(__file__).resolve().parents[1]
     return (home if (home / "course.py").is_file() else Path.cwd()) / NAME
 

@@ -29,9 +29,8 @@ WIDTH, HEIGHT, COLOURS = 960, 1296, 128
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         submissions, out = Path(folder, "submissions"), Path(folder, "grades")
-        class_of_500._ANSWERED = tuple(map(lesson, LESSONS))
-        class_of_500.hand_in_class(submissions, STUDENTS, SEED, ())
-        settings = Path(folder, "grading.toml")
+        class_of_500.hand_in_class(submissions, STUDENTS, SEED, (), tuple(map(lesson, LESSONS)))
+        settings = Path(folder, "course.toml")
         settings.write_text('title = "GPU programming, week 5"\n', encoding="utf-8")
         options = ["--out", out, "--seed", SEED, "--settings", settings]
         assert grade.main([str(each) for each in (submissions, *options)]) == 0

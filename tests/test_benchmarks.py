@@ -122,3 +122,16 @@ def test_the_growth_benchmark_runs() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("times the line before") == 3
     assert "256³" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_a_class_runs() -> None:
+    script = SCRIPT.with_name("grading_class.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "10", "--lessons", "00"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("10 notebooks, 10 answers")

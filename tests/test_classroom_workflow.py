@@ -174,12 +174,37 @@ def test_the_grader_is_called_as_it_wants(tmp_path: Path, seed: str) -> None:
     (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@" > called.txt\n')
     (tmp_path / "python").chmod(0o755)
     exercises = "matmul_tiled  07 $(touch broken)"
-    done = bash(step("grade", "Grade")["run"], tmp_path, EXERCISES=exercises, SEED=seed)
+    done = bash(
+        step("grade", "Grade")["run"],
+        tmp_path,
+        EXERCISES=exercises,
+        SEED=seed,
+        COURSE="",
+        OVERRIDES="",
+    )
     assert done.returncode == 0, done.stderr
     called = (tmp_path / "called.txt").read_text().splitlines()
     start = ["grader/course.py", "grade", "submissions", "--out", "grades", "--exercises"]
     ending = ["--seed", seed] if seed else []
     assert called == [*start, "matmul_tiled", "07", "$(touch", "broken)", *ending]
+    assert not (tmp_path / "broken").exists()
+
+
+@posix
+def test_the_instructors_two_files_are_text_in_variables(tmp_path: Path) -> None:
+    """They are written down byte for byte, and nothing in them is run."""
+    (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@" > called.txt\n')
+    (tmp_path / "python").chmod(0o755)
+    course = 'title = "$(touch broken) `touch broken` %s \\n"'
+    overrides = "[ada.matmul_tiled]\npoints = 9"
+    run = step("grade", "Grade")
+    assert {"COURSE", "OVERRIDES"} <= set(run["env"])
+    done = bash(run["run"], tmp_path, EXERCISES="07", SEED="", COURSE=course, OVERRIDES=overrides)
+    assert done.returncode == 0, done.stderr
+    called = (tmp_path / "called.txt").read_text().splitlines()
+    assert called[-5:] == ["07", "--settings", "course.toml", "--overrides", "overrides.toml"]
+    assert (tmp_path / "course.toml").read_text() == f"{course}\n"
+    assert (tmp_path / "overrides.toml").read_text() == f"{overrides}\n"
     assert not (tmp_path / "broken").exists()
 
 

@@ -17,7 +17,16 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_lib import cli
-from course_lib.commands import colab, doctor, lab, lock, prepare, run_lessons, run_tests
+from course_lib.commands import (
+    colab,
+    doctor,
+    environments,
+    lab,
+    lock,
+    prepare,
+    run_lessons,
+    run_tests,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.workshop
@@ -54,20 +63,27 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_prepare_says_what_is_ready_and_what_comes_next(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(prepare, "VENVS", (Path(sys.prefix),))
+    monkeypatch.setattr(prepare, "HOME", tmp_path)
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
     assert head == "Next, also without a network:"
-    assert commands == ["  python3 course.py lab", "  python3 course.py grade"]
+    copy = tmp_path / "my/notebooks/00_start_here.ipynb"
+    assert commands == [
+        "  python3 course.py lab",
+        "  python3 course.py grade",
+        f"or open {copy} in VS Code, with the kernel .venv.",
+    ]
+    assert copy.exists()
 
 
 def test_prepare_promises_nothing_of_another_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(prepare, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err
@@ -236,8 +252,9 @@ def test_newest_versions_of_colab_are_taken_from_its_list() -> None:
         colab.newest("absl-py==1.4")
 
 
-def test_a_python_for_colab_is_always_found() -> None:
-    assert Path(colab.find_python()).exists()
+def test_a_python_is_always_found() -> None:
+    assert Path(environments.find_python([(3, 13), (2, 0)])).exists()
+    assert environments.find_python([(2, 0)]) == environments.this_python()
 
 
 # --- doctor ----------------------------------------------------------------------------------

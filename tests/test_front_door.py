@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -435,6 +436,72 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
     elsewhere = lab(moved)
     assert elsewhere.stdout.startswith("ran ['lab', '--x'] 3 ")
     assert elsewhere.stderr.count("moved or copied") == 1
+
+
+@pytest.mark.slow
+def test_a_folder_of_ones_own_leaves_the_courses_as_it_is(small: Path, tmp_path: Path) -> None:
+    """As where the course's folder cannot be written; the start after that says nothing."""
+    kept = shutil.ignore_patterns(".venv", ".course.lock", "__pycache__")
+    root = shutil.copytree(small, tmp_path / "shared", ignore=kept)
+    write_lock(root, 1)
+    before = sorted(root.rglob("*"))
+    settings = environment(root, MATMUL_LADDER_HOME=str(tmp_path / "a home" / "ladder"))
+    first, again = (
+        call("lab", course=root / "course.py", cwd=tmp_path, env=settings) for _ in range(2)
+    )
+    assert first.stdout.startswith("ran ['lab'] 1 ") and again.stdout == first.stdout
+    assert f"{root} stays as it is" in first.stderr and again.stderr == ""
+    assert sorted(root.rglob("*")) == before
+    assert (tmp_path / "a home/ladder/.venv/course-stamp.json").exists()
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_without_a_network_what_is_installed_is_used(
+    course: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    installed: bool,
+) -> None:
+    """After an update of the course, whose lock is newer than what is there."""
+    stamp = {"groups": {"lab": "an older lock"} if installed else {}}
+    said = ["WARNING: Retrying (Retry(total=0)) after connection broken", "ERROR: No matching …"]
+    monkeypatch.setattr(course, "gpu_group", lambda: (None, 0))
+    monkeypatch.setattr(course, "is_ready", lambda groups: False)
+    monkeypatch.setattr(course, "only_one_at_a_time", contextlib.nullcontext)
+    monkeypatch.setattr(course, "read_stamp", lambda: stamp)
+    monkeypatch.setattr(course, "run_quietly", lambda command, describe: (1, said))
+    for name in ("make_venv", "install_project"):
+        monkeypatch.setattr(course, name, lambda: None)
+    for name in ("UNFINISHED", "LOG"):
+        monkeypatch.setattr(course, name, tmp_path / name)
+    if not installed:
+        with pytest.raises(course.CannotContinue, match="could not reach the package index"):
+            course.prepare("lab")
+        return
+    assert course.prepare("lab")
+    assert "installed are used" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ready", [False, True])
+def test_a_folder_that_cannot_be_written_is_told_to_whoever_goes_on(
+    course: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ready: bool
+) -> None:
+    """Nothing is installed there: course.py starts again, with a folder in the user's own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("MATMUL_LADDER_HOME", "")  # put back when the test ends
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(course, "gpu_group", lambda: (None, 0))
+    monkeypatch.setattr(course, "is_ready", lambda groups: ready)
+    monkeypatch.setattr(course, "make_venv", lambda: pytest.fail("it would write there"))
+    became = []
+    monkeypatch.setattr(course, "become", lambda command: became.append(command) or 0)
+    assert course.main(["lab", "--x"]) == 0
+    assert os.environ["MATMUL_LADDER_HOME"] == str(tmp_path / "matmul-ladder")
+    (command,) = became
+    assert command[-2:] == ["lab", "--x"]
+    assert (str(COURSE) in command) is not ready
 
 
 @posix

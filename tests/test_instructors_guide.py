@@ -164,6 +164,16 @@ def test_the_tables_name_what_the_code_names() -> None:
     assert columns in section("What comes out")
 
 
+def test_the_course_of_ones_own_can_be_made(tmp_path: Path) -> None:
+    """The guide's file names what there is, and its bundle is whole."""
+    (text,) = blocks(section("A course of your own"), "toml")
+    (tmp_path / "course.toml").write_text(text, encoding="utf-8")
+    said = run("python3 course.py release --settings course.toml --out course", ROOT, tmp_path)
+    assert said.startswith("7 lessons (00, 01, 02, 03, 05, 05b, 07), 3 exercises, ")
+    readme = (tmp_path / "course/README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# GPU programming, autumn\n") and "(20 points)" in readme
+
+
 # --- the commands, one after the other --------------------------------------------------------
 
 
@@ -172,7 +182,7 @@ def test_ten_minutes(tmp_path: Path) -> None:
     """From release to gradebook on the class of seven: the guide's commands, in its order."""
     hand_in(tmp_path / "submissions.zip")
     (settings,) = blocks(section("Points"), "toml")
-    (tmp_path / "grading.toml").write_text(settings, encoding="utf-8")
+    (tmp_path / "course.toml").write_text(settings, encoding="utf-8")
     follow(tmp_path, "Ten minutes", "Points")
     out = tmp_path / "grades"
     at_home = examine_source("matmul_tiled", CLASS["student-02"], seed=2026)

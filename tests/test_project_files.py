@@ -61,21 +61,41 @@ def tracked() -> list[Path]:
 # --- dependencies ----------------------------------------------------------------------------
 
 
+def conda(file: str) -> tuple[dict[str, Requirement], list[str], str]:
+    """Of an environment file: conda's packages, what pip installs, and the name."""
+    found = yaml.safe_load((REPOSITORY / file).read_text(encoding="utf-8"))
+    lines = [line for line in found["dependencies"] if isinstance(line, str)]
+    (pip,) = [line["pip"] for line in found["dependencies"] if isinstance(line, dict)]
+    assert "pip" in lines
+    packages = {each.name: each for each in map(Requirement, lines) if each.name != "pip"}
+    # conda-forge's name for it without Qt
+    packages["matplotlib"] = packages.pop("matplotlib-base")
+    return packages, pip, found["name"]
+
+
+def bounds(packages: dict[str, Requirement]) -> dict[str, set[str]]:
+    return {name: set(map(str, each.specifier)) for name, each in packages.items()}
+
+
 def test_environment_has_the_bounds_of_pyproject() -> None:
-    conda = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
-    lines = [line for line in conda["dependencies"] if isinstance(line, str) and line != "pip"]
-    theirs = {each.name: str(each.specifier) for each in map(Requirement, lines)}
-    assert theirs.pop("python") == PROJECT["requires-python"]
-    theirs["matplotlib"] = theirs.pop("matplotlib-base")  # conda-forge's name for it without Qt
-    assert theirs == {name: str(each.specifier) for name, each in requirements("lab").items()}
+    packages, pip, name = conda("environment.yml")
+    assert str(packages.pop("python").specifier) == PROJECT["requires-python"]
+    assert bounds(packages) == bounds(requirements("lab"))
+    assert pip == ["-e ."] and name == PROJECT["name"]  # course_lib can be imported
 
 
-def test_environment_makes_course_lib_importable() -> None:
-    conda = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
-    (pip,) = [line["pip"] for line in conda["dependencies"] if isinstance(line, dict)]
-    assert "pip" in conda["dependencies"]
-    assert pip == ["-e ."]
-    assert conda["name"] == PROJECT["name"]
+def test_environment_for_a_gpu_has_those_and_the_bounds_of_its_extra() -> None:
+    packages, (pip,), name = conda("environment-gpu.yml")
+    extra = re.fullmatch(r"-e \.\[(gpu-cu\d+)\]", pip)
+    assert extra and name == PROJECT["name"]
+    theirs = {
+        each.name: each
+        for each in map(Requirement, PROJECT["optional-dependencies"][extra.group(1)])
+    }
+    wanted = bounds(conda("environment.yml")[0])
+    # What conda installs, pip must not replace: NumPy fits numba-cuda from the start.
+    wanted["numpy"] |= set(map(str, theirs["numpy"].specifier))
+    assert "numba-cuda" in theirs and bounds(packages) == wanted
 
 
 def test_base_dependencies_are_only_what_a_lesson_imports() -> None:
@@ -171,7 +191,7 @@ def test_workflows_run_the_commands_that_there_are() -> None:
     ]
     lines = " ".join(step.get("run", "") for step in steps)
     named = re.findall(r"(?:course\.py|course_lib\.cli) ([\w-]+)", lines)
-    assert len(WORKFLOWS) == 3 and set(named) <= set(COMMANDS) and "test" in named
+    assert len(WORKFLOWS) == 4 and set(named) <= set(COMMANDS) and "test" in named
     assert "bash .ci/run" in lines
     for step in steps:
         if "uses" in step:
@@ -239,6 +259,7 @@ def test_what_is_made_is_not_tracked() -> None:
         ".venv-colab/",
         ".venv-compiler/",
         ".venv-fuzz/",
+        ".venv-upstream/",
         "executed/",
         ".course.lock",
     } <= set(ignored)

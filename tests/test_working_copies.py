@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib import progress
 from course_lib.commands import lab, working_copies
 from course_lib.commands.working_copies import NOTE, make, told_of
 from course_lib.curriculum import PATHFINDER
@@ -98,17 +99,30 @@ def test_a_link_to_nowhere_in_the_place_of_a_copy_is_left_alone(root: Path) -> N
 def test_lab_opens_the_copy_or_says_that_there_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(working_copies, "make", lambda: [f"my/{LESSON}"])
-    assert lab.first_lesson() == f"my/{LESSON}"
+    monkeypatch.setattr(working_copies, "make", lambda root, home: [f"my/{LESSON}"])
+    assert lab.first_lesson() == (ROOT, f"my/{LESSON}")
     assert "Updated since you began" in capsys.readouterr().out
 
-    def refuse() -> list[str]:
+    def refuse(root: Path, home: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", "my")
 
     monkeypatch.setattr(working_copies, "make", refuse)
-    assert lab.first_lesson() == LESSON
+    assert lab.first_lesson() == (ROOT, LESSON)
     assert "Permission denied" in capsys.readouterr().out
-    assert f"--LabApp.default_url=/lab/tree/my/{LESSON}" in lab.command(False, [], f"my/{LESSON}")
+    command = lab.command(False, [], f"my/{LESSON}", ROOT)
+    assert f"--LabApp.default_url=/lab/tree/my/{LESSON}" in command
+
+
+def test_copies_and_progress_can_lie_elsewhere(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a course in a folder that cannot be written."""
+    elsewhere = tmp_path / "not there yet" / "matmul-ladder"
+    assert working_copies.make(root, elsewhere) == []
+    assert (elsewhere / "my" / LESSON).exists() and not (root / "my").exists()
+    monkeypatch.delenv("MATMUL_LADDER_PROGRESS", raising=False)
+    monkeypatch.setenv("MATMUL_LADDER_HOME", str(elsewhere))
+    assert progress.path() == elsewhere / "progress.json"
 
 
 def test_links_and_the_library_are_found_from_a_copy(tmp_path: Path) -> None:

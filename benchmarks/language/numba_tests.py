@@ -7,8 +7,8 @@
 PYTHON is one that has numba-cuda, whose package brings its tests. Each test runs under Numba's
 simulator, with the emulator in the simulator's place: the test's own assertions judge what the
 emulator computed, and so does a second run of the same launch on the simulator. The list of
-kernels (`kernels_of_numba_cuda.json`: names and hashes of sources) was fixed before anything was
-measured. No source of others is kept here.
+kernels (`kernels_of_numba_cuda.json`: names and hashes of sources) was written by the run that
+measured first, not before it; only `--fix-list` writes it anew. No source of others is kept here.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from course_lib.bench.contestants import STORED_AS, format_of_result, precision_
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
 from course_lib.ceilings import wgmma_ceiling
 from course_lib.devices import Device
-from course_lib.errors import PlainError
-from course_lib.machine_code.compiler import GET_COMPILER
+from course_lib.errors import PIP_INSTALL, PlainError
+from course_lib.machine_code.compiler import GET_COMPILER, find_tool
 
 HOPPER = (9, 0)
 STEPS_OF_K = 8
@@ -126,11 +126,16 @@ def ceilings(
     missing = machine_code.missing()
     if missing:
         return {}, [f"No ceilings: {missing}"]
-    found, said = {}, []
+    if find_tool("nvdisasm") is None:
+        numba_cuda = "" if importlib.util.find_spec("numba_cuda") else "'numba-cuda[cu12]' "
+        get = f"{PIP_INSTALL} {numba_cuda}nvidia-cuda-nvdisasm"
+        return {}, [f"No ceilings: they are read from machine code, which needs a tool: {get}."]
+    too_new = [name for name, rung in table.items() if capability(gpu) < tuple(rung.min_cc)]
+    said = [f"Made for newer GPUs than the {gpu.name}: {', '.join(too_new)}."] if too_new else []
+    found = {}
     without: dict[str, list[str]] = {}  # who has no ceiling, by the reason: often one for many
     for name, rung in table.items():
-        if capability(gpu) < tuple(rung.min_cc):
-            said.append(f"{name} does not run on a {gpu.name}.")
+        if name in too_new:
             continue
         try:
             found[name] = ceiling(rung, gpu)

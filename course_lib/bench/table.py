@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from course_lib.bench.counts import Counts
 from course_lib.measurements import Cell, Entry, Measurements
@@ -110,3 +110,16 @@ def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
     for name, ceiling in found.items():
         share = f"{ceiling.share:6.1%} of {ceiling.peak} peak"
         yield f"{name:{width}}  {ceiling.device:13}  at most {share}: {ceiling.binds}"
+
+
+def stored(results: Measurements, names: Iterable[str], size: int) -> Iterator[str]:
+    """What rungs reached on a GPU that was measured earlier, and what they could reach at most."""
+    entries = [each for each in map(results.entry, names) if each and each.cell(size)]
+    width = max((len(each.name) for each in entries), default=4)
+    for each in entries:
+        cell = each.cell(size)
+        speed = f"{cell.gflops:9,.0f} GFLOP/s" if cell else ""
+        share = results.share_of_cublas(each, size)
+        of_cublas = f", {share:6.1%} of cuBLAS in {each.precision}" if share else ""
+        at_most = f"; at most {each.ceiling:.1%} of peak: {each.binds}" if each.ceiling else ""
+        yield f"{each.name:{width}}  {speed}{of_cublas}{at_most}"

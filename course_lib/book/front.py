@@ -19,11 +19,12 @@ def front_page(project: Project) -> str:
     """The page in MyST Markdown."""
     first = project.lessons[0]
     return FRONT.format(
+        title=project.title,
         start=f"notebooks/{first.stem}.html",
         commands=_commands(project),
         race=holder([SMOOTH], small=True, report=report_on(SMOOTH)),
         ladder=_ladder(_speeds(), project.lessons),
-        rows="\n".join(_row(each) for each in project.lessons),
+        rows="\n".join(_row(project, each) for each in project.lessons),
         pages="\n".join(_toc_entry(each) for each in project.lessons),
     )
 
@@ -67,9 +68,12 @@ def _rung(name: str, share: float, target: str) -> str:
     )
 
 
-def _row(lesson: Lesson) -> str:
-    tasks = sum(1 for each in TASKS.values() if each.lesson == lesson.number)
-    graded = ", ".join(_in_sentence(EXERCISES[name].title) for name in lesson.exercises)
+def _row(project: Project, lesson: Lesson) -> str:
+    there = TASKS if project.tasks is None else project.tasks
+    tasks = sum(1 for name in there if TASKS[name].lesson == lesson.number)
+    graded = ", ".join(
+        _in_sentence(EXERCISES[name].title) + project.worth(name) for name in lesson.exercises
+    )
     exercise = f"[{graded}](exercises/{lesson.stem}.ipynb)" if graded else ""
     title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
     return f"| {title} | {tasks or ''} | {lesson.minutes} | {exercise} |"
@@ -97,7 +101,7 @@ FRONT = """\
 ---
 html_theme.sidebar_secondary.remove: true
 ---
-# Matmul Ladder
+# {title}
 
 :::{{raw}} html
 <div class="front">

@@ -16,14 +16,15 @@ from course_lib.book.front import front_page
 from course_lib.book.pages import page
 from course_lib.book.playground import playground_page
 from course_lib.book.tab_files import write_tab
-from course_lib.building.notebook import dumps, read
+from course_lib.building.notebook import dumps
+from course_lib.building.own_course import notebook_of
 from course_lib.building.project import Project
 
 CONFIGURATION = '''\
 """How Sphinx makes the book; written by `course.py book`."""
 
-project = "Matmul Ladder"
-html_title = "Matmul Ladder"
+project = {title!r}
+html_title = {title!r}
 language = "en"
 extensions = ["myst_nb", "sphinx_copybutton"]
 nb_execution_mode = "off"
@@ -50,21 +51,22 @@ def write_sources(project: Project, folder: Path) -> None:
     """Write what Sphinx reads: the pages, their style, the configuration.
 
     Raises:
-        BuildError: if a notebook cannot be read.
+        BuildError: if a notebook cannot be read, or needs what the course leaves out.
     """
     for kind in ("notebooks", "exercises"):
         (folder / kind).mkdir(parents=True)
         for lesson in project.lessons:
-            path = project.root / kind / f"{lesson.stem}.ipynb"
             if kind == "notebooks" or lesson.exercises:
-                text = dumps(page(read(path)))
-                (folder / kind / path.name).write_text(text, encoding="utf-8")
+                text = dumps(page(notebook_of(project, lesson, kind)))
+                (folder / kind / f"{lesson.stem}.ipynb").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(front_page(project), encoding="utf-8")
     (folder / "playground.md").write_text(playground_page(), encoding="utf-8")
     (folder / "_static").mkdir()
     shutil.copy(Path(__file__).with_name("book.css"), folder / "_static")
     live = write_tab(folder / "_static", folder / "_root")
-    configuration = CONFIGURATION.format(options=theme_options(project), live=live)
+    configuration = CONFIGURATION.format(
+        title=project.title, options=theme_options(project), live=live
+    )
     (folder / "conf.py").write_text(configuration, encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from course_lib.curriculum import EXERCISES, Lesson, Task
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 README_BEGIN, README_END = "<!-- BEGIN LESSONS -->", "<!-- END LESSONS -->"
-_LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\((?!https?:)([^)\s]+\.ipynb)\)")
+_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?:)([^)\s]+\.ipynb)\)")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^)\s]*\)\)")
 
 # A traceback shows the failed line with its comment. The blank line is the formatter's.
@@ -78,7 +78,7 @@ def launch_cell(project: Project, lesson: Lesson, folder: str, placed: Sequence[
     if project.has_address:
         parts.append(badge(project, f"{folder}/{lesson.stem}.ipynb"))
     if folder != "notebooks":
-        parts += _task(lesson, folder)
+        parts += _task(project, lesson, folder)
     else:
         parts += [opening(lesson, placed)] if placed else _purpose(project, lesson)
     return markdown("\n\n".join(parts), "launch", id="launch")
@@ -194,9 +194,11 @@ def _purpose(project: Project, lesson: Lesson) -> list[str]:
     return [time, f"After this lesson you can:\n\n{goals}"]
 
 
-def _task(lesson: Lesson, folder: str) -> list[str]:
-    exercises = [EXERCISES[name] for name in lesson.exercises]
-    todo = "\n".join(f"- `{each.signature}`: {each.title.lower()}" for each in exercises)
+def _task(project: Project, lesson: Lesson, folder: str) -> list[str]:
+    todo = "\n".join(
+        f"- `{each.signature}`: {each.title.lower()}{project.worth(each.id)}"
+        for each in map(EXERCISES.__getitem__, lesson.exercises)
+    )
     home = f"[lesson {lesson.number}](../notebooks/{lesson.stem}.ipynb)"
     if folder == "exercises":
         return [f"What you write here, after {home}:", todo, "Try before you open a hint."]
@@ -205,24 +207,40 @@ def _task(lesson: Lesson, folder: str) -> list[str]:
     ]
 
 
+def without_dead_links(cell: Cell, project: Project, folder: str) -> Cell:
+    """A markdown cell in which a link to a notebook that the course leaves out is plain text."""
+    if cell["cell_type"] != "markdown":
+        return cell
+
+    def shown(found: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(folder, found[2]))
+        return found[0] if path in _notebooks(project) else found[1]
+
+    return {**cell, "source": _LINK.sub(shown, _COLAB_LINK.sub("", source(cell)))}
+
+
 def _linked(cell: Cell, project: Project, folder: str) -> Cell:
     """A markdown cell whose links to notebooks also lead there from Colab."""
     if cell["cell_type"] != "markdown":
         return cell
     plain = _COLAB_LINK.sub("", source(cell))
-    known = {
+
+    def complete(found: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join(folder, found[2]))
+        if path not in _notebooks(project):
+            raise BuildError(f"a link leads to {found[2]}, which is no notebook of ours")
+        colab = f" ([Colab]({project.colab(path)}))" if project.has_address else ""
+        return found[0] + colab
+
+    return {**cell, "source": _LINK.sub(complete, plain)}
+
+
+def _notebooks(project: Project) -> set[str]:
+    """The paths of the notebooks that the course has."""
+    return {
         f"{each}/{lesson.stem}.ipynb"
         for lesson in project.lessons
         for each in (
             ("notebooks", "exercises", "solutions") if lesson.exercises else ("notebooks",)
         )
     }
-
-    def complete(found: re.Match[str]) -> str:
-        path = posixpath.normpath(posixpath.join(folder, found.group(1)))
-        if path not in known:
-            raise BuildError(f"a link leads to {found.group(1)}, which is no notebook of ours")
-        colab = f" ([Colab]({project.colab(path)}))" if project.has_address else ""
-        return found.group(0) + colab
-
-    return {**cell, "source": _LINK.sub(complete, plain)}

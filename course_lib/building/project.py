@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.building.notebook import BuildError, write_text
@@ -18,6 +19,7 @@ from course_lib.curriculum import LESSONS, Lesson
 
 PLACEHOLDER = "OWNER/NAME"
 REF = "main"
+TITLE = "Matmul Ladder"
 _NAME = r"[A-Za-z0-9_.-]+"
 _GITHUB = re.compile(rf"(?:https://|ssh://git@|git@)github\.com[/:]({_NAME}/{_NAME}?)(?:\.git)?/?")
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # no slash: not all addresses take one
@@ -35,6 +37,9 @@ class Project:
         version: the version in pyproject.toml.
         lessons: the lessons that this checkout should hold.
         ref: the branch or tag that a click leads to.
+        title: the course's name.
+        tasks: the tasks of lessons that a course of one's own keeps; None: all.
+        points: what each exercise counts in a course of one's own; nothing is said of the others.
     """
 
     root: Path
@@ -42,6 +47,19 @@ class Project:
     version: str = "0.0.0"
     lessons: tuple[Lesson, ...] = LESSONS
     ref: str = REF
+    title: str = TITLE
+    tasks: frozenset[str] | None = None
+    points: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether somebody has chosen lessons, exercises, tasks and points for a course."""
+        return self.tasks is not None or bool(self.points)
+
+    def worth(self, exercise: str) -> str:
+        """What an exercise counts in a course of one's own, for the end of a phrase."""
+        points = self.points.get(exercise)
+        return "" if points is None else f" ({points:g} points)"
 
     @property
     def has_address(self) -> bool:

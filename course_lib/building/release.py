@@ -1,7 +1,8 @@
 """Puts together what students get: the course without its solutions and without the grader.
 
-The bundle is what a student needs of this checkout, byte for byte, with three changes: course.py
-and cli.py lose the commands for instructors and maintainers, and README.md is one for students.
+The bundle is what a student needs of this checkout, byte for byte, with these changes: course.py
+and cli.py lose the commands for instructors and maintainers, README.md is one for students, and
+the notebooks of a course of one's own are as `own_course` makes them.
 
 Two places of the library hold finished kernels that answer exercises: the rungs of the ladder,
 which are left out unless a lesson of the bundle runs them, and the kernel that figures film. What
@@ -15,12 +16,13 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.building.exercises import answer_cells, stub
-from course_lib.building.notebook import BuildError, code_cells, read, source
+from course_lib.building.notebook import BuildError, code_cells, dumps, read, source
+from course_lib.building.project import Project
 from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lesson_with_parts
 
 MARK = ".matmul-ladder-release"  # a folder that holds it was made here, so it may be replaced
@@ -35,6 +37,7 @@ FILES = (
     "docs/counters.md",
     "docs/machine_code.md",
     "docs/shared_memory_measured.md",
+    "environment-gpu.yml",
     "environment.yml",
     "locks/gpu-cu12.txt",
     "locks/gpu-cu13.txt",
@@ -52,6 +55,7 @@ LEFT_OUT = (
     "commands/environments.py",
     "commands/grade.py",
     "commands/lock.py",
+    "commands/own_course.py",
     "commands/release.py",
     "commands/run_tests.py",
     "grading",
@@ -98,27 +102,28 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(each for each in LESSONS if each in meant or not names)
 
 
-def make_release(root: Path, lessons: Sequence[Lesson]) -> Release:
-    """The bundle of a checkout.
+def make_release(project: Project) -> Release:
+    """The bundle of a checkout, or of the part of it that a course of one's own has.
 
     Raises:
-        BuildError: if a file is missing, or an exercise notebook holds an answer.
+        BuildError: if a file is missing, an exercise notebook holds an answer, or what stays needs
+            what is left out.
     """
-    names = [*_notebooks(root, lessons)]
+    root, lessons = project.root, project.lessons
     runs = tuple(each for each in lessons if _runs_the_ladder(root / _lesson_path(each)))
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
-    files = {name: _content(root, name) for name in (*FILES, *names)}
+    files = {name: _content(root, name) for name in FILES} | _notebooks(project)
     files |= {name: _content(root, name) for name in _library(root, left_out)}
     for name in ("course.py", "course_lib/cli.py"):
         files[name] = _with_commands(_content(root, name), commands)
-    files["README.md"] = _readme(lessons, commands).encode()
+    files["README.md"] = _readme(project, commands).encode()
     files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"
     shows: dict[str, tuple[str, ...]] = {FILMED: ("matmul_tiled",)}
     if runs:
         rungs = tuple(each.id for each in EXERCISES.values() if each.rung)
         shows["course_lib/kernels"] = rungs
-    return Release(tuple(lessons), dict(sorted(files.items())), shows, runs)
+    return Release(lessons, dict(sorted(files.items())), shows, runs)
 
 
 def write_folder(release: Release, out: Path) -> None:
@@ -179,15 +184,25 @@ def _lesson_path(each: Lesson) -> str:
     return f"notebooks/{each.stem}.ipynb"
 
 
-def _notebooks(root: Path, lessons: Iterable[Lesson]) -> Iterator[str]:
+def _notebooks(project: Project) -> dict[str, bytes]:
     """The notebooks of the bundle; an exercise has to be as unsolved as it was made."""
-    yield from (f"{folder}/{PATHFINDER}" for folder in ("notebooks", "exercises"))
-    for each in lessons:
-        yield _lesson_path(each)
-        if each.exercises:
-            name = f"exercises/{each.stem}.ipynb"
-            _refuse_answers(root / name, root / f"solutions/{each.stem}.ipynb")
-            yield name
+    root = project.root
+    beside = [f"{folder}/{PATHFINDER}" for folder in ("notebooks", "exercises")]
+    found = {name: _content(root, name) for name in beside}
+    for each in project.lessons:
+        for folder in ("notebooks", "exercises") if each.exercises else ("notebooks",):
+            name = f"{folder}/{each.stem}.ipynb"
+            if folder == "exercises":
+                _refuse_answers(root / name, root / f"solutions/{each.stem}.ipynb")
+            found[name] = _own(project, each, folder) if project.is_own else _content(root, name)
+    return found
+
+
+def _own(project: Project, lesson: Lesson, folder: str) -> bytes:
+    # Predictions are drawn with NumPy, which a release of the course as it is does not need.
+    from course_lib.building.own_course import notebook_of
+
+    return dumps(notebook_of(project, lesson, folder)).encode()
 
 
 def _refuse_answers(exercise: Path, solution: Path) -> None:
@@ -240,15 +255,17 @@ def _with_commands(content: bytes, kept: Sequence[str]) -> bytes:
     return f"{before}{start}{fewer.rstrip()}{end}{after}".encode()
 
 
-def _readme(lessons: Iterable[Lesson], commands: Sequence[str]) -> str:
-    rows = "\n".join(_row(each) for each in lessons)
+def _readme(project: Project, commands: Sequence[str]) -> str:
+    rows = "\n".join(_row(project, each) for each in project.lessons)
     bench = "| `python3 course.py bench` | times every rung on your GPU |\n"
     template = Path(__file__).with_name("students_readme.md").read_text(encoding="utf-8")
-    return template.format(rows=rows, bench=bench if "bench" in commands else "")
+    return template.format(
+        title=project.title, rows=rows, bench=bench if "bench" in commands else ""
+    )
 
 
-def _row(each: Lesson) -> str:
+def _row(project: Project, each: Lesson) -> str:
     title = f"[{each.number} · {each.title}](notebooks/{each.stem}.ipynb)"
-    names = ", ".join(f"`{name}`" for name in each.exercises)
+    names = ", ".join(f"`{name}`{project.worth(name)}" for name in each.exercises)
     task = f"[{names}](exercises/{each.stem}.ipynb)" if names else ""
     return f"| {title} | {each.minutes} | {task} |"

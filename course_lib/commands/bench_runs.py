@@ -16,7 +16,7 @@ from typing import Any
 from course_lib import measurements, runtime
 from course_lib.bench import counts, held_back, session, table, tuner
 from course_lib.commands import progress
-from course_lib.commands.places import NOTEBOOKS, REPOSITORY
+from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 from course_lib.devices import Device
 from course_lib.errors import PlainError
 from course_lib.kernels import RUNG_KERNELS
@@ -24,7 +24,7 @@ from course_lib.measurements import Measurements, tuning
 
 TWINS = REPOSITORY / "benchmarks" / "twins"
 WHAT_BINDS = REPOSITORY / "benchmarks" / "what_binds.py"
-LAST_RUNS = REPOSITORY / "executed" / "bench"
+LAST_RUNS = HOME / "executed" / "bench"
 EMULATED_SIZE = 256
 MOST_EMULATED = 512  # one more doubling takes a minute for each rung
 PICTURED_SIZE = 4096  # as in the lessons
@@ -279,6 +279,7 @@ def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     progress.clear()
     print(f"\nOne product on the emulator:\n{table.counted(rows, problems)}")
     _print_ceilings(chosen, asked.gpu)
+    _print_stored(chosen)
     if asked.store:
         print("Nothing was stored: only a GPU's measurements are.")
     return 0 if rows else 1
@@ -301,3 +302,15 @@ def _print_ceilings(chosen: Mapping[str, Any], gpus: Sequence[Device]) -> None:
     if unknown:
         print("\nWhat it could reach at most is not known here:" if not known else "")
         print(*(f"  {line}" for line in unknown), sep="\n")
+
+
+def _print_stored(chosen: Mapping[str, Any]) -> None:
+    """What was measured where there was a GPU, with its label."""
+    earlier = measurements.latest()
+    if earlier is None or PICTURED_SIZE not in earlier.sizes:
+        return
+    rows = list(table.stored(earlier, chosen, PICTURED_SIZE))
+    if rows:
+        label = f"{earlier.label}, {PICTURED_SIZE} x {PICTURED_SIZE} x {PICTURED_SIZE}"
+        print(f"\nNot from this machine, but measured before and stored with the course: {label}")
+        print(*(f"  {row}" for row in rows), sep="\n")

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project, open_project
+from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
+from course_lib.grading.errors import CannotGrade
 
 DEFAULT = REPOSITORY / "build" / "book"
 MARK = ".matmul-ladder-book"  # a folder that holds it was made here, so it may be replaced
@@ -30,6 +32,12 @@ def main(arguments: list[str]) -> int:
         help="the address for launch buttons, in place of pyproject.toml's",
     )
     parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="a course of one's own: its title, lessons, exercises and tasks (course.toml)",
+    )
+    parser.add_argument(
         "--pyodide",
         type=Path,
         metavar="DIR",
@@ -40,6 +48,12 @@ def main(arguments: list[str]) -> int:
     project = open_project(REPOSITORY)
     if options.repository:
         project = replace(project, repository=options.repository)
+    if options.settings:
+        try:
+            project = with_settings(project, options.settings)
+        except CannotGrade as problem:
+            print(problem, file=sys.stderr)
+            return 2
     site = options.out.resolve()
     if site.exists() and any(site.iterdir()) and not (site / MARK).exists():
         print(f"{site} holds other files; name an empty folder with --out.", file=sys.stderr)

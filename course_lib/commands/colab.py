@@ -5,10 +5,6 @@ Colab's own system cannot be had here. Its Python and the versions in tests/cola
 
 from __future__ import annotations
 
-import glob
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 from course_lib.commands import environments
@@ -29,7 +25,9 @@ def make(freeze: str = "") -> Path:
         freeze: what Colab's `pip freeze` says today, to take the versions from there.
     """
     wanted = newest(freeze) if freeze else LOCK.read_text(encoding="utf-8")
-    return environments.make(VENV, find_python(), wanted, hashed=not freeze)
+    return environments.make(
+        VENV, environments.find_python([COLABS_PYTHON]), wanted, hashed=not freeze
+    )
 
 
 def newest(freeze: str) -> str:
@@ -44,20 +42,3 @@ def newest(freeze: str) -> str:
 def _name(requirement: str) -> str:
     """The package of a line such as "jupyter_client==7.4.9", in the spelling that compares."""
     return requirement.partition("==")[0].strip().lower().replace("_", "-")
-
-
-def find_python() -> str:
-    """A Python of Colab's version; this one where there is none."""
-    name = "python{}.{}".format(*COLABS_PYTHON)
-    folders = os.path.expanduser("~/.pyenv/versions/{}.{}*/bin".format(*COLABS_PYTHON))
-    beside = [os.path.join(folder, name) for folder in sorted(glob.glob(folders))]
-    for candidate in (shutil.which(name), *beside):
-        if candidate and _is_colabs(candidate):
-            return candidate
-    return environments.this_python()
-
-
-def _is_colabs(python: str) -> bool:
-    """Does it run (a pyenv shim may not), and is it the version that it says it is?"""
-    ask = f"import sys, venv; raise SystemExit(sys.version_info[:2] != {COLABS_PYTHON})"
-    return subprocess.run([python, "-c", ask], capture_output=True).returncode == 0

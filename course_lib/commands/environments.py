@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from course_lib.commands.places import REPOSITORY
@@ -41,6 +43,24 @@ def make(folder: str, base: str, requirements: str, hashed: bool = True) -> Path
     _call([str(python), "-m", "pip", "install", *options, "--requirement", str(listed)])
     stamp_file.write_text(stamp)
     return python
+
+
+def find_python(wanted: Iterable[tuple[int, int]]) -> str:
+    """The first of these versions of Python that this machine has; this one where it has none."""
+    for version in wanted:
+        name = "python{}.{}".format(*version)
+        folders = os.path.expanduser("~/.pyenv/versions/{}.{}.*/bin".format(*version))
+        beside = [os.path.join(folder, name) for folder in sorted(glob.glob(folders))]
+        for candidate in (shutil.which(name), *beside):
+            if candidate and _is_version(candidate, version):
+                return candidate
+    return this_python()
+
+
+def _is_version(python: str, version: tuple[int, int]) -> bool:
+    """Does it run (a pyenv shim may not), and is it the version that it says it is?"""
+    ask = f"import sys, venv; raise SystemExit(sys.version_info[:2] != {version})"
+    return subprocess.run([python, "-c", ask], capture_output=True).returncode == 0
 
 
 def this_python() -> str:

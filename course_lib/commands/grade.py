@@ -85,6 +85,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
 
+    _check_candidates(options)
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
@@ -127,8 +128,32 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
     line.clear()
     for note in line.notes:
         print(f"Note: {note}")
+    if options.candidates:
+        _collect(rows, seed, options.candidates)
     print(_summary(rows, seed, options.out), flush=True)
     return 0
+
+
+def _check_candidates(options: argparse.Namespace) -> None:
+    """What is collected must not lie where the next run looks for submissions."""
+    if options.candidates is None:
+        return
+    there, here = options.submissions.resolve(), options.candidates.resolve()
+    if there in (here, *here.parents) or (here.exists() and not here.is_dir()):
+        raise _WrongArguments(
+            f"--candidates {options.candidates}: name a folder that is not inside "
+            f"{options.submissions}."
+        )
+
+
+def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
+    """Write what the judge could not explain; whoever reads it should not know whose it is."""
+    from course_lib.grading.gradebook.candidates import candidates, write_candidates
+    from course_lib.grading.gradebook.safe_text import counted
+
+    texts = candidates(rows, seed)
+    write_candidates(folder, texts)
+    print(f"{counted(len(texts), 'answer')} without an explanation, without names: {folder}.")
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -188,6 +213,8 @@ def _as_before(
             f"{options.out} was graded on {', '.join(asked)}; with --only it stays so: leave the "
             "exercises out, or choose another --out."
         )
+    if settings.exercises is None:  # the order of tables and pages
+        settings = replace(settings, exercises=asked)
     return settings, exercises or asked
 
 
@@ -242,7 +269,10 @@ def _parser() -> argparse.ArgumentParser:
         help="what everyone is graded on: exercises, or numbers of lessons",
     )
     parser.add_argument(
-        "--settings", type=Path, metavar="FILE", help="a course's own points (grading.toml)"
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="a course of one's own: its exercises and points (course.toml)",
     )
     parser.add_argument(
         "--overrides",
@@ -285,6 +315,12 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         help="only say how this verdict came to be, with the seed of DIR",
     )
     parser.add_argument(
+        "--candidates",
+        type=Path,
+        metavar="FOLDER",
+        help="also collect, without names, the answers that the judge could not explain",
+    )
+    parser.add_argument(
         "--keep-batches",
         action="store_true",
         help="also write the notebooks that nbval runs to DIR/batches; run one again with "
@@ -311,15 +347,18 @@ def _settings(options: argparse.Namespace) -> tuple[Settings, tuple[str, ...] | 
     from course_lib.grading.settings import load_settings
 
     settings = load_settings(options.settings, options.notebooks)
-    exercises = _exercises(options.exercises) if options.exercises else settings.exercises
+    course = settings.exercises
+    exercises = _exercises(options.exercises, course) if options.exercises else course
     return settings, exercises
 
 
-def _exercises(names: list[str], one: bool = False) -> tuple[str, ...]:
+def _exercises(
+    names: list[str], course: tuple[str, ...] | None = None, one: bool = False
+) -> tuple[str, ...]:
     from course_lib.grading.settings import exercise_ids
 
     try:
-        found = exercise_ids(names)
+        found = exercise_ids(names, course)
     except CannotGrade as problem:
         raise _WrongArguments(f"--exercises: {problem}") from None
     if one and len(found) != 1:

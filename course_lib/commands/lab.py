@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.commands import working_copies
-from course_lib.commands.places import FIRST_LESSON, REPOSITORY
+from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
 
 DEFAULTS = Path(__file__).with_name("jupyter_config")  # labconfig/ in it, as JupyterLab reads it
 START_SECONDS = 90
@@ -40,10 +40,10 @@ def main(arguments: list[str]) -> int:
     options, others = parser.parse_known_args(arguments)
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)
-    lesson = first_lesson()
+    root, lesson = first_lesson()
     print("Starting JupyterLab …", flush=True)
     server = subprocess.Popen(
-        command(browser, others, lesson), env=environment(token), cwd=REPOSITORY
+        command(browser, others, lesson, root), env=environment(token), cwd=root
     )
     asked: list[int] = []
     # A handler that raises can be lost, where Python is in a finaliser; one that notes can't.
@@ -64,24 +64,27 @@ def main(arguments: list[str]) -> int:
     return 0 if asked or server.returncode in (0, -signal.SIGTERM) else server.returncode
 
 
-def first_lesson() -> str:
-    """The student's copy of the first lesson; the lesson itself where no copies can be made."""
+def first_lesson() -> tuple[Path, str]:
+    """A folder, and in it the student's copy of the first lesson; the lesson itself where no copies
+    can be made."""
     original = FIRST_LESSON.relative_to(REPOSITORY).as_posix()
     try:
-        updated = working_copies.make()
+        updated = working_copies.make(REPOSITORY, HOME)
     except OSError as problem:
         print(f"No copies of your own can be made here ({problem}): this opens the lessons.")
-        return original
+        return REPOSITORY, original
+    if HOME != REPOSITORY:
+        print(f"Your copies of the lessons, and what you have passed: {HOME}")
     if line := working_copies.told_of(updated):
         print(line)
-    return f"my/{original}"
+    return HOME, f"my/{original}"
 
 
-def command(browser: bool, others: list[str], lesson: str) -> list[str]:
+def command(browser: bool, others: list[str], lesson: str, root: Path) -> list[str]:
     """The command that starts JupyterLab, quiet but for warnings."""
     words = [sys.executable, "-c", START]
     if not any("root_dir" in option for option in others):  # it takes one folder only
-        words.append(f"--ServerApp.root_dir={REPOSITORY}")
+        words.append(f"--ServerApp.root_dir={root}")
     words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]
     words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR"]
     if not browser:

@@ -8,9 +8,10 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
-from course_lib.commands.places import REPOSITORY
+from course_lib.commands import working_copies
+from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
 
-VENV = REPOSITORY / ".venv"
+VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 
 
 def main(arguments: list[str]) -> int:
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
         "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
     )
     asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
-    if Path(sys.prefix).resolve() != VENV.resolve():
+    if Path(sys.prefix).resolve() not in [each.resolve() for each in VENVS]:
         print(
             f"{sys.prefix} is not the course's .venv, and is left as it is: "
             "`python3 course.py prepare` makes .venv and installs into it.",
@@ -40,4 +41,16 @@ def main(arguments: list[str]) -> int:
     print("Next, also without a network:")
     for name in asked:
         print(f"  python3 course.py {name}")
+    if "lab" in asked and (copy := _first_copy()):
+        print(f"or open {copy} in VS Code, with the kernel .venv.")
     return 0
+
+
+def _first_copy() -> str:
+    """The student's copy of the first lesson, made if need be; "" where there can be none."""
+    try:
+        working_copies.make(REPOSITORY, HOME)
+    except OSError:  # `lab` says why, and opens the lesson itself
+        return ""
+    copy = HOME / "my" / FIRST_LESSON.relative_to(REPOSITORY)
+    return str(copy.relative_to(REPOSITORY) if HOME == REPOSITORY else copy)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.building.notebook import BuildError
+from course_lib.building.project import open_project
 from course_lib.building.release import (
     Release,
     chosen_lessons,
@@ -15,8 +17,10 @@ from course_lib.building.release import (
     write_archive,
     write_folder,
 )
+from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import LESSONS, Lesson
+from course_lib.grading.errors import CannotGrade
 
 
 def main(arguments: list[str]) -> int:
@@ -32,16 +36,31 @@ def main(arguments: list[str]) -> int:
         metavar="NN",
         help="only these, such as 05 or 00-07 (lesson 00 is always there)",
     )
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="a course of one's own: its lessons, exercises, tasks and points (course.toml)",
+    )
     parser.add_argument("--zip", action="store_true", help="make DIR.zip as well")
     options = parser.parse_args(arguments)
     out = options.out.resolve() if not options.out.is_symlink() else options.out.absolute()
     try:
-        release = make_release(REPOSITORY, chosen_lessons(options.lessons))
+        project = open_project(REPOSITORY, chosen_lessons(options.lessons))
+        if options.settings:
+            if options.lessons:
+                raise BuildError(f"{options.settings} says which lessons; leave --lessons out.")
+            if importlib.util.find_spec("numpy") is None:
+                raise BuildError(
+                    "--settings needs packages; `python3 course.py prepare` fetches them."
+                )
+            project = with_settings(project, options.settings)
+        release = make_release(project)
         archive = out.with_name(out.name + ".zip") if options.zip else None
         if archive:
             write_archive(release, archive)
         write_folder(release, out)
-    except BuildError as problem:
+    except (BuildError, CannotGrade) as problem:
         print(f"There is no release: {problem}", file=sys.stderr)
         return 2
     except OSError as problem:
@@ -62,7 +81,7 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
         print(f"Mind: who searches the library finds a way to solve {', '.join(names)} in {path}.")
     if release.because:
         numbers = ", ".join(each.number for each in release.because)
-        before = LESSONS[LESSONS.index(release.because[0]) - 1].number
+        before = LESSONS[_place(release.because[0]) - 1].number
         print(
             f"course_lib/kernels is there because lessons {numbers} run it. Until those exercises "
             f"are handed in, release fewer lessons: --lessons 00-{before}."
@@ -72,7 +91,12 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
 def _numbers(lessons: Sequence[Lesson]) -> str:
     """Which lessons these are: "00 to 05", or "00, 04" where some between are left out."""
     numbers = [each.number for each in lessons]
-    begins, ends = LESSONS.index(lessons[0]), LESSONS.index(lessons[-1])
-    if len(lessons) == ends - begins + 1 > 1:
+    places = [*map(_place, lessons)]
+    if len(places) > 1 and places == [*range(places[0], places[-1] + 1)]:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(numbers)
+
+
+def _place(wanted: Lesson) -> int:
+    """A lesson's place in the whole course; in one of one's own it may have fewer exercises."""
+    return next(i for i, each in enumerate(LESSONS) if each.number == wanted.number)

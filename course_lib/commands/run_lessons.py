@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import progress
-from course_lib.commands.places import NOTEBOOKS, REPOSITORY
+from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 
 SECONDS_PER_CELL = 300
 
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     except LookupError as problem:
         print(problem.args[0], file=sys.stderr)
         return 2
-    out = Path(options.out).resolve() if options.out else REPOSITORY / "executed"
+    out = Path(options.out).resolve() if options.out else HOME / "executed"
     width = max((len(path.stem) for path in paths), default=6)
     print(f"{'lesson':{width}}  cells  seconds  ran on    result", flush=True)
     outcomes = []

@@ -21,8 +21,12 @@ FOLDERS = ("notebooks", "exercises")
 NOTE = ".copied_from.json"
 
 
-def make(root: Path = REPOSITORY) -> list[str]:
+def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
     """Copy every notebook of which there is no copy yet, and name the lessons that have changed.
+
+    Args:
+        root: the course's folder.
+        home: where to put my/; by default there.
 
     Returns:
         The paths of the copies whose lesson was updated since, such as "my/notebooks/03_….ipynb".
@@ -30,21 +34,21 @@ def make(root: Path = REPOSITORY) -> list[str]:
     Raises:
         OSError: if nothing can be written there.
     """
-    home = root / "my"
-    home.mkdir(exist_ok=True)
-    noted = _read_note(home / NOTE)
+    mine = (home or root) / "my"
+    mine.mkdir(parents=True, exist_ok=True)
+    noted = _read_note(mine / NOTE)
     before = dict(noted)
     updated = []
     for name, original in _originals(root):
         text = original.read_bytes()
         print_of_it = _fingerprint(text)
-        if _copied(text, home / name):
+        if _copied(text, mine / name):
             noted[name] = print_of_it
         elif noted.setdefault(name, print_of_it) != print_of_it:
             updated.append(f"my/{name}")
-    _lead_to_the_library(root)
+    _lead_to_the_library(root, mine)
     if noted != before:
-        _write_note(home / NOTE, noted)
+        _write_note(mine / NOTE, noted)
     return updated
 
 
@@ -65,10 +69,10 @@ def _originals(root: Path) -> Iterator[tuple[str, Path]]:
             yield f"{folder}/{path.name}", path
 
 
-def _lead_to_the_library(root: Path) -> None:
+def _lead_to_the_library(root: Path, mine: Path) -> None:
     """What lets a copy find the library is nobody's work, and is kept as new as the course."""
     for folder in FOLDERS:
-        original, copy = root / folder / PATHFINDER, root / "my" / folder / PATHFINDER
+        original, copy = root / folder / PATHFINDER, mine / folder / PATHFINDER
         if original.exists() and copy.parent.exists():
             copy.write_bytes(original.read_bytes())
 

@@ -34,6 +34,7 @@ from course_lib.diagnosis.trial import (
 from course_lib.diagnosis.wrong_numbers import cause_of, short_loop, wrapped
 from course_lib.emulator import KernelRejected
 from course_lib.findings import Finding
+from course_lib.sentences import facts_of
 
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
 # what the student has asked for.
@@ -160,6 +161,8 @@ class Examination:
             cause = short_loop(launcher, trials, faults)
             cause = cause or (limit if are_empty_cells(trials) else None)
             faults = kept.in_order(faults) if cause else faults
+        if cause and launcher.reads_for_a_caller and "says" in facts_of(cause.message):
+            faults = kept.without_meetings(faults, names[-1])
         return kept.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
 
     def faults(self, trials: Sequence[Trial]) -> list[Finding]:

@@ -51,6 +51,8 @@ def type_of_argument(name: str, value: Any) -> T.Type:
         return T.TupleType(tuple(items), getattr(type(value), "_fields", ()))
     if isinstance(value, enum.Enum) and not isinstance(value, int):
         return T.EnumType(type(value))
+    if isinstance(value, np.void) and T.is_record_type(value.dtype):
+        return T.RecordType(value.dtype)
     kind = T.type_of_scalar(value)
     if kind is not None:
         return kind
@@ -65,8 +67,8 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
         raise rejection(
             "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
         )
-    known = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype.isnative
-    if not known or array.ndim == 0:
+    known = T.is_number_type(array.dtype) and array.dtype.isnative
+    if not (known or T.is_record_type(array.dtype)):
         raise _unknown_array(name, array)
     flags = array.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
@@ -81,7 +83,7 @@ def _no_argument(name: str, value: object) -> KernelRejected:
             name=name,
         )
         return rejection("invalid-launch", message, None, "What is the largest number it must be?")
-    if isinstance(value, complex | np.complexfloating | np.void | np.datetime64 | np.timedelta64):
+    if isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
         message = say(
             "Argument {name} is of type {what}, and the emulator has no numbers of that type.",
@@ -104,21 +106,13 @@ def _no_argument(name: str, value: object) -> KernelRejected:
 
 def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
     """Numba has more kinds of arrays than the emulator, but not those of any byte order or mask."""
-    if array.ndim == 0:
-        message = say(
-            "Argument {name} is an array without axes, and the emulator takes none.", name=name
-        )
-        hint: str = say(
-            "{name}[()] is its number, {name}.reshape(1) an array with one element.", name=name
-        )
-        return rejection("unsupported", message, None, hint)
-    if array.dtype.kind in "cSUMmV":
+    if array.dtype.kind in "SUMmV":
         message = say(
             "Argument {name} is an array of {dtype}, and the emulator has none of those.",
             name=name,
             dtype=array.dtype,
         )
-        hint = "It has booleans, integers and floats of up to 64 bits."
+        hint: str = "It has booleans, integers, floats of up to 64 bits and complex numbers."
         if array.dtype.names:
             first = array.dtype.names[0]
             hint = say(

@@ -133,6 +133,7 @@ def _restore(run: Repeatable, saved: Memories) -> None:
     for each, (storage, written_in) in zip(_written(run), saved, strict=True):
         each.storage[...] = storage
         each.ages = None
+        each.fields.clear()  # and what was noted of them
         if each.written_in is not None:
             each.written_in[...] = written_in
 

@@ -169,6 +169,8 @@ class Run:
         if isinstance(value, np.ndarray):
             is_output = name.split("[")[0] in self.options.outputs
             return self.memory.view(name, value, is_output)
+        if isinstance(value, np.void):
+            return self.memory.record(name, value)
         if isinstance(value, tuple):
             return tuple(self._value(f"{name}[{i}]", item) for i, item in enumerate(value))
         if isinstance(value, enum.Enum) and not isinstance(value, int):

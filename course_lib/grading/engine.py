@@ -17,6 +17,12 @@ from pathlib import Path
 
 from course_lib.diagnosis.families.table import check_reference
 from course_lib.entries import BadEntry
+from course_lib.grading.answers.free_text import (
+    TextQuestion,
+    asked_of,
+    read_questions,
+    text_answer,
+)
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import by_hand, class_list, outputs
@@ -97,7 +103,8 @@ def find_graded(
 ) -> list[Graded]:
     """The submissions with their answers; see `grade`."""
     _check_tasks(exercise_ids, tasks, settings)
-    return list(_found(submissions, exercise_ids, tasks))
+    questions = read_questions(settings.notebooks, settings.questions)
+    return list(_found(submissions, exercise_ids, tasks, questions))
 
 
 def rows_of(
@@ -113,7 +120,12 @@ def rows_of(
 ) -> list[GradebookRow]:
     """The rows of these answers, judged where they are not known yet; see `grade`."""
     _check_tasks(
-        dict.fromkeys(each.exercise for _, answers in found for each in answers if each.exercise),
+        dict.fromkeys(
+            each.exercise
+            for _, answers in found
+            for each in answers
+            if each.exercise and each.exercise not in settings.questions
+        ),
         tasks,
         settings,
     )
@@ -163,6 +175,7 @@ def _found(
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
     tasks: Mapping[str, AssignedExercise],
+    questions: Mapping[str, TextQuestion],
 ) -> Iterator[Graded]:
     """Each submission with its answers, and without the rest of what was handed in."""
     for submission in submissions:
@@ -180,7 +193,8 @@ def _found(
         answers = (
             find_answers(submission, expected, tasks) if expected else (_no_answer(submission),)
         )
-        yield class_list.without_cells(submission), answers
+        in_words = [text_answer(submission, each) for each in asked_of(questions, expected)]
+        yield class_list.without_cells(submission), (*answers, *in_words)
 
 
 def _no_answer(submission: Submission) -> FoundAnswer:
@@ -224,7 +238,7 @@ class _Session:
         queued: set[str] = set()
         for submission, answers in found:
             for answer in answers:
-                if not _can_be_judged(answer):
+                if not self._can_be_judged(answer):
                     continue
                 key = self._key(answer)
                 if key in queued:
@@ -240,7 +254,7 @@ class _Session:
         self._progress.done = self._progress.known
 
     def judgement(self, answer: FoundAnswer) -> Judgement | None:
-        return self._journal[self._key(answer)] if _can_be_judged(answer) else None
+        return self._journal[self._key(answer)] if self._can_be_judged(answer) else None
 
     def judge(self, workplace: Workplace) -> None:
         """Have all that is waiting judged."""
@@ -309,6 +323,10 @@ class _Session:
             del self._waiting[notebook]
         return batch
 
+    def _can_be_judged(self, answer: FoundAnswer) -> bool:
+        """Neither missing nor in words."""
+        return answer.exercise in self._tasks and answer.problem is None
+
     def _key(self, answer: FoundAnswer) -> str:
         context = self._tasks[answer.exercise].context
         return key_of(answer.exercise, answer.text, context, self._seed)
@@ -332,10 +350,6 @@ class _Waiting:
     key: str
     name: str
     answer: FoundAnswer
-
-
-def _can_be_judged(answer: FoundAnswer) -> bool:
-    return bool(answer.exercise) and answer.problem is None
 
 
 def _items(batch: Sequence[_Waiting]) -> tuple[Item, ...]:

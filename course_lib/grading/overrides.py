@@ -106,7 +106,8 @@ class _Reader(TomlFile):
                 "table, such as [student-02], and late_days, comment or an exercise below it."
             )
         answers = {key: each for key, each in given.items() if key not in OF_A_STUDENT}
-        self.only_known(answers, GRADED, "exercise", f" under `{key_of(name)}`")
+        known = (*GRADED, *self.settings.questions)
+        self.only_known(answers, known, "exercise", f" under `{key_of(name)}`")
         return SetForStudent(
             self.standing(name, given),
             {exercise: self.answer(name, exercise, each) for exercise, each in answers.items()},
@@ -128,7 +129,7 @@ class _Reader(TomlFile):
         if value and self.settings.late is None:
             raise self.fail(
                 f"`{key}` is {value}, and no rule says what that costs; write a table [late] with "
-                "per_day = 0.1 into grading.toml, and name that file with --settings."
+                "per_day = 0.1 into course.toml, and name that file with --settings."
             )
         return value
 

@@ -1,7 +1,9 @@
-"""What a course sets for itself, in one file: its title, its exercises, its points.
+"""What a course sets for itself, in one file: its title, lessons, exercises, tasks and points.
 
     title = "GPU programming, autumn term"
-    exercises = ["05", "transpose_tiled"]     # lessons or exercises
+    lessons = ["00-05", "07"]                 # what is released, in this order
+    exercises = ["05", "transpose_tiled"]     # what is graded: exercises, or lessons for all theirs
+    tasks = ["00-05", "column_sums"]          # what lessons keep: tasks, or lessons for all theirs
 
     [points]
     matmul_tiled = 20                         # the usual weights, scaled to a total of 20
@@ -9,6 +11,9 @@
     [points.transpose_tiled]
     right = 4                                 # what is not named keeps its points
     float32 = 0                               # not counted
+
+    [questions]
+    why-two-barriers = 2                      # answered in words, and read by a person
 
     [late]
     per_day = 0.1                             # a day costs 10 % of what was earned
@@ -21,12 +26,20 @@ sentence: the file, the key, what to write instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.curriculum import LESSONS, PROPERTIES, TASKS, Exercise, lesson_with_parts
+from course_lib.curriculum import (
+    LESSONS,
+    PROPERTIES,
+    TASKS,
+    Exercise,
+    Lesson,
+    lesson_with_parts,
+)
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.graded import GRADED, why_not_graded
 from course_lib.grading.toml_file import TomlFile, meant, short
@@ -34,7 +47,18 @@ from course_lib.grading.toml_file import TomlFile, meant, short
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
 MOST_CHARACTERS = 200  # of a title
-KEYS = ("title", "exercises", "canvas_assignment", "points", "late")
+KEYS = (
+    "title",
+    "lessons",
+    "exercises",
+    "tasks",
+    "canvas_assignment",
+    "points",
+    "questions",
+    "late",
+)
+ANSWER = "answer"  # what a question that is answered in words has points for
+NO_QUESTIONS = ("late_days", "comment")  # overrides.toml has these beside the exercises
 LATE_KEYS = ("per_day", "at_most")
 # What a kernel is judged by in any exercise, as a warning where it does not count. A course may
 # give points to it; the warning then costs them.
@@ -75,15 +99,19 @@ class Settings:
 
     Attributes:
         title: heads every page.
-        exercises: the ids to grade; None if the file leaves that open.
-        points: the points of every exercise and property.
+        lessons: what the course has, in its order, lesson 00 among it; None: all.
+        exercises: the ids to grade, in the course's order; None if the file leaves that open.
+        tasks: the ids of the tasks that lessons keep; None: all.
+        points: the points of every exercise and property, and of every question in words.
         canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
         notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
         late: what a late day costs; None if the file has no rule for it.
     """
 
     title: str = TITLE
+    lessons: tuple[Lesson, ...] | None = None
     exercises: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
     points: Mapping[str, Points] = field(default_factory=usual_points)
     canvas_assignment: str | None = None
     notebooks: Path = OUR_NOTEBOOKS
@@ -92,6 +120,16 @@ class Settings:
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""
         return self.points.get(exercise_id, {})
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The ids of the questions that are answered in words."""
+        return tuple(name for name in self.points if name not in GRADED)
+
+    def place(self, exercise_id: str) -> tuple[int, int, str]:
+        """Where an exercise stands: in the course's own order, then in the whole course's."""
+        mine, all_of_them = self.exercises or (), tuple(GRADED)
+        return _place(mine, exercise_id), _place(all_of_them, exercise_id), exercise_id
 
     def stored(self) -> dict[str, Any]:
         """What a course has chosen otherwise than this course has it, for JSON."""
@@ -122,6 +160,10 @@ class Settings:
         return total(self.points_of(exercise_id).values())
 
 
+def _place(order: Sequence[str], name: str) -> int:
+    return order.index(name) if name in order else len(order)
+
+
 def total(points: Iterable[float]) -> float:
     """A sum of points without the dust of binary fractions."""
     return round(math.fsum(points), 4)
@@ -140,16 +182,20 @@ def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
 
 
 class _Reader(TomlFile):
-    """What may stand in grading.toml."""
+    """What may stand in a course's file."""
 
     def settings(self, notebooks: Path) -> Settings:
         table = self.table()
         self.only_known(table, KEYS, "key", "")
         canvas = table.get("canvas_assignment")
+        lessons = self.lessons(table["lessons"]) if "lessons" in table else None
         return Settings(
             title=self.words(table.get("title", TITLE), "title", MOST_CHARACTERS),
-            exercises=self.exercises(table["exercises"]) if "exercises" in table else None,
-            points=self.points(table.get("points", {})),
+            lessons=lessons,
+            exercises=self.exercises(table.get("exercises"), lessons),
+            tasks=self.tasks(table["tasks"], lessons) if "tasks" in table else None,
+            points=self.points(table.get("points", {}))
+            | self.questions(table.get("questions", {})),
             canvas_assignment=None
             if canvas is None
             else self.words(canvas, "canvas_assignment", MOST_CHARACTERS),
@@ -157,17 +203,76 @@ class _Reader(TomlFile):
             notebooks=notebooks,
         )
 
-    def exercises(self, value: object) -> tuple[str, ...]:
-        names = value if isinstance(value, list) else []
-        if not names or not all(isinstance(each, str) for each in names):
-            raise self.fail(
-                f"`exercises` is {short(value)}; write a list of exercises or lessons, such as "
-                '["matmul_tiled", "07"].'
-            )
+    def names(self, value: object, key: str, what: str) -> list[str]:
+        """A list of names; only that of tasks may be empty."""
+        names: list[Any] = value if isinstance(value, list) else [None]
+        if not all(isinstance(each, str) for each in names) or not (names or key == "tasks"):
+            raise self.fail(f"`{key}` is {short(value)}; write a list of {what}.")
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise self.fail(f"`{key}` has {twice!r} twice; take one out.")
+        return names
+
+    def lessons(self, value: object) -> tuple[Lesson, ...]:
+        """The lessons in their order; the first one of all is always there, and comes first."""
+        what = 'lessons, such as ["00-05", "07"]'
+        found = self.lessons_meant(self.names(value, "lessons", what), "lessons")
+        return tuple(found if LESSONS[0] in found else [LESSONS[0], *found])
+
+    def lessons_meant(self, names: Iterable[str], key: str) -> list[Lesson]:
+        """The lessons of names and ranges, each once."""
+        found: dict[str, Lesson] = {}
+        for name in names:
+            first, dash, last = name.partition("-")
+            try:
+                begins = LESSONS.index(lesson_with_parts(first)[0])
+                ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
+            except KeyError as problem:
+                raise self.fail(f"`{key}`: {problem.args[0]}.") from None
+            if ends < begins:
+                raise self.fail(f"`{key}`: {name!r} ends before it begins.")
+            found |= {each.number: each for each in LESSONS[begins : ends + 1]}
+        return list(found.values())
+
+    def exercises(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...] | None:
+        """The exercises in their order; those of the lessons where the file names none."""
+        if value is None:
+            theirs = [name for each in lessons or () for name in each.exercises]
+            return None if lessons is None else tuple(theirs)
+        what = 'exercises or lessons, such as ["matmul_tiled", "07"]'
+        names = self.names(value, "exercises", what)
         try:
-            return exercise_ids(names)
+            found = exercises_meant(names)
         except CannotGrade as problem:
             raise self.fail(f"`exercises`: {problem}") from None
+        for name in found if lessons is not None else ():
+            if GRADED[name].lesson not in {each.number for each in lessons or ()}:
+                raise self.fail(
+                    f"`exercises` has {name}, which belongs to lesson {GRADED[name].lesson}; add "
+                    "that to `lessons`, or take it out."
+                )
+        return found
+
+    def tasks(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...]:
+        """The tasks that stay."""
+        there = {each.number for each in lessons or LESSONS}
+        found: list[str] = []
+        for name in self.names(value, "tasks", 'tasks or lessons, such as ["00-05", "convolve"]'):
+            if name in TASKS:
+                if TASKS[name].lesson not in there:
+                    raise self.fail(
+                        f"`tasks` has {name}, which stands in lesson {TASKS[name].lesson}; add "
+                        "that to `lessons`, or take it out."
+                    )
+                found.append(name)
+            elif name in GRADED:
+                raise self.fail(f"`tasks` has {name}, which is graded; write it into `exercises`.")
+            elif name[:2].isdecimal():
+                numbers = {each.number for each in self.lessons_meant([name], "tasks")}
+                found += [each.id for each in TASKS.values() if each.lesson in numbers & there]
+            else:
+                raise self.fail(f"`tasks`: there is no task {name!r}; {meant(name, TASKS)}")
+        return tuple(found)
 
     def late(self, value: object) -> LateRule:
         if not isinstance(value, dict) or "per_day" not in value:
@@ -192,6 +297,24 @@ class _Reader(TomlFile):
             else:
                 points[name] = self.scaled(GRADED[name], given)
         return points
+
+    def questions(self, value: object) -> dict[str, dict[str, float]]:
+        """What each question in words is worth."""
+        if not isinstance(value, dict):
+            raise self.fail(
+                f"`questions` is {short(value)}; write a table [questions] with a line for each, "
+                "such as why-two-barriers = 2."
+            )
+        for name in value:
+            if not re.fullmatch("[A-Za-z0-9_-]{1,60}", name) or name in (*GRADED, *NO_QUESTIONS):
+                raise self.fail(
+                    f"`questions.{name}`: a question needs a name of its own, of letters, digits, "
+                    "_ and -."
+                )
+        return {
+            name: {ANSWER: self.number(each, f"questions.{name}", MOST_POINTS)}
+            for name, each in value.items()
+        }
 
     def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, float]:
         """The usual points of an exercise with those that the file gives."""
@@ -233,33 +356,44 @@ class _Reader(TomlFile):
         return {name: points * share for name, points in exercise.points.items()}
 
 
-def exercise_ids(names: Iterable[str]) -> tuple[str, ...]:
+def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> tuple[str, ...]:
     """The exercises that are meant, each once, in the order of the course.
 
     Args:
         names: ids of exercises, and numbers or names of lessons for all of theirs.
+        course: the exercises of a course of one's own, which has no others.
 
     Raises:
         CannotGrade: for a name that is neither, or a lesson that has no exercise.
     """
     chosen: set[str] = set()
     for name in names:
-        if name in GRADED:
-            chosen.add(name)
-            continue
-        if name in TASKS:
-            raise CannotGrade(f"{name} {why_not_graded(name)}.")
-        try:
-            found = lesson_with_parts(name)
-        except KeyError:
-            with_exercises = [each.number for each in LESSONS if each.exercises]
-            raise CannotGrade(
-                f"there is no exercise or lesson {name!r}; "
-                f"{meant(name, GRADED)} Lessons with exercises are "
-                f"{', '.join(with_exercises)}."
-            ) from None
-        theirs = {exercise for each in found for exercise in each.exercises}
-        if not theirs:
-            raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
-        chosen |= theirs
-    return tuple(name for name in GRADED if name in chosen)
+        meant_by_it = set(exercises_meant([name]))
+        if course is not None and not meant_by_it & set(course):
+            raise CannotGrade(f"{name} is not in this course, which has {', '.join(course)}.")
+        chosen |= meant_by_it
+    return tuple(name for name in (GRADED if course is None else course) if name in chosen)
+
+
+def exercises_meant(names: Iterable[str]) -> tuple[str, ...]:
+    """The same, in the order of the names."""
+    found = [each for name in names for each in ([name] if name in GRADED else _of_lesson(name))]
+    return tuple(dict.fromkeys(found))
+
+
+def _of_lesson(name: str) -> list[str]:
+    if name in TASKS:
+        raise CannotGrade(f"{name} {why_not_graded(name)}.")
+    try:
+        found = lesson_with_parts(name)
+    except KeyError:
+        with_exercises = [each.number for each in LESSONS if each.exercises]
+        raise CannotGrade(
+            f"there is no exercise or lesson {name!r}; "
+            f"{meant(name, GRADED)} Lessons with exercises are "
+            f"{', '.join(with_exercises)}."
+        ) from None
+    theirs = [exercise for each in found for exercise in each.exercises]
+    if not theirs:
+        raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
+    return theirs

@@ -16,7 +16,7 @@ Start with: `wide`, then `copying`.
 | `mma_m16n8k16_f16`, `mma_m16n8k16_bf16`, `mma_m16n8k8_tf32` | the same in other formats | 8.0 |
 | `load_words`, `store_words`, `store2` | 16 bytes of 16-bit numbers; 8 bytes of float32 | any GPU |
 | `float_bits`, `to_tf32`, `bf16_bits` | a float32 in another format | any, 8.0, 8.0 |
-| `wgmma_m64n256k64_bf16`, `wgmma_start`, `wgmma_wait` | a warpgroup's product | 9.0 |
+| `wgmma_m64n256k64_bf16`, `wgmma_wait`, `warpgroup_product` | a warpgroup's product | 9.0 |
 | `tma_load`, `tma_load_multicast`, `tma_store` | one thread starts to copy a whole tile | 9.0 |
 | `mbarrier_init`, `mbarrier_wait` and others | barriers that count threads and bytes | 9.0 |
 | `cluster_rank`, `cluster_sync`, `mbarrier_arrive_at` | blocks that run side by side | 9.0 |
@@ -72,10 +72,10 @@ from course_lib.intrinsics.tma import (
 )
 from course_lib.intrinsics.unrolling import unroll, unrolled
 from course_lib.intrinsics.wgmma import (
+    warpgroup_product,
     wgmma_a,
     wgmma_b,
     wgmma_m64n256k64_bf16,
-    wgmma_start,
     wgmma_wait,
 )
 from course_lib.intrinsics.wide import load4, store4
@@ -124,9 +124,9 @@ __all__ = [
     "uniform",
     "unroll",
     "unrolled",
+    "warpgroup_product",
     "wgmma_a",
     "wgmma_b",
     "wgmma_m64n256k64_bf16",
-    "wgmma_start",
     "wgmma_wait",
 ]

@@ -10,7 +10,10 @@ tiles must start. In row r the 16-byte piece p lies at place p ^ (r % 8), so tha
 column are spread over all banks.
 
     A, 64 x 64:   row r of A is row r of the tile.
-    B, 64 x 256:  four panels side by side, each of 64 rows (k) of 64 columns, 8,192 bytes each.
+    B, 64 x n:    panels side by side, each of 64 rows (k) of 64 columns, 8,192 bytes each.
+
+n = 256 asks least of shared memory; `warpgroup_product(n)` makes the functions for narrower tiles,
+too.
 
 A descriptor's upper half is the same for all of these. The lower half holds the address, and for B
 how far it is from one panel to the next. So a tile is named by one 32-bit word, `wgmma_a(address)`
@@ -22,6 +25,7 @@ These have no twin in the emulator. They need numba-cuda 0.30 or newer, which co
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from course_lib.intrinsics.lowering import (
@@ -37,7 +41,7 @@ from course_lib.intrinsics.lowering import (
     types,
 )
 
-SUMS = 128  # of 64 x 256 results a thread of 128 holds so many
+WIDEST = 256  # columns of B that one instruction multiplies at most
 UNIT = 16  # bytes: what descriptors count in
 ATOM, PANEL = 1024, 8192
 # Bits 32 to 45: from eight rows to the next eight. Bit 62: "128-byte swizzle".
@@ -61,27 +65,62 @@ def wgmma_b(context: Any, address: Any) -> Any:
     return _word(address, LOWER_B)
 
 
-@device_function
-def wgmma_start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
-    """`wgmma_start(sums, a, b, add)`: a warpgroup starts A (64 x 64) B (64 x 256), in bfloat16.
+@dataclass(frozen=True)
+class WarpgroupProduct:
+    """Functions for kernels, for tiles of B of so many columns.
 
-    `sums` is a local array of 128 float32: with w the warp within its group, g = lane // 4 and
-    t = lane % 4, element 4 j + 2 h + c belongs to row 16 w + 8 h + g and column 8 j + 2 t + c.
-    `a` and `b` are words from `wgmma_a` and `wgmma_b`. The product is added to the sums; where
-    `add` is 0 it takes their place.
+    Attributes:
+        start: `start(sums, a, b, add)`: a warpgroup starts A (64 x 64) B (64 x columns), bfloat16.
 
-    On return this product is under way, and the one before is done: its tiles may be overwritten.
-    Nobody may touch `sums` before `wgmma_wait(sums)`. Loops should read it with constant indices.
+            `sums` is a local array of columns / 2 float32: with w the warp within its group,
+            g = lane // 4 and t = lane % 4, element 4 j + 2 h + c belongs to row 16 w + 8 h + g and
+            column 8 j + 2 t + c. `a` and `b` are words from `wgmma_a` and `wgmma_b`. The product is
+            added to the sums; where `add` is 0 it takes their place.
+
+            On return this product is under way, and the one before is done: its tiles may be
+            overwritten. Nobody may touch `sums` before `wait(sums)`. Loops should read it with
+            constant indices.
+        wait: `wait(sums)`: wait for this warpgroup's products; then `sums` holds the result.
     """
-    _need_sums("wgmma_start", sums)
-    for each in (a, b, add):
-        need_integer("wgmma_start", each)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _update(context, builder, signature.args[0], arguments[0], _product("add"), arguments[1:])
-        return context.get_dummy_value()
+    start: Any
+    wait: Any
 
-    return types.void(sums, types.uint32, types.uint32, types.uint32), generate
+
+def warpgroup_product(columns: int) -> WarpgroupProduct:
+    """The product for tiles of B of `columns` columns, a multiple of 64 up to 256."""
+    if columns % 64 or not 0 < columns <= WIDEST:
+        raise ValueError(f"no product with tiles of B of {columns} columns")
+
+    @device_function
+    def start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
+        _need_sums("wgmma_start", sums)
+        for each in (a, b, add):
+            need_integer("wgmma_start", each)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            text = _product(columns, "add")
+            places = _places(context, builder, signature.args[0], arguments[0], columns)
+            _update(builder, places, text, arguments[1:])
+            return context.get_dummy_value()
+
+        return types.void(sums, types.uint32, types.uint32, types.uint32), generate
+
+    @device_function
+    def wait(context: Any, sums: Any) -> Any:
+        _need_sums("wgmma_wait", sums)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            places = _places(context, builder, signature.args[0], arguments[0], columns)
+            _update(builder, places, "wgmma.wait_group.sync.aligned 0;", [])
+            return context.get_dummy_value()
+
+        return types.void(sums), generate
+
+    return WarpgroupProduct(start, wait)
+
+
+wgmma_wait = warpgroup_product(WIDEST).wait
 
 
 @device_function
@@ -103,23 +142,11 @@ def wgmma_m64n256k64_bf16(context: Any, sums: Any, shared: Any, a_index: Any, b_
             address = shared_address(builder, tile)
             units = builder.and_(builder.lshr(address, _word_of(4)), _word_of(ADDRESS))
             words.append(builder.or_(units, _word_of(lower)))
-        _update(context, builder, kinds[0], arguments[0], _product("1"), words)
+        places = _places(context, builder, kinds[0], arguments[0], WIDEST)
+        _update(builder, places, _product(WIDEST, "1"), words)
         return context.get_dummy_value()
 
     return types.void(sums, shared, types.intp, types.intp), generate
-
-
-@device_function
-def wgmma_wait(context: Any, sums: Any) -> Any:
-    """`wgmma_wait(sums)`: wait for this warpgroup's products; then `sums` holds the result."""
-    _need_sums("wgmma_wait", sums)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        wait = "wgmma.wait_group.sync.aligned 0;"
-        _update(context, builder, signature.args[0], arguments[0], wait, [])
-        return context.get_dummy_value()
-
-    return types.void(sums), generate
 
 
 def _need_sums(name: str, sums: Any) -> None:
@@ -137,32 +164,40 @@ def _word_of(number: int) -> Any:
     return ir.Constant(ir.IntType(32), number)
 
 
-def _update(context: Any, builder: Any, kind: Any, sums: Any, text: str, words: Any) -> None:
-    """PTX that reads and writes all 128 sums; they stay in the same registers.
+def _places(context: Any, builder: Any, kind: Any, sums: Any, columns: int) -> list[Any]:
+    """Where the sums of 64 x `columns` results lie: columns / 2 in each thread of 128."""
+    first = ir.IntType(64)
+    return [
+        element_pointer(context, builder, kind, sums, ir.Constant(first, i))
+        for i in range(columns // 2)
+    ]
+
+
+def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
+    """PTX that reads and writes all sums; they stay in the same registers.
 
     ptxas lets products overlap as long as it sees nothing else touch these registers.
     """
-    first = ir.IntType(64)
-    held = [
-        element_pointer(context, builder, kind, sums, ir.Constant(first, i)) for i in range(SUMS)
-    ]
-    before = [builder.load(each) for each in held]
-    results = ir.LiteralStructType([ir.FloatType()] * SUMS)
-    constraints = ",".join(["=f"] * SUMS + ["r"] * len(words) + [str(i) for i in range(SUMS)])
+    before = [builder.load(each) for each in places]
+    results = ir.LiteralStructType([ir.FloatType()] * len(places))
+    again = [str(i) for i in range(len(places))]
+    constraints = ",".join(["=f"] * len(places) + ["r"] * len(words) + again)
     after = ptx(builder, results, text, constraints, [*words, *before])
-    for i, place in enumerate(held):
+    for i, place in enumerate(places):
         builder.store(builder.extract_value(after, i), place)
 
 
-def _product(add: str) -> str:
+def _product(columns: int, add: str) -> str:
     """The PTX of a product, k = 64, and of a wait for the one before.
 
-    $128 and $129 are the words for A and B. With `add` "add", the predicate of this name is made of
-    $130 and holds for the first 16 steps of k; the others add in any case. Only words are added up
-    here, and not whole descriptors: few instructions between one wgmma and the next.
+    Behind the sums come the words for A and B. With `add` "add", the predicate of this name is made
+    of the operand after them and holds for the first 16 steps of k; the others add in any case.
+    Only words are added up here, and not whole descriptors: few instructions between one wgmma and
+    the next.
     """
-    sums = ", ".join(f"${i}" for i in range(SUMS))
-    a, b, add_word = (f"${SUMS + i}" for i in range(3))
+    count = columns // 2
+    sums = ", ".join(f"${i}" for i in range(count))
+    a, b, add_word = (f"${count + i}" for i in range(3))
     lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;"]
     if add == "add":
         lines += [".reg .pred add;", f"setp.ne.u32 add, {add_word}, 0;"]
@@ -174,7 +209,7 @@ def _product(add: str) -> str:
             f"add.u32 word, {b}, {step * B_STEP};",
             f"mov.b64 b, {{word, {UPPER}}};",
             # D = A B + D; nothing negated; A as it lies (k along the row), B transposed.
-            "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
+            f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 "
             f"{{{sums}}}, a, b, {add if step == 0 else 1}, 1, 1, 0, 1;",
         ]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 1;", "}"]

@@ -15,8 +15,9 @@ empty stages, and the tensor cores wait. Six changes, the first five with their 
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
-6. **Split tiles.** Where only few tiles are left for the last turn, all blocks share them
-   (`course_lib.kernels.split_tiles`), and nobody waits.
+6. **A full last turn.** Where only few tiles are left for it, all blocks share them
+   (`course_lib.kernels.split_tiles`), or tiles are narrower, and nobody waits. Which way suits a
+   product, `course_lib.kernels.tile_plan` says.
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
@@ -28,7 +29,8 @@ It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,10 +58,9 @@ from course_lib.intrinsics import (
     uniform,
     unroll,
     unrolled,
+    warpgroup_product,
     wgmma_a,
     wgmma_b,
-    wgmma_start,
-    wgmma_wait,
 )
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.rung import RungKernel
@@ -68,22 +69,17 @@ from course_lib.kernels.split_tiles import (
     make_adding,
     next_piece,
     share_of_work,
-    tiles_to_split,
     workspace,
 )
+from course_lib.kernels.tile_plan import STEP, TilePlan, plan_for
 
-BM, BN, BK = 128, 256, 64
+BM, BN, BK = 128, 256, 64  # or fewer columns: `tile_plan`
 GROUPS = 2  # warpgroups that multiply, one below the other
 CONSUMERS = 256  # their threads
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
 BAND = 16  # tiles of C below one another that are computed before the next ones to the right
-
-# From so many tiles on in clusters of two. On an H200 they cost a hundredth for 512 tiles (4096 on
-# a side), and gain as much for 2048 after seconds of load; where between the two they begin to
-# pay, nobody has measured. With ragged rows of B they gain a fifth at 4104 and at 5000.
-TILES_FOR_PAIRS = 1024
 
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
 BOX = 8192
@@ -132,23 +128,23 @@ def next_stage(stage, lap):
 
 
 @cuda.jit(device=True)
-def fetch(base, map_a, map_b, tiles, work, rank, cluster):
+def fetch(base, map_a, map_b, tiles, work, rank, cluster, columns):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
     (down, across, steps), (begin, end, number, workers) = tiles, work
-    panels = 4 // cluster  # of 64 columns of B, which this block fetches for its cluster
+    share = BK // cluster  # rows of B that this block fetches for its cluster
     stage, lap = np.uint32(0), np.uint32(0)
     while begin < end or number < down * across:
         tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
         row, column = place(tile, down, across, cluster * GROUPS)
-        top, left = (row * cluster + rank) * BM, column * BN
+        top, left = (row * cluster + rank) * BM, column * columns
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
-            mbarrier_arrive_with_bytes(full, STAGE)
+            mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
             tma_load(here, map_a, (k * BK, top), full)
-            for p in range(panels):
-                panel = rank * panels + p
-                to, start = here + A_BYTES + panel * BOX, (left + panel * 64, k * BK)
+            for panel in range(columns // 64):
+                to = here + A_BYTES + panel * BOX + rank * share * 128
+                start = (left + panel * 64, k * BK + rank * share)
                 if cluster > 1:
                     tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
                 else:
@@ -165,62 +161,71 @@ def release(base, stage, thread, cluster):
 
 @cuda.jit(device=True)
 @unrolled
-def store_bf16(sums, map_c, top, left, staging, group, thread):
-    """Write a warpgroup's 64 x 256 results as bfloat16, 64 columns at a time, by TMA."""
+def store_bf16(sums, map_c, top, left, staging, group, thread, columns):
+    """Write a warpgroup's 64 rows of a tile as bfloat16, 64 columns at a time, by TMA."""
     warp, lane = thread // 32, thread % 32
     row = warp * 16 + lane % 16
+    if thread == 0:
+        tma_store_wait(0)  # three boxes a tile take turns in two, so the last was this first one
     for p in unroll(4):
-        box = staging + p % 2 * BOX
-        if thread == 0:
-            tma_store_wait(1)  # what was in this box before has been read
-        group_sync(group + 1, 128)
-        for q in unroll(4):
-            j = 32 * p + 8 * q
-            piece = (2 * q + lane // 16) ^ (lane % 8)
-            words = (
-                pack_bf16(sums[j], sums[j + 1]),
-                pack_bf16(sums[j + 2], sums[j + 3]),
-                pack_bf16(sums[j + 4], sums[j + 5]),
-                pack_bf16(sums[j + 6], sums[j + 7]),
-            )
-            stmatrix_x4(box + row * 128 + piece * 16, words)
-        fence_async()
-        group_sync(group + 1, 128)
-        if thread == 0:
-            tma_store(map_c, (left + 64 * p, top), box)
+        if p * 64 < columns:
+            box = staging + p % 2 * BOX
+            if thread == 0:
+                tma_store_wait(1)  # what was in this box before has been read
+            group_sync(group + 1, 128)
+            for q in unroll(4):
+                j = 32 * p + 8 * q
+                piece = (2 * q + lane // 16) ^ (lane % 8)
+                words = (
+                    pack_bf16(sums[j], sums[j + 1]),
+                    pack_bf16(sums[j + 2], sums[j + 3]),
+                    pack_bf16(sums[j + 4], sums[j + 5]),
+                    pack_bf16(sums[j + 6], sums[j + 7]),
+                )
+                stmatrix_x4(box + row * 128 + piece * 16, words)
+            fence_async()
+            group_sync(group + 1, 128)
+            if thread == 0:
+                tma_store(map_c, (left + 64 * p, top), box)
 
 
 @cuda.jit(device=True)
 @unrolled
-def store_float32(sums, map_c, top, left, staging, group, thread):
+def store_float32(sums, map_c, top, left, staging, group, thread, columns):
     """The same as float32: 32 columns at a time, two neighbours in one store."""
     warp, lane = thread // 32, thread % 32
     row = warp * 16 + lane // 4
     for p in unroll(8):
-        box = staging + p % 2 * BOX
-        if thread == 0:
-            tma_store_wait(1)
-        group_sync(group + 1, 128)
-        for q in unroll(4):
-            j = 16 * p + 4 * q
-            piece = (2 * q + lane % 4 // 2) ^ (lane // 4)
-            at = box + row * 128 + piece * 16 + lane % 2 * 8
-            store_shared2(at, sums[j], sums[j + 1])
-            store_shared2(at + 8 * 128, sums[j + 2], sums[j + 3])
-        fence_async()
-        group_sync(group + 1, 128)
-        if thread == 0:
-            tma_store(map_c, (left + 32 * p, top), box)
+        if p * 32 < columns:
+            box = staging + p % 2 * BOX
+            if thread == 0:
+                tma_store_wait(1)
+            group_sync(group + 1, 128)
+            for q in unroll(4):
+                j = 16 * p + 4 * q
+                piece = (2 * q + lane % 4 // 2) ^ (lane // 4)
+                at = box + row * 128 + piece * 16 + lane % 2 * 8
+                store_shared2(at, sums[j], sums[j + 1])
+                store_shared2(at + 8 * 128, sums[j + 2], sums[j + 3])
+            fence_async()
+            group_sync(group + 1, 128)
+            if thread == 0:
+                tma_store(map_c, (left + 32 * p, top), box)
 
 
-def make_kernel(store: Any, cluster: int) -> Any:
-    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4)."""
+def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
+    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
+
+    `columns` of a tile: 256, or fewer where these fill the last turn better; a multiple of 64.
+    """
+    product, count_of_sums = warpgroup_product(columns), columns // 2
+    start_product, wait_for_product = product.start, product.wait
 
     @cuda.jit(device=True)
     def multiply(base, result, partial, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         (down, across, steps), (begin, end, number, workers) = tiles, work
-        sums = cuda.local.array(128, float32)
+        sums = cuda.local.array(count_of_sums, float32)
         a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
         stage, lap = np.uint32(0), np.uint32(0)
         while begin < end or number < down * across:
@@ -229,22 +234,22 @@ def make_kernel(store: Any, cluster: int) -> Any:
             while done < count:
                 mbarrier_wait(base + FULL + 8 * stage, lap)
                 further = stage * (STAGE // 16)
-                wgmma_start(sums, a + further, b + further, done)  # 0: forget the last tile
+                start_product(sums, a + further, b + further, done)  # 0: forget the last tile
                 if done > 0:  # the product before is done
                     release(base, before, thread, cluster)
                 before = np.uint32(stage)
                 stage, lap = next_stage(stage, lap)
                 done = np.uint32(done + 1)
-            wgmma_wait(sums)
+            wait_for_product(sums)
             release(base, before, thread, cluster)
             staging = base + STAGING + group * (2 * BOX)
             if count == steps:
                 row, column = place(tile, down, across, cluster * GROUPS)
                 top = (row * cluster + rank) * BM + group * 64
-                store(sums, result, top, column * BN, staging, group, thread)
+                store(sums, result, top, column * columns, staging, group, thread, columns)
             else:
                 piece = ((tile + cuda.blockIdx.x // cluster) * cluster + rank) * GROUPS + group
-                store_float32(sums, partial, piece * 64, 0, staging, group, thread)
+                store_float32(sums, partial, piece * 64, 0, staging, group, thread, columns)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
@@ -256,12 +261,13 @@ def make_kernel(store: Any, cluster: int) -> Any:
         warp = uniform(tid // 32)
         rank = make_barriers(base, tid, cluster)
         # Tiles are those of a cluster, one block of it below the other.
-        down, across = (M + BM * cluster - 1) // (BM * cluster), (N + BN - 1) // BN
+        down = (M + BM * cluster - 1) // (BM * cluster)
+        across = (N + columns - 1) // columns
         tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
         work = share_of_work(np.uint32(split), tiles[2], cluster)
         if warp == PRODUCER:
             if tid % 32 == 0:
-                fetch(base, map_a, map_b, tiles, work, rank, cluster)
+                fetch(base, map_a, map_b, tiles, work, rank, cluster, columns)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
             multiply(base, result, partial, tiles, work, rank, group, thread)
@@ -276,12 +282,12 @@ class TmaRung(RungKernel):
     """Rung 12 for one type of result: launched with tensor maps in place of matrices.
 
     Attributes:
-        pairs: the same kernel for clusters of two blocks.
-        add_up: the kernel that makes whole tiles out of split ones.
+        kernels: the kernel for each cluster and number of columns; `kernel` is that for (1, 256).
+        adding: the kernel that makes whole tiles out of split ones, for each number of columns.
     """
 
-    pairs: Any = None
-    add_up: Any = None
+    kernels: Mapping[tuple[int, int], Any] = field(default_factory=dict)
+    adding: Mapping[int, Any] = field(default_factory=dict)
 
     @property
     def signature(self) -> str:
@@ -291,12 +297,6 @@ class TmaRung(RungKernel):
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
         return (-(-M // BM) * -(-N // BN), 1), self.block
-
-    def cluster_for(self, M: int, N: int, K: int) -> int:
-        """Blocks of a cluster: two where L2 has most to do, in large products and ragged rows."""
-        tiles = self.grid_and_block(M, N, K)[0][0]
-        ragged = N % BK  # then a row of 128 bytes of B lies in two lines of L2
-        return 2 if M > BM and (tiles >= TILES_FOR_PAIRS or ragged) else 1
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
@@ -308,39 +308,35 @@ class TmaRung(RungKernel):
             each if hasattr(each, "__cuda_array_interface__") else cuda.to_device(each)
             for each in (A, B, C)
         )
-        self.start(a, b, c, self.cluster_for(*C.shape, A.shape[1]), stream)  # type: ignore[call-arg]
+        self.start(a, b, c, stream=stream)
         if c is not C:
             c.copy_to_host(C)
 
-    def start(
-        self, A: Any, B: Any, C: Any, cluster: int, stream: Any = 0, split: int | None = None
-    ) -> None:
-        """Start C = A @ B, for arrays on the GPU, in clusters of one block or of two.
-
-        `split`: how many tiles all clusters compute together; None for what pays.
-        """
+    def start(self, A: Any, B: Any, C: Any, plan: TilePlan | None = None, stream: Any = 0) -> None:
+        """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it."""
         (M, N), K = C.shape, A.shape[1]
+        plan = plan or plan_for(M, N, K, hopper_launch.multiprocessors())
+        cluster, columns, split = plan.cluster, plan.columns, plan.split
         clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
-        down, across, steps = -(-M // (BM * cluster)), -(-N // BN), -(-K // BK)
-        if split is None:
-            split = tiles_to_split(down * across, clusters, steps)
+        (down, across), steps = plan.tiles(M, N), -(-K // BK)
         # Each worker has at least one step of split tiles, or a whole tile.
         workers = min(clusters, split * steps if split else down * across)
-        pieces = workspace((clusters + split) * cluster * GROUPS, stream)
+        parts = cluster * GROUPS
+        result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
+        pieces = workspace((clusters + split) * parts, stream) if split else None
         maps = (
             hopper_launch.tensor_map(A, (BM, BK)),
-            hopper_launch.tensor_map(B, (BK, 64)),
-            hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize)),
-            hopper_launch.tensor_map(pieces, (64, 32)),
+            hopper_launch.tensor_map(B, (BK // cluster, 64)),
+            result,
+            hopper_launch.tensor_map(pieces, (64, 32)) if split else result,  # nobody looks there
         )
         arguments = (*maps, *(np.int32(each) for each in (M, N, K, split)))
-        kernel = self.kernel if cluster == 1 else self.pairs
+        kernel = self.kernels[cluster, columns]
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
         kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
         if split:
-            parts = cluster * GROUPS
             sizes = (np.int32(each) for each in (down, across, split, steps, workers, parts))
-            self.add_up[(32, split * parts), ADDING, stream](pieces, C, *sizes)
+            self.adding[columns][(32, split * parts), ADDING, stream](pieces, C, *sizes)
 
 
 @cuda.jit(device=True)
@@ -350,11 +346,12 @@ def unchanged(value):
 
 
 def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
+    kernels = {way: make_kernel(store, *way) for way in STEP}
     return TmaRung(
         name,
-        make_kernel(store, cluster=1),
-        pairs=make_kernel(store, cluster=2),
-        add_up=make_adding(place, rounded),
+        kernels[1, BN],
+        kernels=kernels,
+        adding={columns: make_adding(place, rounded, columns) for _, columns in STEP},
         tile=(BM, BN, BK),
         block=(THREADS,),
         min_cc=(9, 0),

@@ -12,6 +12,7 @@ A part may end in the middle of one tile and begin in the next.
 Each piece gives partial sums of a tile. They go to a **workspace** in global memory, and a second
 kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
 That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
+Where all of this pays, `course_lib.kernels.tile_plan` says.
 
 The pieces of a tile lie in the workspace as many places apart as there are warpgroups' parts in it:
 the piece of a worker in a tile has the number worker + tile, and no two have the same.
@@ -30,12 +31,8 @@ from numba import cuda, float32
 
 from course_lib.intrinsics import load4
 
-ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile
+ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile; a narrow one leaves room
 ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbours a thread
-
-# What splitting costs on an H200, in steps of k, each of 0.6 microseconds: the second kernel, and a
-# piece for each worker; and another piece for each, where nearly a full turn of tiles is split.
-ONCE, FOR_A_FULL_TURN = 22, 50
 
 
 # --- whose work is what -----------------------------------------------------------------------
@@ -66,17 +63,6 @@ def next_piece(begin, end, number, workers, steps):
     return np.uint32(number), np.uint32(0), np.uint32(steps), np.uint32(begin), after
 
 
-def tiles_to_split(tiles: int, workers: int, steps: int) -> int:
-    """How many tiles are split: all of the last turn if that pays, or none.
-
-    `steps` are those of k in a tile: so many the last turn lasts, however few tiles it has.
-    """
-    left_over = tiles % workers
-    share = left_over / workers
-    saved, cost = steps * (1 - share), ONCE + FOR_A_FULL_TURN * share
-    return left_over if saved > cost else 0
-
-
 # --- partial sums -----------------------------------------------------------------------------
 
 
@@ -93,12 +79,12 @@ def _workspace(pieces: int, stream: Any, gpu: int) -> Any:
     return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
-def make_adding(place: Any, rounded: Any) -> Any:
+def make_adding(place: Any, rounded: Any, columns: int) -> Any:
     """The second kernel: for each tile it adds up the pieces, and stores the results.
 
     Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
-    of each split tile (y); `parts` of them are one below the other. `place(tile, down, across,
-    parts)` says where a tile lies, and `rounded(value)` makes a float32 what C holds.
+    of each split tile (y); `parts` of them are one below the other, `columns` wide. `place(tile,
+    down, across, parts)` says where a tile lies; `rounded(value)` makes a float32 what C holds.
     """
 
     @cuda.jit
@@ -118,8 +104,8 @@ def make_adding(place: Any, rounded: Any) -> Any:
             a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
             at += parts * (ROWS * COLUMNS)
         row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), parts)
-        y, x = (row * parts + part) * ROWS + i, column * COLUMNS + j
-        if y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
+        y, x = (row * parts + part) * ROWS + i, column * columns + j
+        if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
             C[y, x], C[y, x + 1] = rounded(a), rounded(b)
             C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)
 

@@ -145,7 +145,7 @@ def _function(kernel: Any) -> Any:
 def _cuda_with_compiler() -> ModuleType:
     """The module numba.cuda, with the libraries loaded that its compiler needs."""
     try:
-        cuda = probe.ThisMachine().load_cuda()
+        cuda = probe.ThisMachine().load_compiler()
         importlib.import_module("numba.cuda.cudadrv.nvvm").NVVM()
         nvrtc = importlib.import_module("numba.cuda.cudadrv.nvrtc")
         if hasattr(nvrtc, "get_supported_ccs"):  # numba-cuda asks NVRTC which GPUs there are

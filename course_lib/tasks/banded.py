@@ -59,6 +59,26 @@ TASK = Task(
             "all bands lie in the first rows",
             "How many rows lie above the second band?",
         ),
+        WrongIdea(
+            lambda: order_of(
+                lambda n: (
+                    n // (BAND * COLUMNS) + n % (BAND * COLUMNS) % BAND,
+                    n % (BAND * COLUMNS) // BAND,
+                )
+            ),
+            "the second band begins one row below the first one",
+            "How many rows lie above the second band?",
+        ),
+        WrongIdea(
+            lambda: order_of(
+                lambda n: (
+                    n // (BAND * COLUMNS) * BAND + n % (BAND * COLUMNS) % BAND,
+                    n % (BAND * COLUMNS) // COLUMNS,
+                )
+            ),
+            "the next column begins only after as many tiles as a row has",
+            "How many tiles of a band lie below each other?",
+        ),
     ),
     hints=(
         "A band has `band * columns` tiles. In which band is this one, and where in it?",

@@ -5,7 +5,7 @@ from course_lib.exercise import Task, WrongIdea
 HEAD = '''\
 @cuda.jit
 def fetch_and_add(x, y):
-    """y[i] = sum of column i of x, n x 32. Warp 0 only fetches rows, warp 1 only adds."""
+    """y[i] = sum of column i of x, n x 32. One warp only fetches rows, the other one only adds."""
 '''
 
 TASK = Task(
@@ -26,12 +26,12 @@ TASK = Task(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),
             "the last row is missing",
-            "When the last row has been fetched, how many turns does warp 1 still need?",
+            "When the last row has been fetched, how many turns does the one that adds still need?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(axis=0),
             "the first row is missing",
-            "Which row does warp 1 add in its first turn?",
+            "Which row is added in the first turn?",
         ),
         WrongIdea(
             lambda x: x[-1],
@@ -41,7 +41,7 @@ TASK = Task(
     ),
     formula="y[i] = x[0, i] + x[1, i] + …",
     hints=(
-        "Two rows in shared memory: warp 0 fills one while warp 1 adds the other.",
+        "Two rows in shared memory: warp 0, say, fills one while warp 1 adds the other.",
         "In turn s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one turn more "
         "than there are rows.",
         "One barrier at the end of each turn, for both warps: it must not stand in a branch.",

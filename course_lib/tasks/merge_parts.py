@@ -88,6 +88,12 @@ TASK = Task(
             "Six shares must add up to 1.",
         ),
         WrongIdea(
+            lambda parts, L: _exp(L - L.max()) @ parts / L[-1],
+            "the sum is divided by the last L, and not by the sum of all weights",
+            "Six shares must add up to 1. What do their weights add up to?",
+            place=("store",),
+        ),
+        WrongIdea(
             lambda parts, L: parts[-1],
             "only the last part is left",
             "What does a thread still know of the parts before, and of their maximum?",

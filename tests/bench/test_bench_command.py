@@ -227,8 +227,15 @@ def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
     assert "can reach at most" not in printed
     assert "What it could reach at most is not known here:\n  No ceilings: " in printed
     assert "over 512 are left out" in printed
+    here, _, measured = printed.partition("\nNot from this machine, but measured before and stored")
     for word in (" ms", "GFLOP/s", "cuBLAS", "second"):
-        assert word not in printed
+        assert word not in here
+    stored = measurements.latest()
+    assert stored is not None and stored.label in measured.splitlines()[0]
+    for name, line in zip(("naive", "tiled"), measured.splitlines()[1:], strict=False):
+        entry = stored.entry(name)
+        assert line.split()[:2] == [name, f"{entry.cell(4096).gflops:,.0f}"]
+        assert line.endswith(f"; at most {entry.ceiling:.1%} of peak: {entry.binds}")
 
 
 def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, capsys):
@@ -264,7 +271,33 @@ def test_a_mend_names_the_python_that_runs_this():
         assert shlex.split(python) == [sys.executable] and packages
 
 
-def test_without_the_disassembler_there_is_no_ceiling_but_the_reason(monkeypatch):
+@pytest.mark.parametrize("numba_cuda", [None, "here"])
+def test_without_the_disassembler_one_command_names_all_that_is_missing(monkeypatch, numba_cuda):
+    monkeypatch.setattr(machine_code, "missing", lambda: "")
+    monkeypatch.setattr(counts, "find_tool", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: numba_cuda)
+    found, (said,) = counts.ceilings(RUNG_KERNELS, device("T4"))
+    packages = shlex.split(said.partition(" -m pip install ")[2].removesuffix("."))
+    wanted = ["nvidia-cuda-nvdisasm"]
+    assert found == {} and packages == (wanted if numba_cuda else ["numba-cuda[cu12]", *wanted])
+
+
+def test_rungs_that_a_gpu_is_too_old_for_are_one_line(monkeypatch):
+    def refuse(rung, gpu):
+        raise runtime.PlainError("Not today.")
+
+    monkeypatch.setattr(machine_code, "missing", lambda: "")
+    monkeypatch.setattr(counts, "find_tool", lambda name: name)
+    monkeypatch.setattr(counts, "ceiling", refuse)
+    table = {name: RUNG_KERNELS[name] for name in ("naive", "cp_async", "wgmma")}
+    assert counts.ceilings(table, device("T4"))[1] == [
+        "Made for newer GPUs than the T4: cp_async, wgmma.",
+        "No ceiling for naive on the T4: Not today.",
+    ]
+
+
+def test_a_report_without_a_mix_is_no_ceiling_but_the_reason(monkeypatch):
+    monkeypatch.setattr(counts, "find_tool", lambda name: name)
     report = SimpleNamespace(mix=None, note="The instruction mix needs nvdisasm.")
     monkeypatch.setattr(machine_code, "missing", lambda: "")
     monkeypatch.setattr(machine_code, "compile_report", lambda *given, **more: report)

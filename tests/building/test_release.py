@@ -18,6 +18,7 @@ import pytest
 from course_lib.building import release as releasing
 from course_lib.building.exercises import BEGIN, END, answer_cells
 from course_lib.building.notebook import BuildError, code_cells, dumps, read, source
+from course_lib.building.project import open_project
 from course_lib.building.release import (
     MARK,
     Release,
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.workshop
 
 @cache
 def made(*names: str) -> Release:
-    return make_release(REPOSITORY, chosen_lessons(names))
+    return make_release(open_project(REPOSITORY, chosen_lessons(names)))
 
 
 def text(content: bytes) -> str:
@@ -199,7 +200,9 @@ def small(**files: bytes) -> Release:
 
 
 def test_equal_releases_are_equal_bytes() -> None:
-    first, again = (make_release(REPOSITORY, chosen_lessons(["05"])) for _ in range(2))
+    first, again = (
+        make_release(open_project(REPOSITORY, chosen_lessons(["05"]))) for _ in range(2)
+    )
     assert list(again.files) == sorted(again.files)
     assert zipped(again, "course") == zipped(first, "course")
     with zipfile.ZipFile(io.BytesIO(zipped(again, "course"))) as archive:

@@ -453,12 +453,10 @@ def test_refused_statement(code: str, body: str) -> None:
 # Numba compiles all of these (checked with numba-cuda 0.30); the emulator does not know them.
 UNKNOWN_TO_THE_EMULATOR = [
     "pairs = zip((1, 2), (3, 4))\nfor a, b in pairs:\n    pass",
-    "x = out.itemsize", "x = out.nbytes", "x = out.real",
-    "x = out.reshape(2, 2)", "x = out.sum()", "x = out[0].conjugate()", "x = 1j",
-    "operator.setitem(out, 0, 1)", "out[0] = cmath.sqrt(2).real",
-    "x = next(iter((1, 2)))", "x = complex(1.0, 2.0)", "x = out[slice(0, 2)]",
+    "x = out.real", "x = out.reshape(2, 2)", "operator.setitem(out, 0, 1)",
+    "x = next(iter((1, 2)))", "x = out[slice(0, 2)]",
     "x = tuple((1, 2))", "x = (*out.shape, 1)", "x = out[None, 0]", "x = not out.shape",
-    "global N\nout[0] = N", "x = np.divide(1, 2)",
+    "global N\nout[0] = N",
     "x = [1, 2]\nout[0] = 1", "for x in [1, 2]:\n    out[0] = x", "out[0] = out.size in [1, 2]",
 ]  # fmt: skip
 # Near to them, and refused all the same.

@@ -42,7 +42,8 @@ def expression_cases() -> Iterator[tuple[str, str, str]]:
 def inferred(statements: str, argument_types: list[str]) -> str:
     """The type of the variable `x` after `statements`, or "refused"."""
     names = ", ".join("ab"[: len(argument_types)])
-    program = load_program(f"{HEADER}@cuda.jit\ndef kernel({names}):\n{statements}\n")
+    imports = f"import cmath\nfrom numba.cuda import libdevice as ld\n{HEADER}"
+    program = load_program(f"{imports}@cuda.jit\ndef kernel({names}):\n{statements}\n")
     types = [np.dtype(name) for name in argument_types]
     try:
         typing = infer(program.kernel("kernel"), types)
@@ -59,8 +60,10 @@ def inferred(statements: str, argument_types: list[str]) -> str:
 def test_every_operator_has_numbas_types() -> None:
     different = []
     for operator, left, right, expected in operator_cases():
+        if expected == "-":
+            continue  # a table that adds complex numbers to those before it
         if operator == "if-else":
-            body = "    x = a\n    if b > 0:\n        x = b\n    x = x"
+            body = "    x = a\n    if b != 0:\n        x = b\n    x = x"
         else:
             body = f"    x = a {operator} b\n    y = x"
         found = inferred(body, [left, right])

@@ -11,7 +11,7 @@ import json
 import random
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,8 +27,11 @@ HOSTILE_ONE_IN = 10
 Kind = Literal["right", "wrong", "missing"]
 Cells = list[dict[str, Any]]
 
+_LOOP = re.compile(r"^(?P<space> +)for (?P<name>\w+) in range\(.*\):$", re.MULTILINE)
+_HEAD_OF_ANSWER = re.compile(r"^def \w+\(.*\).*:\n(?: +\"\"\".*\"\"\"\n)?", re.MULTILINE)
 _MARK = re.compile(r"[ \t]*# <- (?P<codes>[a-z0-9, -]+?)(?: \([a-z ]+\))*$", re.MULTILINE)
 _ANSWERED = tuple(lesson for lesson in LESSONS if lesson.exercises)
+_KINDS = {"right": 45, "wrong": 45, "missing": 10}  # of a hundred answers
 # What the grader knows of a notebook, and a check of the answer alone does not: that these numbers
 # are those that the exercise gave, and that an import of the cell is one that no answer needs.
 _KNOWN_OTHERWISE: dict[str, Kind] = {"tile_of_lesson_05": "missing", "imports_os": "right"}
@@ -62,7 +65,11 @@ class Student:
 
 
 def hand_in_class(
-    submissions: Path, count: int, seed: int, attacks: Sequence[Attack]
+    submissions: Path,
+    count: int,
+    seed: int,
+    attacks: Sequence[Attack],
+    lessons: Sequence[Lesson] = _ANSWERED,
 ) -> tuple[Student, ...]:
     """Write the submissions of a class, a folder for each student."""
     drawn = random.Random(seed)
@@ -74,7 +81,7 @@ def hand_in_class(
             attack.hand_in(submissions)
             students.append(Student(attack.submission, {}, attack=attack))
         else:
-            students.append(_hand_in(submissions, f"student-{number:03}", drawn))
+            students.append(hand_in(submissions, f"student-{number:03}", drawn, lessons))
     return tuple(students)
 
 
@@ -92,12 +99,19 @@ def as_moodle_zip(submissions: Path, archive: Path) -> None:
 # --- One student ------------------------------------------------------------------------------
 
 
-def _hand_in(submissions: Path, name: str, drawn: random.Random) -> Student:
-    lesson = drawn.choice(_ANSWERED)
+def hand_in(
+    submissions: Path,
+    name: str,
+    drawn: random.Random,
+    lessons: Sequence[Lesson] = _ANSWERED,
+    kinds: Mapping[str, int] = _KINDS,
+) -> Student:
+    """Write the notebook of one lesson, each of its exercises answered in one of these ways."""
+    lesson = drawn.choice(lessons)
     cells = json.loads(_notebook(lesson))["cells"]
     expected = {}
     for exercise in lesson.exercises:
-        kind = drawn.choices(("right", "wrong", "missing"), (45, 45, 10))[0]
+        kind = drawn.choices(tuple(kinds), tuple(kinds.values()))[0]
         expected[exercise], cells = _ANSWERS[kind](exercise, cells, drawn)
     saved_by = drawn.choice(tuple(_EDITORS))
     whole = _EDITORS[saved_by](_untidied(cells, drawn), drawn)
@@ -146,10 +160,28 @@ def _missing(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expecte
     return Expected("missing", source=how), cells
 
 
+def _endless(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
+    """A right answer with its first loop, or a new one, turned into one that never ends."""
+    path = drawn.choice(_right_answers(exercise))
+    text = path.read_text(encoding="utf-8")
+    if EXERCISES[exercise].kind.name == "constants":
+        return Expected("right", source=str(path)), _answered(cells, exercise, text, drawn)
+    loop = _LOOP.search(text)
+    if loop:
+        space, name = loop["space"], loop["name"]
+        endless = f"{space}{name} = 0\n{space}while {name} < 10:"
+        text = text[: loop.start()] + endless + text[loop.end() :]
+    else:
+        text = _HEAD_OF_ANSWER.sub(r"\g<0>    while True:\n        pass\n", text, count=1)
+    expected = Expected("wrong", frozenset({"timeout"}), f"{path}, endless")
+    return expected, _answered(cells, exercise, text, drawn)
+
+
 _ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]]] = {
     "right": _right,
     "wrong": _wrong,
     "missing": _missing,
+    "endless": _endless,
 }
 
 

@@ -333,12 +333,20 @@ class Standins:
     def wgmma_b(self, address: int) -> int:
         return (self.place(address) >> 4 & 0x3FFF) | 8192 // 16 << 16
 
-    def wgmma_start(self, sums: np.ndarray, a: int, b: int, add: int) -> None:
+    def warpgroup_product(self, columns: int) -> Any:
+        """Start and wait, for tiles of B of so many columns."""
+
+        def start(sums: np.ndarray, a: int, b: int, add: int) -> None:
+            self._start_product(columns, a, b, add)
+
+        return types.SimpleNamespace(start=start, wait=self._wait_for_product)
+
+    def _start_product(self, columns: int, a: int, b: int, add: int) -> None:
         block = self.here.block
         group = block.groups[self.here.tid // GROUP]
 
         def product() -> None:
-            tile_a, tile_b = tile(block, a, 64), tile(block, b, 256)
+            tile_a, tile_b = tile(block, a, 64), tile(block, b, columns)
             group.sums = tile_a @ tile_b + (group.sums if add else 0)
 
         def start() -> None:
@@ -349,11 +357,11 @@ class Standins:
 
         group.meeting.meet(start)
 
-    def wgmma_wait(self, sums: np.ndarray) -> None:
+    def _wait_for_product(self, sums: np.ndarray) -> None:
         group, thread = self.here.block.groups[self.here.tid // GROUP], self.here.tid % GROUP
         group.meeting.meet(group.finish)
         warp, lane = thread // 32, thread % 32
-        i = np.arange(128)
+        i = np.arange(sums.size)
         rows = 16 * warp + i // 2 % 2 * 8 + lane // 4
         sums[:] = group.sums[rows, i // 4 * 8 + lane % 4 * 2 + i % 2]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda
 
 from course_lib import emulate
-from course_lib.kernels.split_tiles import next_piece, share_of_work, tiles_to_split
+from course_lib.kernels.split_tiles import next_piece, share_of_work
 
 
 @cuda.jit
@@ -41,17 +40,3 @@ def test_every_step_is_done_once(workers: int, tiles: int, steps: int, share: fl
     assert not [each for each in profile.findings if each.severity == "error"]
     assert (done == 1).all()
     assert pieces.max() <= 1  # no two pieces share a place in the workspace
-
-
-@pytest.mark.parametrize(
-    ("tiles", "steps", "split"),
-    [
-        (512, 64, 0),  # 4096: a last turn of 116 tiles for 132 SMs
-        (528, 64, 0),  # four full turns
-        (800, 80, 8),  # 5120: six turns, and 8 tiles
-        (32, 16, 0),  # 1024: too few steps to share
-        (8, 512, 8),  # 512 x 512 x 32768: all of it
-    ],
-)
-def test_a_last_turn_is_split_where_that_pays(tiles: int, steps: int, split: int) -> None:
-    assert tiles_to_split(tiles, 132, steps) == split

@@ -69,12 +69,6 @@ def test_what_tma_refuses() -> None:
         rounded.check_inputs(A, B, np.zeros(32, np.uint16)[1:25].reshape(3, 8))
 
 
-def test_clusters_are_for_large_products() -> None:
-    rung = RUNG_KERNELS["tma_bf16"]
-    assert [rung.cluster_for(n, n, n) for n in (256, 4096, 8192)] == [1, 1, 2]
-    assert rung.cluster_for(8, 1 << 20, 64) == 1  # no tile has another one below it
-
-
 @pytest.mark.parametrize("name", ("tensor_core_bf16", "wgmma", "tma"))
 def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) -> None:
     rung = RUNG_KERNELS[name]

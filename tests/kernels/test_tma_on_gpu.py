@@ -8,6 +8,7 @@ import pytest
 from course_lib import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
+from course_lib.kernels.tile_plan import STEP, TilePlan
 
 
 def is_hopper() -> bool:
@@ -35,13 +36,14 @@ SHAPES = (
 )
 BESIDE = 4096  # elements behind C, which must stay as they were
 REPEATS = 3
+# What suits the product; every cluster and width, with whole tiles and with one split.
+PLANS = [None, *(TilePlan(*way, split) for way in STEP for split in (0, 1))]
 
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
-@pytest.mark.parametrize("cluster", [1, 2])
-@pytest.mark.parametrize("split", [None, 0, 1], ids=["what pays", "whole", "one split"])
+@pytest.mark.parametrize("plan", PLANS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_right(name: str, cluster: int, split: int | None, shape: tuple[int, int, int]) -> None:
+def test_right(name: str, plan: TilePlan | None, shape: tuple[int, int, int]) -> None:
     from numba import cuda
 
     rung, (M, N, K) = RUNG_KERNELS[name], shape
@@ -57,7 +59,7 @@ def test_right(name: str, cluster: int, split: int | None, shape: tuple[int, int
     a, b, memory = (cuda.to_device(each) for each in (A, B, poison))
     for _ in range(REPEATS):
         memory.copy_to_device(poison)
-        rung.start(a, b, memory[: M * N].reshape(M, N), cluster, split=split)
+        rung.start(a, b, memory[: M * N].reshape(M, N), plan)
         found = memory.copy_to_host()
         assert (found[M * N :] == 7).all()
         C = found[: M * N].reshape(M, N)

@@ -11,6 +11,7 @@ from hopper_on_threads import Map, Stuck, from_bf16, load, run
 from course_lib import emulate
 from course_lib.kernels import RUNG_KERNELS, rung_12_tma, split_tiles
 from course_lib.kernels.accuracy import bits_of_bf16
+from course_lib.kernels.tile_plan import TilePlan
 
 SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
 SPLIT = Path(split_tiles.__file__).read_text(encoding="utf-8")
@@ -23,32 +24,33 @@ def worst_error(
     source: str,
     shape: tuple[int, int, int],
     result: str,
-    cluster: int,
     blocks: int,
+    plan: TilePlan,
     eager: bool,
-    split: int = 0,
     split_source: str = SPLIT,
 ) -> float:
     """The largest error as a share of the root mean square; NaN if an element was not written."""
     module = load(source, split_tiles=split_source)
     M, N, K = shape
+    cluster, columns, split = plan.cluster, plan.columns, plan.split
     generator = np.random.default_rng(1)
     A, B = (
         bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
     )
-    store, C, columns = {
+    store, C, box = {
         "float32": (module.store_float32, np.full((M, N), np.nan, np.float32), 32),
         "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
     }[result]
-    maps = Map(A, (128, 64)), Map(B, (64, 64)), Map(C, (64, columns))
+    maps = Map(A, (128, 64)), Map(B, (64 // cluster, 64)), Map(C, (64, box))
     workers, steps, parts = blocks // cluster, -(-K // 64), 2 * cluster
     pieces = np.full(((workers + split) * parts * 64, 256), np.nan, np.float32)
     arguments = (*maps, Map(pieces, (64, 32)), M, N, K, split)
-    run(module, module.make_kernel(store, cluster), arguments, blocks, cluster, eager)
+    run(module, module.make_kernel(store, cluster, columns), arguments, blocks, cluster, eager)
     if split:
         rung = RUNG_KERNELS["tma" if result == "float32" else "tma_bf16"]
-        sizes = (-(-M // (128 * cluster)), -(-N // 256), split, steps, workers, parts)
-        profile = emulate(rung.add_up)[(32, split * parts), 128](pieces, C, *sizes)
+        sizes = (*plan.tiles(M, N), split, steps, workers, parts)
+        add_up = rung.adding[columns]
+        profile = emulate(add_up)[(32, split * parts), 128](pieces, C, *sizes)
         assert not [each for each in profile.findings if each.severity == "error"]
     found = C if result == "float32" else from_bf16(C)
     exact = from_bf16(A).astype(np.float64) @ from_bf16(B).astype(np.float64)
@@ -56,25 +58,27 @@ def worst_error(
 
 
 @pytest.mark.parametrize(
-    ("shape", "result", "cluster", "blocks", "split"),
+    ("shape", "result", "blocks", "plan"),
     [
-        ((1, 8, 8), "float32", 1, 1, 0),
-        ((33, 72, 24), "bfloat16", 1, 1, 0),
-        ((33, 72, 136), "bfloat16", 1, 2, 1),
-        pytest.param(RAGGED, "float32", 2, 2, 0, marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 1, 2, 0, marks=pytest.mark.slow),
+        ((1, 8, 8), "float32", 1, TilePlan()),
+        ((33, 72, 24), "bfloat16", 1, TilePlan(columns=192)),
+        ((33, 72, 136), "bfloat16", 2, TilePlan(split=1)),
+        pytest.param(RAGGED, "float32", 2, TilePlan(2), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 2, TilePlan(2, 192), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 2, TilePlan(), marks=pytest.mark.slow),
         # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs, of which each has parts of several tiles.
-        pytest.param(RAGGED, "float32", 1, 4, 2, marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 2, 4, 3, marks=pytest.mark.slow),
+        pytest.param(RAGGED, "float32", 4, TilePlan(split=2), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "float32", 4, TilePlan(1, 192, 2), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 4, TilePlan(2, 256, 3), marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("eager", [True, False])
 def test_right(
-    shape: tuple[int, int, int], result: str, cluster: int, blocks: int, split: int, eager: bool
+    shape: tuple[int, int, int], result: str, blocks: int, plan: TilePlan, eager: bool
 ) -> None:
     # bfloat16's result is rounded: half a last place of the largest elements.
     most = 1e-6 if result == "float32" else 2e-2
-    assert worst_error(SOURCE, shape, result, cluster, blocks, eager, split) < most
+    assert worst_error(SOURCE, shape, result, blocks, plan, eager) < most
 
 
 @pytest.mark.slow
@@ -86,7 +90,8 @@ def test_right(
         pytest.param(
             "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass", id="no wait for the tile"
         ),
-        pytest.param("bytes(full, STAGE)", "bytes(full, A_BYTES)", id="bytes miscounted"),
+        pytest.param("A_BYTES + columns // 64 * BOX)", "A_BYTES)", id="bytes miscounted"),
+        pytest.param("for panel in range(columns // 64)", "for panel in range(3)", id="panels"),
         pytest.param("stage, 2 * cluster)", "stage, cluster)", id="arrivals miscounted"),
         pytest.param("        fence_async()\n", "", id="no fence before the copy"),
         pytest.param("tma_store_wait(1)", "pass", id="results overwritten before they are read"),
@@ -100,7 +105,7 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
 
     def caught(eager: bool) -> bool:
         try:
-            return not worst_error(source, RAGGED, "bfloat16", 1, 2, eager) < 2e-2
+            return not worst_error(source, RAGGED, "bfloat16", 2, TilePlan(), eager) < 2e-2
         except (Stuck, AssertionError):
             return True
 
@@ -122,7 +127,7 @@ def test_slips_in_splitting_are_caught(right: str, wrong: str) -> None:
     wrong_source = SPLIT.replace(right, wrong)
     shape = (33, 264, 136)  # 2 tiles of 3 steps for 2 blocks
     try:
-        error = worst_error(SOURCE, shape, "float32", 1, 2, True, 1, wrong_source)
+        error = worst_error(SOURCE, shape, "float32", 2, TilePlan(split=1), True, wrong_source)
     except (Stuck, AssertionError, IndexError):
         return
     assert not error < 1e-6

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 # The environments that `course.py test --all` makes have it: there nothing may be skipped.
-REQUIRED = Path(sys.prefix).name in (".venv-compiler", ".venv-colab")
+REQUIRED = Path(sys.prefix).name in (".venv-compiler", ".venv-colab", ".venv-upstream")
 
 
 @pytest.fixture(scope="session")

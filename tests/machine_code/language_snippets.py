@@ -111,6 +111,13 @@ PARAMETERS = {
     "q": ("boolean", "True"),
     "t": ("UniTuple(int64, 2)", "(1, 2)"),
     "r": ("Tuple((int64, float64))", "(1, 2.5)"),
+    "C": ("complex64[::1]", "np.ones(8, np.complex64)"),
+    "R": (
+        "Array(Record.make_c_struct([('x', float32), ('j', int32), "
+        "('v', NestedArray(dtype=float32, shape=(2,)))]), 1, 'C')",
+        "np.zeros(8, np.dtype([('x', 'f4'), ('j', 'i4'), ('v', 'f4', (2,))], align=True))",
+    ),
+    "Z": ("Array(float32, 0, 'C')", "np.ones((), np.float32)"),
 }
 
 # One value of each kind.
@@ -804,6 +811,204 @@ ARRAY = """T all any argmax astype copy ctypes data dot dtype fill flags flat fl
     swapaxes tolist transpose var view x""".split()
 NUMBER = """as_integer_ratio bit_count bit_length conjugate denominator dtype hex imag is_integer
     item numerator real shape to_bytes view x""".split()
+
+
+WRITTEN_OUT["complex numbers"] = """
+    a[0] = C[0].real
+    a[0] = C[0].imag + abs(C[0])
+    C[0] = C[0].conjugate() * C[1] / (1 + 2j)
+    C[0] = C[0] ** 2
+    C[0] = COMPLEX
+    C[0] = x
+    a[0] = C[0]
+    a[0] = complex(x, z).real
+    C[0] = complex(x)
+    C[0] = complex(C[0])
+    C[0] = complex(C[0], x)
+    C[0] = complex(q)
+    C[0] += 1
+    C[0] //= 2
+    a[0] = C[0] % 2
+    a[0] = C[0] < C[1]
+    a[0] = C[0] == C[1]
+    a[0] = C[0] != 1j and q
+    a[0] = not C[0]
+    a[0] = ~C[0]
+    C[0] = -C[0]
+    a[0] = 1 if C[0] else 2
+    a[0] = int(C[0])
+    a[0] = float(C[0])
+    a[0] = bool(C[0])
+    a[0] = np.float32(C[0])
+    C[0] = np.complex64(x)
+    C[0] = np.complex128(C[0])
+    a[0] = round(C[0])
+    a[0] = min(C[0], C[1])
+    a[0] = math.sqrt(C[0])
+    a[0] = math.isnan(C[0])
+    print(C[0])
+    C[0].real = 1
+    C.real[0] = 1
+    a[0] = C.imag[1]
+    a[0] = x.real
+    a[0] = n.imag
+    a[0] = q.real
+    a[0] = x.conjugate()
+    a[0] = x.nothing()
+    C[0] = cmath.sqrt(C[0])
+    C[0] = cmath.exp(x)
+    C[0] = cmath.cosh(x)
+    a[0] = cmath.phase(C[0])
+    a[0] = cmath.phase(x)
+    C[0] = cmath.rect(x, x)
+    C[0] = cmath.rect(n, x)
+    a[0] = cmath.polar(C[0])[0]
+    C[0] = cmath.nothing(C[0])
+    a[0] = cmath.isnan(C[0])
+    cuda.atomic.add(C, 0, 1)
+    cuda.atomic.add(a, 0, C[0])
+    a[0] = cuda.fma(C[0], C[0], C[0])
+    a[0] = divmod(C[0], C[1])[0]
+    a[0] = a[C[0]]
+    s = cuda.shared.array(4, np.complex64); s[0] = 1j; C[0] = s[0]
+    s = cuda.local.array(4, types.complex128); s[0] = 1; C[0] = s[0]
+    C[:] = 1j
+    a[:] = 1j
+    C[0] = C.sum()
+    C[0] = C.mean()
+    a[0] = C.argmax()
+    e = C[0] if q else x; C[0] = e
+    a[0] = (C[0], C[1]) == (C[0], C[1])
+    a[0] = (C[0], C[1]) < (C[0], C[1])
+    a[0] = C[0] in (C[0], C[1])
+"""
+WRITTEN_OUT["records"] = """
+    a[0] = R[0].x
+    a[0] = R[0]['x']
+    a[0] = R[0][0]
+    a[0] = R[0][7]
+    a[0] = R[0][n]
+    a[0] = R[0].nope
+    a[0] = R[0]['nope']
+    a[0] = R.x[0]
+    a[0] = R['x'][0]
+    a[0] = R[0].v[1]
+    a[0] = R.v[0, 1]
+    a[0] = R['v'][0, 1]
+    a[0] = R[0].v
+    a[0] = R[0]
+    a[0] = R[0] + 1
+    a[0] = R[0] == R[1]
+    a[0] = len(R[0])
+    a[0] = len(R)
+    a[0] = 1 if R[0] else 2
+    print(R[0])
+    print(R[0].x)
+    e = R[0]; e.x = 2
+    R[0].x = 1
+    R[0].x += 1
+    R[0]['j'] = x
+    R[0]['j'] += 2
+    R[0][0] = 1
+    R.x[0] = 1
+    R['x'][0] += 1
+    R['x'][:] = 1
+    R.x = 1
+    R[0].v = 1
+    R[0].v[:] = 1
+    R[0].v[1] = x
+    R[0].x = C[0]
+    R[0].nope = 1
+    R[0] = R[1]
+    R[0] = 1
+    R[0] = (1, 2)
+    R[0].x, R[0].j = 1, 2
+    e = R[0] if q else R[1]; a[0] = e.x
+    for e in R:| e.x = 1
+    a[0] = R[1:][0].x
+    a[0] = R.flat[0].x
+    a[0] = R.size + R.shape[0] + R.itemsize
+    a[0] = cuda.atomic.add(R.x, 0, 1)
+    a[0] = cuda.atomic.add(R, 0, 1)
+    a[0] = twice(R[0].x)
+    a[0] = R.sum()
+    a[0] = R[0].x.real
+    a[0] = R[0].shape
+"""
+WRITTEN_OUT["vector types"] = """
+    a[0] = cuda.float32x4(1, 2, 3, 4).w
+    a[0] = cuda.float4(x, z, n, q).x
+    a[0] = cuda.float32x4(1).x
+    a[0] = cuda.float32x2(1, 2).z
+    a[0] = cuda.float32x3(cuda.float32x2(1, 2), 3).y
+    a[0] = cuda.float32x3(cuda.int32x2(1, 2), 3).y
+    a[0] = cuda.float32x2(C[0], 1).x
+    a[0] = cuda.uchar4(1, 2, 3, 4).x
+    a[0] = cuda.float32x2(1, 2)[0]
+    a[0] = cuda.float32x2(1, 2) + 1
+    a[0] = cuda.float32x2(1, 2)
+    e = cuda.float32x2(1, 2); e.x = 3
+    e, g = cuda.float32x2(1, 2); a[0] = e
+    e = cuda.float32x2(1, 2) if q else cuda.float32x2(3, 4); a[0] = e.x
+    e = cuda.float32x2(1, 2) if q else cuda.float32x3(3, 4, 5); a[0] = e.x
+    s = cuda.shared.array(4, cuda.float32x4)
+    print(cuda.float32x2(1, 2))
+    a[0] = len(cuda.float32x2(1, 2))
+    a[0] = cuda.float32x5(1)
+"""
+WRITTEN_OUT["methods of arrays"] = """
+    a[0] = a.sum()
+    a[0] = m.sum()
+    a[0] = a.sum(0)
+    a[0] = a.mean()
+    a[0] = a.prod() + a.var() + a.std()
+    a[0] = a.any() and a.all()
+    a[0] = a.argmax() + a.argmin()
+    a[0] = a.item()
+    a[0] = a.item(0)
+    a.fill(1)
+    m.fill(x)
+    a.fill()
+    a.fill(a)
+    k[0] = a.view(np.int32)[0]
+    k[0] = a.view('int32')[0]
+    k[0] = a.view(int32)[0]
+    a[0] = a.view(np.float64)[0]
+    k[0] = x.view(np.int32)
+    a[0] = np.sum(a) + np.mean(m)
+    a[0] = np.all(o) + np.any(o)
+    a[0] = np.argmax(a)
+    a[0] = np.var(a) + np.std(a)
+    a[0] = np.prod(k)
+    a[0] = sum(a)
+    a[0] = sum(m)
+    a[0] = min(m)
+    a[0] = sum(k)
+    a[0] = a.itemsize + a.nbytes
+    a[0] = a.astype(np.int32)[0]
+    a[0] = a.cumsum()[0]
+    a[0] = a.dot(b)
+    a[0] = a.tolist()
+    a[0] = o.sum()
+    a[0] = h.sum()
+    a[0] = u.sum() + y.mean()
+    a[0] = Z[()]
+    Z[()] = 1
+    Z[()] += x
+    a[0] = Z[0]
+    a[0] = Z + 1
+    a[0] = Z.size + Z.ndim
+    a[0] = Z.sum()
+    a[0] = len(Z)
+    a[0] = cuda.libdevice.sinf(x)
+    a[0] = cuda.libdevice.sin(n)
+    a[0] = cuda.libdevice.nothing(x)
+    a[0] = cuda.libdevice.powf(x)
+    a[0] = cuda.libdevice.normcdf(x)
+    a[0] = cuda.libdevice.fmaf(x, n, z)
+    a[0] = cuda.libdevice.sinf(C[0])
+    a[0] = cuda.libdevice.sinf(a)
+"""
 
 
 def snippets() -> dict[str, list[str]]:

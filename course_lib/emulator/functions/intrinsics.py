@@ -108,8 +108,12 @@ def supported(condition: bool, message: str, hint: str) -> None:
         raise T.NotEmulated(message, hint)
 
 
-def scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.dtype]:
+def scalars(
+    arguments: Arguments, low: int, high: int | None = None, complex_too: bool = False
+) -> list[np.dtype]:
     """The types of the arguments, which must be numbers, `low` to `high` of them.
+
+    Few functions take complex numbers as well.
 
     Raises:
         TypingError: if they are not.
@@ -121,7 +125,9 @@ def scalars(arguments: Arguments, low: int, high: int | None = None) -> list[np.
         say("takes {count} argument(s), not {given}", count=count, given=len(arguments)),
     )
     for argument in arguments:
-        need(T.is_scalar(argument.type), say("needs numbers, not {type}", type=argument.type))
+        real = complex_too or not T.is_complex(argument.type)
+        fits = T.is_scalar(argument.type) and real
+        need(fits, say("needs numbers, not {type}", type=argument.type))
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
@@ -236,11 +242,11 @@ def static_dtype(kind: T.Type) -> np.dtype:
     if isinstance(value, Reference) and value.dtype is not None:
         return value.dtype
     if isinstance(value, np.dtype):
+        known = T.is_number_type(value) or T.is_record_type(value)
+        need(known, say("{kind} is no type of numbers", kind=value))
         return value
     if isinstance(value, str) and value in T.DTYPES:
         return T.DTYPES[value]
-    if isinstance(value, Reference) and value.path.startswith(("numpy.complex", "numba.complex")):
-        raise T.NotEmulated("makes no complex numbers here", "Keep the two parts as floats.")
     raise T.TypingError(say("{kind} is no dtype; write float32 or np.float32", kind=kind))
 
 
@@ -312,11 +318,11 @@ def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, 
 INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
 
 
-def _cast_builtin(choose: Callable[[np.dtype], np.dtype]) -> Intrinsic:
+def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = False) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         spread = bool(arguments) and isinstance(arguments[0].type, T.TupleType | T.Static)
         supported(not spread, "takes a number here", "Write the comparison that is meant.")
-        return Typed(choose(scalars(arguments, 1)[0]))
+        return Typed(choose(scalars(arguments, 1, complex_too=complex_too)[0]))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         result: Value = machine.convert(values[0], machine.typing.types[node])
@@ -354,7 +360,7 @@ def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
 
 
 INTRINSICS["builtins.float"] = Intrinsic(_float_typing, _float)
-INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL)
+INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL, complex_too=True)
 
 
 def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -364,7 +370,8 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         return Typed(T.INT64, len(kind.items))
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
         raise T.NotEmulated("takes no texts here", "Keep the length in a constant.")
-    need(isinstance(kind, T.ArrayType | T.FlatType), say("{kind} has no length", kind=kind))
+    has_axes = isinstance(kind, T.FlatType) or (isinstance(kind, T.ArrayType) and kind.ndim > 0)
+    need(has_axes, say("{kind} has no length", kind=kind))
     return Typed(T.INT64)
 
 
@@ -382,7 +389,8 @@ def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         spread = isinstance(argument.type, T.TupleType)
         supported(not spread, "prints numbers and texts here", "Print the items one by one.")
         static = isinstance(argument.type, T.Static) and isinstance(argument.type.value, str)
-        need(static or T.is_scalar(argument.type), say("cannot print {type}", type=argument.type))
+        known = static or (T.is_scalar(argument.type) and not T.is_complex(argument.type))
+        need(known, say("cannot print {type}", type=argument.type))
     return Typed(T.Static(None))
 
 
@@ -402,6 +410,7 @@ def elementwise(
     high: int | None = None,
     flops: int = 0,
     chooses: bool = False,
+    complex_too: bool = False,
 ) -> Intrinsic:
     """A function of numbers: operands are converted to one type, then NumPy computes.
 
@@ -410,7 +419,7 @@ def elementwise(
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         need(not keywords, "takes no keyword arguments")
-        return Typed(result(scalars(arguments, low, high)))
+        return Typed(result(scalars(arguments, low, high, complex_too)))
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         kinds = [value.dtype for value in values]
@@ -465,11 +474,13 @@ def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
     return np.vectorize(each, otypes=[np.float64])
 
 
+def _of_abs(kinds: list[np.dtype]) -> np.dtype:
+    return np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
+
+
 INTRINSICS["builtins.abs"] = elementwise(
-    np.abs, lambda kinds: np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
+    np.abs, lambda kinds: T.part_type(_of_abs(kinds)), _of_abs, complex_too=True
 )
-INTRINSICS["numpy.minimum"] = elementwise(np.minimum, _unified, low=2, chooses=True)
-INTRINSICS["numpy.maximum"] = elementwise(np.maximum, _unified, low=2, chooses=True)
 
 
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
@@ -500,7 +511,7 @@ INTRINSICS["builtins.max"] = _extreme(np.fmax)
 
 
 def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    base, exponent = scalars(arguments, 2)
+    base, exponent = scalars(arguments, 2, complex_too=True)
     return Typed(T.power_type(base, exponent, isinstance(arguments[1].literal, int)))
 
 
@@ -512,7 +523,12 @@ def _pow(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
 
 
 def integer_power(base: Value, exponent: Value) -> Value:
-    """Powers; a negative exponent of an integer gives the real power, cut off."""
+    """Powers; a negative exponent of an integer gives the real power, cut off.
+
+    Numba multiplies where a complex number is squared, and so do we.
+    """
+    if base.dtype.kind == "c":
+        return np.where(exponent == 2, base * base, np.power(base, exponent))[()]
     if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
         real = np.power(np.asarray(base, np.float64), exponent)
         return np.trunc(real).astype(base.dtype)
@@ -712,13 +728,15 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         single = isinstance(index, T.TupleType) and array.ndim == 1
         need(not single, "the index of an array with one axis is a number, and no tuple")
         axes = index.items if isinstance(index, T.TupleType) else (index,)
-        need(all(map(T.is_scalar, axes)), "the index must be a number")
+        whole = all(T.is_scalar(axis) and not T.is_complex(axis) for axis in axes)
+        need(whole, "the index must be a number")
         need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
         need(
             array.dtype in allowed, say("there is none for elements of {dtype}", dtype=array.dtype)
         )
         for value in arguments[2:]:
-            need(T.is_scalar(value.type), say("needs a number, not {type}", type=value.type))
+            real = T.is_scalar(value.type) and not T.is_complex(value.type)
+            need(real, say("needs a number, not {type}", type=value.type))
         return Typed(array.dtype)
 
     return typing
@@ -779,6 +797,24 @@ for _name, _combine in _ATOMICS.items():
     INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(
         _atomic_typing(_name, 1), _atomic(_combine)
     )
+
+
+def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    """`compare_and_swap(array, old, new)` is `cas` of element 0, for arrays with one axis."""
+    need(len(arguments) == 3, "takes an array, an old value and a new one")
+    index = Typed(T.INT64, 0)
+    typed = _atomic_typing("cas", 2)([arguments[0], index, *arguments[1:]], keywords)
+    need(typed.type in (T.INT32, T.INT64, T.UINT32, T.UINT64), "changes integers only")
+    return typed
+
+
+def _compare_and_swap(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    return machine.atomic(node, values[0], np.int64(0), values[1:], _swap_if_equal)
+
+
+INTRINSICS["numba.cuda.atomic.compare_and_swap"] = Intrinsic(
+    _compare_and_swap_typing, _compare_and_swap
+)
 INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(
     _atomic_typing("cas", 2), _atomic(_swap_if_equal, 2)
 )

@@ -41,9 +41,9 @@ def item_type(kind: T.Type) -> T.Type:
         )
         return kind.items[0]
     if isinstance(kind, T.ArrayType) and kind.ndim:
-        return kind.indexed(["index"]) if kind.ndim > 1 else kind.dtype
+        return kind.indexed(["index"]) if kind.ndim > 1 else T.element_type(kind)
     if isinstance(kind, T.FlatType):
-        return kind.array.dtype
+        return T.element_type(kind.array)
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
         raise T.NotEmulated("takes no texts here", "A tuple of numbers can stand for it.")
     raise T.TypingError(say("there is no loop over {type}", type=kind))

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed
+from course_lib.emulator.inference.fields import FieldTyper
 from course_lib.emulator.inference.hints import (
     METHODS_THAT_ALLOCATE,
     NUMBAS_ARRAY_ATTRIBUTES,
@@ -17,7 +18,6 @@ from course_lib.emulator.inference.hints import (
     OF_AN_ARRAY,
     unknown_attribute,
 )
-from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
@@ -25,13 +25,20 @@ from course_lib.emulator.language.names import Reference
 from course_lib.sentences import say
 
 
-class AttributeTyper(Typer):
+class AttributeTyper(FieldTyper):
     """Types attributes."""
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Typed:
         owner = self.expression(node.value, env)
         if isinstance(owner.type, T.ArrayType):
-            return self.array_attribute(node, owner.type)
+            return self.array_attribute(node, owner.type, env)
+        if isinstance(owner.type, T.RecordType):
+            name = self.named_field(node, env)
+            if name is None:
+                raise self.no_field(node, owner.type)
+            return self.field(node, name)
+        if isinstance(owner.type, T.VectorType) and node.attr in tuple(owner.type.fields):
+            return Typed(owner.type.dtype)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
         if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:
@@ -44,7 +51,10 @@ class AttributeTyper(Typer):
             hint = "An array of the values, by an index that is passed on, gives it."
             message = "The emulator knows .value of members that are named there."
             raise rejection("unsupported", message, node, hint)
-        if T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
+        if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
+            if owner.type != T.BOOL:
+                return Typed(T.part_type(owner.type))
+        elif T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
             hint = OF_A_NUMBER.get(node.attr, "The number itself does the same.")
             raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
@@ -68,12 +78,14 @@ class AttributeTyper(Typer):
             node,
         )
 
-    def array_attribute(self, node: ast.Attribute, array: T.ArrayType) -> Typed:
+    def array_attribute(self, node: ast.Attribute, array: T.ArrayType, env: Environment) -> Typed:
         match node.attr:
             case "shape" | "strides":
                 return Typed(T.TupleType((T.INT64,) * array.ndim))
-            case "size":
+            case "size" | "nbytes":
                 return Typed(T.INT64)
+            case "itemsize":
+                return self.known(node, np.int64(array.dtype.itemsize))
             case "ndim":
                 return self.known(node, array.ndim)
             case "dtype":
@@ -90,6 +102,9 @@ class AttributeTyper(Typer):
                 # Numba has it; but an answer computes with elements, not with addresses.
                 message = "An answer may not use the address of an array."
                 raise rejection("not-allowed", message, node)
+        name = self.named_field(node, env)
+        if name is not None:
+            return self.field(node, name)
         if node.attr in NUMBAS_ARRAY_ATTRIBUTES:
             hint = "Elements by index, .shape and loops do the same."
             raise rejection("unsupported", unknown_attribute("an array", node), node, hint)

@@ -19,8 +19,9 @@ from course_lib.emulator.inference.hints import (
     lacking,
     short_name,
 )
+from course_lib.emulator.inference.methods import MethodTyper
 from course_lib.emulator.inference.operator_functions import as_operator
-from course_lib.emulator.inference.typer import RefusedForNoLiteral, Typer
+from course_lib.emulator.inference.typer import RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
@@ -37,10 +38,13 @@ _KEYWORDS_ARE_KNOWN = (
 )
 
 
-class CallTyper(Typer):
+class CallTyper(MethodTyper):
     """Types calls."""
 
     def call(self, node: ast.Call, env: Environment) -> Typed:
+        method = self.method(node, env)
+        if method is not None:
+            return method
         function = self.callee(node, env)
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
@@ -96,6 +100,10 @@ class CallTyper(Typer):
             raise rejection(
                 "compile-error", say("{dtype} takes one number.", dtype=cast.dtype), node
             )
+        if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
+            message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
+            hint = "Its parts are .real and .imag; abs(z) is its length."
+            raise rejection("compile-error", message, node, hint)
         self.typing.calls[node] = cast
         return Typed(cast.dtype)
 

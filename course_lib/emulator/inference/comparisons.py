@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -46,6 +47,8 @@ class ComparisonTyper(Typer):
         if self.compare_members(node, op, left, right):
             return
         if isinstance(left, np.dtype) and isinstance(right, np.dtype) and not identity:
+            if not isinstance(op, ast.Eq | ast.NotEq):
+                self.refuse_order(node, [left, right])
             return
         if identity or _are_texts_or_none(op, left, right):
             hint = "`==` compares numbers, and `is None` asks for None."
@@ -65,6 +68,13 @@ class ComparisonTyper(Typer):
             node,
             lacking(left) or lacking(right),
         )
+
+    def refuse_order(self, node: ast.Compare, kinds: Sequence[T.Type]) -> None:
+        """Refuse `<` and its like of complex numbers."""
+        if any(map(T.is_complex, kinds)):
+            message = "Complex numbers have no order: only == and != compare them."
+            hint = "abs(z) is a length, and z.real ** 2 + z.imag ** 2 its square."
+            raise rejection("compile-error", message, node, hint)
 
     def compare_members(
         self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
@@ -107,6 +117,8 @@ class ComparisonTyper(Typer):
 
     def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
         """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""
+        if not all(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
+            self.refuse_order(node, [*left.items, *right.items])
         if not all(map(T.is_scalar, (*left.items, *right.items))):
             message = say(
                 "The emulator cannot compare {left} with {right}.", left=left, right=right

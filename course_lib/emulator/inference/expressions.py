@@ -6,9 +6,13 @@ import ast
 from typing import ClassVar
 
 from course_lib.emulator.functions import (
+    complex_functions,  # noqa: F401  (joins INTRINSICS)
     iteration,  # noqa: F401  (joins INTRINSICS)
+    libdevice,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
+    ufuncs,  # noqa: F401  (joins INTRINSICS)
+    vector_types,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )

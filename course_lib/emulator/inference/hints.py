@@ -65,8 +65,7 @@ NUMBAS_FUNCTIONS = frozenset(
 
 # What to do without functions that the emulator does not have.
 INSTEAD = {
-    "cuda.atomic.compare_and_swap": "cuda.atomic.cas(array, index, old, new) does the same.",
-    "cuda.libdevice": "math has most of these functions.",
+    "cuda.libdevice": "math, or another function of libdevice, may do the same.",
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }

@@ -144,6 +144,11 @@ class _Inference(ExpressionTyper):
             case ast.Subscript():
                 self.store(target, value, env)
                 return env
+            case ast.Attribute():
+                self.typing.types[target] = self.expression(target, env).type
+                if target in self.typing.fields:
+                    self.store_field(target, value)
+                    return env
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 if any(isinstance(item, ast.Starred) for item in items):
                     raise rejection("compile-error", "Numba cannot unpack with `*`.", target)
@@ -178,9 +183,17 @@ class _Inference(ExpressionTyper):
 
     def store(self, target: ast.Subscript, value: Typed, env: Environment) -> None:
         place = self.place_type(target, env)
+        self.typing.types[target] = place
+        if target in self.typing.fields or isinstance(place, T.RecordType):
+            return self.store_field(target, value)
         array = self.typing.types[target.value]
         if isinstance(array, T.ArrayType) and not array.writable:
             raise rejection("compile-error", "This array is read-only.", target)
+        element = place.dtype if isinstance(place, T.ArrayType) else place
+        if T.is_complex(value.type) and not T.is_complex(element):
+            message = say("Numba stores no complex number in an element of {type}.", type=element)
+            hint = "Its parts are .real and .imag; abs(z) is its length."
+            raise rejection("compile-error", message, target, hint)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):
@@ -192,7 +205,6 @@ class _Inference(ExpressionTyper):
                 target,
                 hint,
             )
-        self.typing.types[target] = place
         if isinstance(place, T.ArrayType):
             self.typing.parts.add(target)
 
@@ -213,13 +225,15 @@ class _Inference(ExpressionTyper):
             )
             raise rejection("compile-error", message, target)
 
-    def place_type(self, node: ast.Subscript, env: Environment) -> np.dtype | T.ArrayType:
+    def place_type(
+        self, node: ast.Subscript, env: Environment
+    ) -> np.dtype | T.ArrayType | T.RecordType:
         """The type of the element, or of the part of an array, that a subscript names."""
         kind = self.subscript_type(node, env).type
-        named = isinstance(kind, np.dtype | T.ArrayType)
+        named = isinstance(kind, np.dtype | T.ArrayType | T.RecordType)
         if not named or isinstance(self.typing.types[node.value], T.TupleType):
             raise rejection("compile-error", "Numba cannot store into this.", node)
-        assert isinstance(kind, np.dtype | T.ArrayType)
+        assert isinstance(kind, np.dtype | T.ArrayType | T.RecordType)
         return kind
 
     def augmented_assign(self, node: ast.AugAssign, env: Environment) -> Environment:
@@ -231,6 +245,9 @@ class _Inference(ExpressionTyper):
         result = Typed(self.binary_type(node, node.op, current.type, value.type))
         if isinstance(node.target, ast.Subscript):
             self.store(node.target, result, env)
+            return env
+        if isinstance(node.target, ast.Attribute) and node.target in self.typing.fields:
+            self.store_field(node.target, result)
             return env
         if not isinstance(node.target, ast.Name):
             raise rejection("compile-error", "Numba cannot assign to this.", node.target)

@@ -74,7 +74,7 @@ class OperatorTyper(Typer):
             )
         if isinstance(node.op, ast.Not):
             return Typed(T.BOOL)
-        if isinstance(node.op, ast.Invert) and T.is_float(operand.type):
+        if isinstance(node.op, ast.Invert) and operand.type.kind in "fc":
             raise rejection(
                 "compile-error",
                 say("Numba cannot invert the bits of {type}.", type=operand.type),
@@ -124,6 +124,8 @@ def _operator_types(
             raise T.TypingError("there is no @ inside a kernel")
         case _:
             result = T.arithmetic_type(left, right)
+            if T.is_complex(result) and isinstance(op, ast.FloorDiv | ast.Mod):
+                raise T.TypingError("complex numbers have no // and no %")
     return result, result
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import Typed
+from course_lib.emulator.inference.fields import FieldTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.sentences import say
 
 
-class SubscriptTyper(Typer):
+class SubscriptTyper(FieldTyper):
     """Types subscripts."""
 
     def subscript(self, node: ast.Subscript, env: Environment) -> Typed:
@@ -32,7 +32,12 @@ class SubscriptTyper(Typer):
                 message = "The elements of .flat have one number as their index."
                 raise rejection("compile-error", message, node)
             self.typing.special[node] = None
-            return Typed(owner.type.array.dtype)
+            return Typed(T.element_type(owner.type.array))
+        name = self.named_field(node, env)
+        if name is not None:
+            return self.field(node, name)
+        if isinstance(owner.type, T.RecordType):
+            raise self.no_field(node, owner.type)
         if not isinstance(owner.type, T.ArrayType):
             named = owner.type.value if isinstance(owner.type, T.Static) else None
             if isinstance(named, enum.EnumMeta) and isinstance(node.slice, ast.Constant):
@@ -49,10 +54,6 @@ class SubscriptTyper(Typer):
             raise rejection(
                 "compile-error", say("{type} cannot be indexed.", type=owner.type), node, hint
             )
-        if owner.type.dtype.names:
-            hint = "Pass every field as an array of its own."
-            message = "The fields of an array's records are not emulated."
-            raise rejection("unsupported", message, node, hint)
         axes = self.index_axes(node.slice, env)
         rest = axes.count("rest")
         if rest == 1 and len(axes) <= owner.type.ndim + 1:
@@ -78,7 +79,7 @@ class SubscriptTyper(Typer):
         part = owner.type.indexed(axes)
         if _has_step(node.slice):
             part = replace(part, layout="A")
-        return Typed(part if part.ndim or rest else part.dtype)
+        return Typed(part if part.ndim or rest else T.element_type(part))
 
     def note_from_end(self, node: ast.Subscript) -> None:
         """Remember on which axes indices are negative as they stand there, on purpose."""

@@ -103,6 +103,8 @@ class Typer:
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
+        # Of each call of an array's method: the loop that does it, and what that is given.
+        self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
     def function_typing(
         self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
@@ -179,7 +181,7 @@ class Typer:
             return Typed(kind, value if type(value) is int else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))

@@ -28,6 +28,8 @@ class Typing:
         calls: what each call calls.
         slots: where the parameters of a called function come from, unless simply by place.
         rewritten: calls that stand for another expression, such as `operator.add(a, b)`.
+        methods: the calls of methods, and what they are given: first what stands before the dot.
+        fields: the attributes and subscripts that name a field of records, and which.
         layouts: the shape of every shared or local array.
         uncertain: names that some path reaches without a value.
         special: subscripts with indices that are negative on purpose, and on which axes; None for
@@ -48,6 +50,8 @@ class Typing:
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
     slots: dict[ast.AST, Slots] = field(default_factory=dict)
     rewritten: dict[ast.AST, ast.expr] = field(default_factory=dict)
+    methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
+    fields: dict[ast.AST, str] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
     uncertain: set[ast.AST] = field(default_factory=set)
     special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
@@ -58,6 +62,10 @@ class Typing:
     weights: dict[ast.stmt, int] = field(default_factory=dict)
     prepared: dict[ast.AST, Any] = field(default_factory=dict)
     elements: dict[ast.AST, Any] = field(default_factory=dict)
+
+    def arguments_of(self, node: ast.Call) -> list[ast.expr]:
+        """What a call is given, by place; a method's owner is its first argument."""
+        return self.methods.get(node, node.args)
 
     def weight(self, statement: ast.stmt) -> int:
         """How many steps a statement costs, the statements within it not counted."""

@@ -79,7 +79,7 @@ def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
     targets: list[ast.expr] = []
     values: dict[str, list[ast.expr]] = {}
     for node in ast.walk(typing.kernel.tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             targets.append(node.value)
         elif isinstance(node, ast.Call) and node.args and _stores(typing, node):
             targets.append(node.args[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.int": int,
     "builtins.float": float,
     "builtins.bool": bool,
+    "builtins.complex": complex,
     "builtins.abs": abs,
     "builtins.min": min,
     "builtins.max": max,
@@ -38,6 +40,8 @@ _MATH_NAMES = (
 ).split()
 _FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH_NAMES}
 _VALUES: dict[str, Any] = {
+    "cmath.infj": cmath.infj,
+    "cmath.nanj": cmath.nanj,
     "math.pi": math.pi,
     "math.e": math.e,
     "math.inf": math.inf,
@@ -49,6 +53,7 @@ _VALUES: dict[str, Any] = {
     "numpy.nan": np.nan,
     "numba.cuda.warpsize": 32,
 }
+_VALUES |= {f"cmath.{name}": getattr(math, name) for name in ("pi", "e", "inf", "nan", "tau")}
 
 
 class ConstantList(tuple[Any, ...]):
@@ -120,13 +125,15 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
             called = evaluate_constant(function, names)
             if isinstance(called, Reference) and called.path == "numpy.array":
                 return _array(arguments, keywords, names)
+            if isinstance(called, Reference) and called.path == "numpy.dtype":
+                return _dtype(arguments, keywords, names)
             if not keywords:
                 return _call(called, arguments, names)
     raise NotConstant(say("{kind} is not worked out in a constant", kind=type(node).__name__))
 
 
 def _literal(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, str)) or value is None:
+    if isinstance(value, (bool, int, float, complex, str)) or value is None:
         return value
     raise NotConstant(say("a {type} is no constant for a kernel", type=type(value).__name__))
 
@@ -149,9 +156,55 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
     if isinstance(function, Reference):
         if function.dtype is not None and len(values) == 1:
             return _apply(function.dtype.type, _number(values[0]))
+        if function.path.endswith(".from_dtype") and isinstance(values[0], np.dtype):
+            return values[0]
         if function.path in _FUNCTIONS:
             return _apply(_FUNCTIONS[function.path], *values)
     raise NotConstant("only casts and functions of math are worked out in a constant")
+
+
+def _dtype(
+    arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
+) -> np.dtype:
+    """`np.dtype([("x", np.float32), ("v", np.int32, (3,))], align=True)`, or of one type."""
+    by_name = {each.arg: evaluate_constant(each.value, names) for each in keywords}
+    align = by_name.pop("align", False)
+    if by_name or len(arguments) != 1:
+        raise NotConstant("np.dtype takes a list of fields, and align=True")
+    fields = arguments[0]
+    if not isinstance(fields, ast.List):
+        return _known_dtype(fields, names)
+    made = [_field(each, names) for each in fields.elts[: MAX_TUPLE_ITEMS + 1]]
+    if sum(numbers for _, numbers in made) > MAX_TUPLE_ITEMS:
+        raise NotConstant("the records are too large")
+    result: np.dtype = _apply(np.dtype, [each for each, _ in made], bool(align))
+    return result
+
+
+def _field(node: ast.expr, names: Mapping[str, Any]) -> tuple[tuple[Any, ...], int]:
+    """A field as NumPy takes it, and how many numbers it holds."""
+    parts = node.elts if isinstance(node, ast.Tuple) else []
+    if len(parts) not in (2, 3):
+        raise NotConstant("a field is a name, a type and perhaps a shape")
+    name, kind = evaluate_constant(parts[0], names), _known_dtype(parts[1], names)
+    shape = evaluate_constant(parts[2], names) if len(parts) == 3 else ()
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    if not isinstance(name, str) or not all(isinstance(s, int) and s > 0 for s in sizes):
+        raise NotConstant("a field has a text as its name, and a shape of whole numbers")
+    several = max(1, len(kind.names or ())) * math.prod(min(s, MAX_TUPLE_ITEMS) for s in sizes)
+    return (name, kind, sizes) if sizes else (name, kind), several
+
+
+def _known_dtype(node: ast.expr, names: Mapping[str, Any]) -> np.dtype:
+    """The dtype that np.float32, "f4" or the name of another dtype stands for."""
+    value = evaluate_constant(node, names)
+    if isinstance(value, Reference) and value.dtype is not None:
+        return value.dtype
+    if isinstance(value, str) and "," not in value and len(value) <= 10:
+        value = _apply(np.dtype, value)
+    if isinstance(value, np.dtype):
+        return value
+    raise NotConstant("only a dtype such as np.float32 is known here")
 
 
 def _array(
@@ -168,7 +221,7 @@ def _array(
     if kind is not None and dtype is None:
         raise NotConstant("only a dtype such as np.float32 is known here")
     made = _apply(np.array, rows, dtype)
-    if made.dtype.kind not in "biuf":
+    if made.dtype.kind not in "biufc":
         raise NotConstant("an array of numbers is needed here")
     result: np.ndarray = made
     return result
@@ -186,7 +239,7 @@ def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, np.generic)):
+    if isinstance(value, (bool, int, float, complex, np.generic)):
         return value
     raise NotConstant(say("a number is needed here, not {type}", type=type(value).__name__))
 

@@ -124,6 +124,8 @@ def describe(value: object) -> object:
         name = str(value)
         if name in DTYPES or name == "bool":
             return Reference(f"numba.{name}")
+        if kind.__name__ == "Record" and isinstance(getattr(value, "dtype", None), np.dtype):
+            return value.dtype  # type: ignore[attr-defined]
     module = getattr(value, "__module__", None) or ""
     if module == "_operator":  # where Python keeps the functions of operator
         module = "operator"

@@ -205,7 +205,8 @@ class _LiveNames(Mapping[str, Any]):
                 ),
                 "compile-error",
             )
-        usable = (Reference, Kernel, int, float, str, tuple, np.generic, np.ndarray, np.dtype)
+        plain = (int, float, complex, str, tuple)
+        usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)
         if isinstance(described, enum.EnumMeta | enum.Enum):
             return described
         if described is None or isinstance(described, usable):

@@ -25,9 +25,12 @@ UINT64 = np.dtype(np.uint64)
 FLOAT16 = np.dtype(np.float16)
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
+COMPLEX64 = np.dtype(np.complex64)
+COMPLEX128 = np.dtype(np.complex128)
 
 _NAMES = (
-    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bool_ intp uintp"
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bool_ intp uintp "
+    "complex64 complex128"
 ).split()
 
 # Names of scalar types as students spell them: np.float32, numba.float32, types.float32, ...
@@ -108,6 +111,32 @@ class TupleType:
 
 
 @dataclass(frozen=True)
+class VectorType:
+    """CUDA's float4 and its like: one to four numbers of one type, called x, y, z and w."""
+
+    dtype: np.dtype
+    size: int
+
+    @property
+    def fields(self) -> str:
+        """The names of the numbers, a letter each."""
+        return "xyzw"[: self.size]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}x{self.size}"
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """One record, a reference into an array; `dtype` has its fields."""
+
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return f"record({', '.join(self.dtype.names or ())})"
+
+
+@dataclass(frozen=True)
 class RangeType:
     """What `range(...)` returns; `dtype` is the type of the loop variable."""
 
@@ -158,7 +187,19 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
-Type = Mixed | np.dtype | ArrayType | FlatType | TupleType | RangeType | ZipType | EnumType | Static
+Type = (
+    Mixed
+    | np.dtype
+    | ArrayType
+    | FlatType
+    | TupleType
+    | VectorType
+    | RecordType
+    | RangeType
+    | ZipType
+    | EnumType
+    | Static
+)
 
 
 class TypingError(Exception):
@@ -203,6 +244,18 @@ def is_float(kind: Type) -> bool:
     return isinstance(kind, np.dtype) and kind.kind == "f"
 
 
+def is_complex(kind: Type) -> bool:
+    """Whether `kind` is a complex type, a pair of floats."""
+    return isinstance(kind, np.dtype) and kind.kind == "c"
+
+
+def part_type(kind: np.dtype) -> np.dtype:
+    """The type of `z.real`, of `z.imag` and of `abs(z)`: a complex number's floats, else `kind`."""
+    if not is_complex(kind):
+        return kind
+    return FLOAT32 if kind == COMPLEX64 else FLOAT64
+
+
 def same(left: Type, right: Type) -> bool:
     """Whether two types are one. NumPy takes whatever has a `dtype` to be equal to it."""
     return type(left) is type(right) and left == right
@@ -240,9 +293,12 @@ def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
     Integers are widened to 64 bits: signed unless both are unsigned.
     """
-    if {left, right} == {UINT16, FLOAT32}:
-        return FLOAT64  # for operators, unlike for variables, Numba does not count this step safe
-    if is_float(left) or is_float(right):
+    if UINT16 in (left, right) and {FLOAT32, COMPLEX64} & {left, right}:
+        wide = _unify_scalars(left, right)
+        return (
+            COMPLEX128 if is_complex(wide) else FLOAT64
+        )  # for operators, unlike for variables, Numba does not count this step safe
+    if left.kind in "fc" or right.kind in "fc":
         return _unify_scalars(left, right)
     both_unsigned = left.kind in "u" and right.kind in "u"
     return UINT64 if both_unsigned else INT64
@@ -251,7 +307,7 @@ def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
 def division_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left / right`: never an integer."""
     common = arithmetic_type(left, right)
-    return common if is_float(common) else FLOAT64
+    return common if common.kind in "fc" else FLOAT64
 
 
 def power_type(base: np.dtype, exponent: np.dtype, exponent_is_literal: bool) -> np.dtype:
@@ -259,6 +315,8 @@ def power_type(base: np.dtype, exponent: np.dtype, exponent_is_literal: bool) ->
 
     Integer means int32 here, or a literal.
     """
+    if is_complex(base):
+        return arithmetic_type(base, exponent)
     if exponent_is_literal or (is_float(base) and exponent == INT32):
         return base if is_float(base) else INT64
     return arithmetic_type(base, exponent)
@@ -268,9 +326,9 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left & right`, `|` and `^`.
 
     Raises:
-        TypingError: for floats.
+        TypingError: for floats and complex numbers.
     """
-    if is_float(left) or is_float(right):
+    if left.kind in "fc" or right.kind in "fc":
         raise TypingError(say("no bitwise operation on {left} and {right}", left=left, right=right))
     if left == BOOL and right == BOOL:
         return BOOL
@@ -282,16 +340,16 @@ def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left << right`: that of `left`, 64 bits wide.
 
     Raises:
-        TypingError: for floats.
+        TypingError: for floats and complex numbers.
     """
-    if is_float(left) or is_float(right):
+    if left.kind in "fc" or right.kind in "fc":
         raise TypingError(say("no shift of {left} by {right}", left=left, right=right))
     return UINT64 if left.kind == "u" else INT64
 
 
 def negation_type(operand: np.dtype) -> np.dtype:
     """The type of `-x`, `+x` and `~x`: integers are widened to 64 bits."""
-    if is_float(operand):
+    if operand.kind in "fc":
         return operand
     return UINT64 if operand.kind == "u" else INT64
 
@@ -309,15 +367,51 @@ def place_of_member(member: enum.Enum) -> np.int64:
 def type_of_scalar(value: object) -> np.dtype | None:
     """The type that Numba gives to a Python or NumPy number; None if it is no number.
 
-    A Python int is int64 (uint64 if only that holds it), a Python float float64.
+    A Python int is int64 (uint64 if only that holds it), a Python float float64, and a Python
+    complex number complex128.
     """
     if isinstance(value, np.generic):
-        plain = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-        return value.dtype if plain else None
+        return value.dtype if is_number_type(value.dtype) else None
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):
         if -(2**63) <= value < 2**63:
             return INT64
         return UINT64 if 0 <= value < 2**64 else None
+    if isinstance(value, complex):
+        return COMPLEX128
     return FLOAT64 if isinstance(value, float) else None
+
+
+def is_record_type(dtype: np.dtype) -> bool:
+    """Whether a dtype has fields, all of them numbers or records, or several of those."""
+    bases = [dtype[name].base for name in dtype.names or ()]
+    return bool(bases) and all(
+        is_record_type(base) if base.names else is_number_type(base) and base.isnative
+        for base in bases
+    )
+
+
+def element_type(array: ArrayType) -> np.dtype | RecordType:
+    """The type of an array's elements."""
+    return RecordType(array.dtype) if array.dtype.names else array.dtype
+
+
+def field_names(owner: RecordType | ArrayType) -> tuple[str, ...]:
+    """What can be asked of records, and of the numbers of a complex array, by name."""
+    return ("real", "imag") if is_complex(owner.dtype) else owner.dtype.names or ()
+
+
+def field_type(owner: RecordType | ArrayType, name: str) -> Type:
+    """The type of a field: of an array of records, an array over the same bytes."""
+    kind = owner.dtype[name] if owner.dtype.names else part_type(owner.dtype)
+    axes = owner.ndim if isinstance(owner, ArrayType) else 0
+    if axes or kind.shape:
+        writable = owner.writable if isinstance(owner, ArrayType) else True
+        return ArrayType(kind.base, axes + len(kind.shape), writable, "A" if axes else "C")
+    return RecordType(kind) if kind.names else kind
+
+
+def is_number_type(dtype: np.dtype) -> bool:
+    """Whether kernels compute with numbers of this type: all but long doubles and other bytes."""
+    return dtype.kind in "biufc" and dtype.itemsize <= (16 if dtype.kind == "c" else 8)

@@ -27,10 +27,16 @@ Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of 
 class Observer:
     """Hears of every event and does nothing about it.
 
-    `spaces`: the kinds of memory of whose accesses it wants to hear.
+    `spaces`: the kinds of memory of whose accesses it wants to hear. `hears`: the events that its
+    class overrides.
     """
 
     spaces: ClassVar[Sequence[str]] = SPACES
+    hears: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        overridden = (e for e in EVENTS if getattr(cls, e) is not getattr(Observer, e))
+        cls.hears = frozenset(overridden)
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         """The next blocks of the launch begin: those in `space`, with shared memory of theirs."""
@@ -136,7 +142,9 @@ class Observer:
         """Lanes pass a comparison of tuples of which not every item holds."""
 
 
-EVENTS = tuple(name for name in vars(Observer) if not name.startswith("_"))
+EVENTS = tuple(
+    name for name, kind in vars(Observer).items() if callable(kind) and not name.startswith("_")
+)
 
 
 class Observers(Observer):
@@ -148,22 +156,18 @@ class Observers(Observer):
 
     def __init__(self, observers: Iterable[Observer]) -> None:
         everyone = tuple(observers)
-        self.heard = {event for event in EVENTS if any(_hears(each, event) for each in everyone)}
+        self.heard = {event for each in everyone for event in each.hears}
         for event in EVENTS:
-            hearing = [getattr(each, event) for each in everyone if _hears(each, event)]
+            hearing = [getattr(each, event) for each in everyone if event in each.hears]
             # One listener is called directly: that is the usual case, and events are many.
             direct = [*hearing, _unheard][0] if len(hearing) < 2 else partial(_tell, hearing)
             setattr(self, event, direct)
         self.accesses = {
             space: tuple(
-                each.access for each in everyone if _hears(each, "access") and space in each.spaces
+                each.access for each in everyone if "access" in each.hears and space in each.spaces
             )
             for space in SPACES
         }
-
-
-def _hears(observer: Observer, event: str) -> bool:
-    return getattr(type(observer), event) is not getattr(Observer, event)
 
 
 def _unheard(*event: Any) -> None:

@@ -35,7 +35,7 @@ class Instead:
         if dtype.kind == "b":
             result = dtype.type(self.kind == "high")
             return result
-        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        limits = np.finfo(dtype) if dtype.kind in "fc" else np.iinfo(dtype)
         extreme = limits.max if self.kind == "high" else limits.min
-        result = dtype.type(extreme / 4 if dtype.kind == "f" else extreme // 2)
+        result = dtype.type(extreme / 4 if dtype.kind in "fc" else extreme // 2)
         return result

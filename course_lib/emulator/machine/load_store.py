@@ -16,7 +16,7 @@ from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
     Access,
@@ -134,6 +134,7 @@ class LoadStoreUnit:
         self, view: ArrayView, items: Sequence[Any], active: Mask, line: int, kind: str = "load"
     ) -> tuple[ArrayView, Mask]:
         """The part of an array that a partial index or a slice names, and the lanes inside."""
+        active = view.lanes(active)
         if view.allocation.space != "global":
             last = [
                 _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
@@ -155,11 +156,12 @@ class LoadStoreUnit:
         self.report_faults(faults, view.allocation, kind, line)
         left = len(items)
         lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
-        return ArrayView(view.name, view.allocation, lengths, steps, offset), mask
+        inside = view.inside if mask is active else mask
+        return ArrayView(view.name, view.allocation, lengths, steps, offset, inside), mask
 
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -208,11 +210,14 @@ class LoadStoreUnit:
         return steps + place
 
     def _fetch(self, allocation: Allocation, cell: Value) -> Value:
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             return self._local_row(allocation.storage, cell).copy()
         if allocation.storage.size == 0:
             return poison(allocation.dtype)
-        return allocation.storage.take(self.memory.place(allocation, cell))
+        place = self.memory.place(allocation, cell)
+        if allocation.within is not None:  # `take` would copy the field of all records first
+            return allocation.storage[place]
+        return allocation.storage.take(place)
 
     def _local_row(self, storage: np.ndarray, cell: Value) -> np.ndarray:
         """One cell of a local array for all lanes, without gathering."""
@@ -225,7 +230,7 @@ class LoadStoreUnit:
         self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
     ) -> None:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -272,7 +277,7 @@ class LoadStoreUnit:
             targets.append((allocation.written_in, np.int32(self.interval)))
             if allocation.space == "shared":
                 allocation.ages = None
-        if allocation.space == "local" and np.ndim(cell) == 0:
+        if allocation.space == "local" and np.ndim(cell) == 0 and not allocation.by_lane:
             where = True if mask.array is None else mask.array
             for storage, new in targets:
                 np.copyto(self._local_row(storage, cell), new, where=where)
@@ -299,9 +304,13 @@ class LoadStoreUnit:
         unwritten = None
         written = allocation.written_in
         assert written is not None
-        # Elsewhere than in shared memory, more writes cannot make an array less written.
-        if allocation.ages is None or not (
-            allocation.space == "shared" or allocation.ages.all_fresh
+        # Elsewhere than in shared memory, more writes cannot make an array less written. Parts of
+        # complex numbers may have been written as a whole, or the other way round.
+        shares = allocation.within is not None or bool(allocation.fields)
+        if (
+            allocation.ages is None
+            or (shares and allocation.space == "shared")
+            or not (allocation.space == "shared" or allocation.ages.all_fresh)
         ):
             self.steps.spend(written.size // CELLS_PER_STEP, line)
             allocation.ages = _ages(allocation, self.space)
@@ -312,7 +321,7 @@ class LoadStoreUnit:
         else:  # of neighbours the oldest counts
             several = written.take(self._neighbours(allocation, cell, elements))
             found, cell = several.min(axis=0), cell + several.argmin(axis=0)
-        if (found < 0).any():
+        if np.count_nonzero(found < 0):
             never = mask.where(found < 0)
             if not never.empty:
                 self.observers.uninitialised(allocation, cell, never, line)
@@ -334,7 +343,7 @@ class LoadStoreUnit:
     ) -> None:
         assert allocation.ages is not None
         old = (found >= 0) & (found < allocation.ages.newest_of_block)
-        if old.any():
+        if np.count_nonzero(old):
             stale = mask.where(old)
             if not stale.empty:
                 self.observers.stale(allocation, cell, stale, line)
@@ -389,7 +398,7 @@ class LoadStoreUnit:
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         self.report_faults(faults, allocation, "load", line)
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)
+        place = spread(self.memory.place(allocation, cell), self.space.shape)
         inside = allocation.storage.size > 0 and not mask.empty
         old = allocation.storage[place] if inside else np.zeros(place.shape, allocation.dtype)
         after, drawn = step(old)
@@ -408,7 +417,7 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         """An atomic update: every active lane's takes place, one after the other."""
-        allocation = view.allocation
+        allocation, active = view.allocation, view.lanes(active)
         if allocation.space != "global":
             self.observers.index(view, indices, active, line)
         cell, mask, faults = self._checker.cells(view, indices, active)
@@ -433,9 +442,9 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         active = mask.full_array
-        place = np.broadcast_to(self.memory.place(allocation, cell), self.space.shape)[active]
+        place = spread(self.memory.place(allocation, cell), self.space.shape)[active]
         values = [
-            np.broadcast_to(as_dtype(operand, allocation.dtype), self.space.shape)[active]
+            spread(as_dtype(operand, allocation.dtype), self.space.shape)[active]
             for operand in update.operands
         ]
         if isinstance(update.combine, np.ufunc) and not update.returns_old:
@@ -473,9 +482,9 @@ def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray
         elif np.ndim(value) == 0 or place.shape == value.shape:
             storage[place] = value
         else:
-            storage[np.broadcast_to(place, np.broadcast_shapes(place.shape, value.shape))] = value
+            storage[spread(place, joint_shape(place, value))] = value
         return
-    shape = np.broadcast_shapes(np.shape(place), np.shape(value), active.shape)
+    shape = joint_shape(place, value, active)
     chosen = spread(active, shape)
     new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
     storage[spread(place, shape)[chosen]] = new

@@ -34,8 +34,20 @@ from course_lib.emulator.machine.load_store import (
     LoadStoreUnit,
     as_dtype,
 )
-from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, UNARY, WRAPS
+from course_lib.emulator.machine.operators import (
+    COMPARISONS,
+    COMPLEX_FLOPS,
+    OPERATORS,
+    UNARY,
+    WRAPS,
+)
 from course_lib.emulator.machine.prepared import element_parts, prepared
+from course_lib.emulator.machine.records import (
+    copy_record,
+    read_field,
+    store_field,
+    update_field,
+)
 from course_lib.emulator.machine.waiting import Steps, settle
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import (
@@ -174,8 +186,12 @@ class Machine:
         """Give `value` to a name, an element, or a tuple of them."""
         if isinstance(target, ast.Name):
             self.set_variable(target.id, value)
+        elif target in self.frame.typing.fields:
+            store_field(self, target, value)  # type: ignore[arg-type]
         elif isinstance(target, ast.Subscript):
             view, indices = self.element(target, "store")
+            if view.allocation.dtype.names:
+                return copy_record(self, self._element(view, indices, "store"), value)
             parts = self.frame.typing.parts
             if parts and target in parts:
                 self.fill(target, view, indices, value)
@@ -219,7 +235,9 @@ class Machine:
         return np.True_ if self.active.array is None else self.active.array
 
     def augmented_assign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Subscript):
+        if node.target in self.frame.typing.fields:
+            update_field(self, node, node.target)  # type: ignore[arg-type]
+        elif isinstance(node.target, ast.Subscript):
             view, indices = self.element(node.target, "load")
             current = self._old_value(node.target, view, indices)
             self.store(view, indices, self.operate(node, current, self.evaluate(node.value)))
@@ -343,7 +361,7 @@ class Machine:
         """An element of an array with one axis, a row of one with more."""
         index = np.int64(place)
         if len(view.shape) == 1:
-            return self.load(view, [index])
+            return self._element(view, [index])
         return self.unit.part(view, [index], self.active, self.line)[0]
 
     def _for_items(self, node: ast.For, loop: RunningLoop, items: tuple[Any, ...]) -> Steps:
@@ -529,6 +547,8 @@ class Machine:
         """The value of a variable for lanes that never set it."""
         if isinstance(kind, T.TupleType):
             return tuple(self._undefined(node, item, lanes) for item in kind.items)
+        if isinstance(kind, T.VectorType):
+            return (self._undefined(node, kind.dtype, lanes),) * kind.size
         self.observers.undefined(node.id, lanes, node.lineno)
         if not isinstance(kind, np.dtype):
             return None
@@ -546,11 +566,15 @@ class Machine:
         return _chosen(undefined.full_array, lacking, value, node.lineno)
 
     def attribute(self, node: ast.Attribute) -> Any:
+        if node in self.typing.fields:
+            return read_field(self, node)
         owner = self.typing.types[node.value]
         if isinstance(owner, T.ArrayType):
             return self._array_attribute(self.evaluate(node.value), node.attr)
-        if isinstance(owner, T.TupleType):
+        if isinstance(owner, T.TupleType | T.VectorType):
             return self.evaluate(node.value)[owner.fields.index(node.attr)]
+        if isinstance(owner, np.dtype):  # a part of a complex number, or of any other
+            return getattr(self.evaluate(node.value), node.attr)
         if isinstance(owner, T.Static) and isinstance(owner.value, Reference):
             register = ATTRIBUTES.get(owner.value.attribute(node.attr).path)
             if register is not None:
@@ -562,13 +586,12 @@ class Machine:
             case "shape":
                 return view.shape
             case "size":
-                size: Value = np.int64(1)
-                for length in view.shape:
-                    size = size * length
-                return size
+                return view.size
+            case "nbytes":
+                return view.size * np.int64(view.allocation.dtype.itemsize)
             case "strides":
-                itemsize = view.allocation.dtype.itemsize
-                return tuple(np.int64(stride * itemsize) for stride in view.strides)
+                spacing = view.allocation.spacing
+                return tuple(np.int64(stride * spacing) for stride in view.strides)
             case "T":
                 return view.transposed
             case "flat":
@@ -584,23 +607,33 @@ class Machine:
     def operate(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """One arithmetic operation, in the type that Numba computes it in."""
         dtype = self.frame.typing.operands[node]
-        if dtype.kind == "f" and self.counts_flops:
+        if dtype.kind in "fc" and self.counts_flops:
             self.note_flops(node, dtype, left, right)
         left, right = self.convert(left, dtype), self.convert(right, dtype)
         if type(node.op) in WRAPS and dtype.kind in "iu":
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
+        if dtype.kind == "c" and isinstance(node.op, ast.Div):
+            self._end_where_zero(right, node.lineno)
         result: Value = OPERATORS[type(node.op)](left, right)
         return result
+
+    def _end_where_zero(self, divisor: Value, line: int) -> None:
+        """Lanes that divide a complex number by 0 raise an exception, unlike those of floats."""
+        failed = self.active.where(divisor == 0)
+        if not failed.empty:
+            self._raise("ZeroDivisionError (a complex number is divided by 0)", failed, line)
 
     def note_flops(
         self, node: ast.BinOp | ast.AugAssign, dtype: np.dtype, left: Value, right: Value
     ) -> None:
-        """Count a floating-point operation of each active lane."""
+        """Count a floating-point operation of each active lane; of complex numbers, several."""
         both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
-        active, is_float64 = self.active, dtype == T.FLOAT64
-        self.observers.flops(node.lineno, active, active.lanes, is_float64, not both_integers)
+        active, is_float64 = self.active, dtype in _DOUBLE
+        each = 1 if dtype.kind == "f" else COMPLEX_FLOPS.get(type(node.op), 1)
+        count = each * active.lanes
+        self.observers.flops(node.lineno, active, count, is_float64, not both_integers)
 
     def meet_limit(
         self,
@@ -618,10 +651,10 @@ class Machine:
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""
-        if each_lane and dtype.kind == "f":
+        if each_lane and dtype.kind in "fc":
             active = self.active
             count = each_lane * active.lanes
-            self.observers.flops(node.lineno, active, count, dtype == T.FLOAT64, True)  # type: ignore[attr-defined]
+            self.observers.flops(node.lineno, active, count, dtype in _DOUBLE, True)  # type: ignore[attr-defined]
 
     def unary(self, node: ast.UnaryOp) -> Value:
         operand = self.evaluate(node.operand)
@@ -642,7 +675,7 @@ class Machine:
                     self._check_bounds_test(node, op, left, right, truth)
             else:
                 truth = self.compare_two(op, left, right)
-                if type(op) in COMPARISONS:
+                if type(op) in COMPARISONS and "c" not in (left.dtype.kind, right.dtype.kind):
                     self.meet_limit("test", comparator, left, right, type(op))
             result = result & truth
             left = right
@@ -695,7 +728,7 @@ class Machine:
             for item in right:
                 found = found | (left == item)
             return found if isinstance(op, ast.In) else ~found
-        if left.dtype.kind == "f" or right.dtype.kind == "f":
+        if left.dtype.kind in "fc" or right.dtype.kind in "fc":
             common = np.promote_types(left.dtype, right.dtype)
             left, right = self.convert(left, common), self.convert(right, common)
         result: Value = COMPARISONS[type(op)](left, right)
@@ -752,6 +785,8 @@ class Machine:
         return value
 
     def subscript(self, node: ast.Subscript) -> Any:
+        if node in self.typing.fields:
+            return read_field(self, node)
         owner = self.evaluate(node.value)
         if isinstance(owner, tuple):
             return self._item_of(node, owner)
@@ -761,7 +796,13 @@ class Machine:
             items = self._special_indices(node, owner, items, "load")
         if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
             return self.unit.part(owner, items, self.active, self.line)[0]
-        return self.load(owner, items)
+        return self._element(owner, items)
+
+    def _element(self, view: ArrayView, indices: Sequence[Value], kind: str = "load") -> Any:
+        """An element: a number, or a reference to a record, to "load" from or to "store" into."""
+        if view.allocation.dtype.names:
+            return self.unit.part(view, indices, self.active, self.line, kind)[0]
+        return self.load(view, indices)
 
     def _item_of(self, node: ast.Subscript, items: tuple[Any, ...]) -> Any:
         """An item of a tuple; lanes whose index is beyond it raise an IndexError, as in Numba."""
@@ -854,7 +895,7 @@ class Machine:
 
     def arguments_of(self, node: ast.Call) -> list[Any]:
         """The values of a call's arguments, in the order of the parameters."""
-        values = [self.evaluate(argument) for argument in node.args]
+        values = [self.evaluate(argument) for argument in self.typing.arguments_of(node)]
         slots = self.typing.slots.get(node)
         if slots is None:
             return values
@@ -1036,11 +1077,15 @@ def _from_slot(values: Sequence[Any], slot: Slot | tuple[Slot, ...]) -> Any:
 def _poison_of_type(kind: T.Type) -> Any:
     if isinstance(kind, T.TupleType):
         return tuple(_poison_of_type(item) for item in kind.items)
+    if isinstance(kind, T.VectorType):
+        return (poison(kind.dtype),) * kind.size
     return poison(kind) if isinstance(kind, np.dtype) else None
 
 
 def _chosen(truth: Value, yes: Any, no: Any, line: int) -> Any:
     """`yes` for the lanes where `truth` holds, `no` for the others; of tuples, item by item."""
+    if yes is None or no is None:  # of arrays: what no lane has chosen
+        return no if yes is None else yes
     if isinstance(yes, tuple):
         return tuple(_chosen(truth, one, other, line) for one, other in zip(yes, no, strict=True))
     if isinstance(yes, ArrayView):
@@ -1059,9 +1104,16 @@ def _one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayVi
         one if one is other else np.where(truth, one, other)
         for one, other in zip(yes.shape, no.shape, strict=True)
     )
-    return replace(yes, shape=tuple(lengths), offset=np.where(truth, yes.offset, no.offset))
+    inside = None
+    if yes.inside is not None or no.inside is not None:
+        held = [np.True_ if each.inside is None else each.inside.full_array for each in (yes, no)]
+        space = (yes.inside or no.inside).space  # type: ignore[union-attr]
+        inside = Mask.of(space, np.where(truth, *held))
+    offset = np.where(truth, yes.offset, no.offset)
+    return replace(yes, shape=tuple(lengths), offset=offset, inside=inside)
 
 
+_DOUBLE = (T.FLOAT64, T.COMPLEX128)
 _STRICTLY = {ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}
 _STATEMENTS = {
     ast.Assign: "assign",

@@ -25,6 +25,13 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitXor: np.bitwise_xor,
 }
 WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
+# What an operator costs on complex numbers: that many operations on floats.
+COMPLEX_FLOPS: dict[type[ast.operator], int] = {
+    ast.Add: 2,
+    ast.Sub: 2,
+    ast.Mult: 6,
+    ast.Div: 9,
+}
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: np.negative,
     ast.UAdd: np.positive,

@@ -106,6 +106,8 @@ def _compare(typing: Typing, node: ast.Compare) -> Prepared | None:
         return None
     if type(node.ops[0]) not in COMPARISONS:
         return None
+    if any(map(T.is_complex, kinds)):  # type: ignore[arg-type]
+        return None
     op, comparator = node.ops[0], node.comparators[0]
     left, right = (prepared(typing, each) for each in sides)
 
@@ -146,6 +148,8 @@ def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepare
     owner = typing.types.get(node.value)
     items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     numbers = all(isinstance(typing.types.get(item), np.dtype) for item in items)
+    if isinstance(owner, T.ArrayType) and owner.dtype.names:
+        return None
     plain = node not in typing.special and not typing.waiting & {node, node.value, *items}
     if not isinstance(owner, T.ArrayType) or len(items) != owner.ndim or not (numbers and plain):
         return None
@@ -155,7 +159,7 @@ def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepare
 def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     """A cast, or a function that the emulator knows."""
     target = typing.calls[node]
-    arguments = [prepared(typing, argument) for argument in node.args]
+    arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
         run = target.run
         return lambda machine: run(machine, node, [each(machine) for each in arguments])

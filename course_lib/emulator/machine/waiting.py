@@ -36,8 +36,13 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.IfExp():
             yield from _settle_conditional(machine, node)
         case ast.Call():
-            yield from _settle_parts(machine, node.args)
+            yield from _settle_parts(machine, machine.typing.arguments_of(node))
             yield from _settle_call(machine, node)
+        case ast.AugAssign(target=target) if target in machine.typing.fields:
+            assert isinstance(target, ast.Attribute | ast.Subscript)
+            yield from _settle_parts(machine, [target.value])
+            machine.frame.settled[target] = machine.evaluate(target)
+            yield from _settle_parts(machine, [node.value])
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
             machine.frame.settled[target] = machine.load(*machine.element(target, "load"))
@@ -77,6 +82,8 @@ def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
             yield from _parts_of_target(each)
     elif isinstance(target, ast.Subscript):
         yield from _parts(target)
+    elif isinstance(target, ast.Attribute):
+        yield target.value
 
 
 def _parts_of_index(index: ast.expr) -> Iterator[ast.expr]:

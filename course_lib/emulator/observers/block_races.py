@@ -9,14 +9,17 @@ import numpy as np
 
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.races import MAX_REPORTED, Race, code_of
+from course_lib.emulator.observers.stacking import Shape, shapes_of, stacked
 from course_lib.emulator.observers.touched import (
     Touched,
     conflicts_of_lines,
     touched_by,
     updated_by_several,
 )
-from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.lanes import spread
 from course_lib.emulator.state.memory import Access
+
+MAX_WAITING_CELLS = 1 << 15
 
 
 class BlockRaces(Observer):
@@ -45,18 +48,35 @@ class BlockRaces(Observer):
         # For each line with an atomic operation, which blocks did it, and when.
         self._turns: dict[int, dict[int, int]] = {}
         self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
+        # Accesses that are not in these tables yet, those that look alike together.
+        self._waiting: dict[tuple[Touched, int, Shape, Shape | None], list[Access]] = {}
+        self._cells = 0
 
     def access(self, access: Access) -> None:
         """Take note of an access to a global array that the kernel writes."""
-        if id(access.allocation) not in self.written:
+        if id(access.allocation.root) not in self.written:
             return
         of_array = self._touched.setdefault(id(access.allocation), {})
-        cells, blocks = _cells_and_blocks(access, access.mask.space)
-        touched_by(of_array, access).add(access, cells, blocks)
+        touched = touched_by(of_array, access)
+        alike = (touched, access.elements, *shapes_of(access))
+        self._waiting.setdefault(alike, []).append(access)
+        self._cells += access.cell.size
+        if self._cells > MAX_WAITING_CELLS:
+            self._add_waiting()
         if self.fences and access.kind == "atomic":
             turns = self._turns.setdefault(access.line, {})
-            for block in dict.fromkeys(blocks.tolist()):
+            for block in dict.fromkeys(_cells_and_blocks([access])[1].tolist()):
                 turns[block] = len(turns)
+
+    def end(self) -> None:
+        self._add_waiting()
+
+    def _add_waiting(self) -> None:
+        """Note who touched the cells of the accesses that are waiting."""
+        waiting, self._waiting, self._cells = self._waiting, {}, 0
+        for (touched, *_), accesses in waiting.items():
+            first = min(accesses, key=lambda access: access.order)
+            touched.add(first, *_cells_and_blocks(accesses))
 
     @property
     def races(self) -> list[Race]:
@@ -98,17 +118,16 @@ class BlockRaces(Observer):
         )
 
 
-def _cells_and_blocks(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
-    """The cells that an access touches, each with the number of the block that touches it."""
-    shape = np.broadcast_shapes(np.shape(access.cell) or (1,) * 6, (*space.blocks, 1, 1, 1))
-    active = access.mask.array
-    if active is not None:
-        shape = np.broadcast_shapes(shape, active.shape)
-    cells = np.broadcast_to(access.cell, shape)
-    blocks = np.broadcast_to(space.block_in_grid, shape)
-    where = slice(None) if active is None else np.broadcast_to(active, shape)
-    here, of_blocks = cells[where].reshape(-1), blocks[where].reshape(-1).astype(np.int32)
-    return access.each_cell(here, of_blocks)
+def _cells_and_blocks(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray]:
+    """The cells that accesses of equal shapes touch, each with the number of its block."""
+    cells, active = stacked(accesses)
+    blocks = accesses[0].mask.space.block_in_grid[None]
+    shape = tuple(map(max, cells.shape, blocks.shape, active.shape))
+    cells, blocks = spread(cells, shape), spread(blocks, shape)
+    if accesses[0].mask.array is not None:
+        where = spread(active, shape)
+        cells, blocks = cells[where], blocks[where]
+    return accesses[0].each_cell(cells.reshape(-1), blocks.reshape(-1).astype(np.int32))
 
 
 def _block_place(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.profile.cost import (
-    SECTOR_BYTES,
-    GlobalCost,
-    SharedCost,
-    global_cost,
-    shared_cost,
-)
+from course_lib.emulator.observers.cost_queue import Cost, CostQueue
+from course_lib.emulator.profile.cost import SECTOR_BYTES, GlobalCost
 from course_lib.emulator.profile.profile import ArrayTraffic, Counters, LineCounters
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import Access, Allocation
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.frames import Frame
 
-MAX_REMEMBERED_PATTERNS = 4096
-# Larger patterns cost more to recognise than to count.
+# Larger patterns, and those of few lanes, cost more to recognise than to count.
 MAX_PATTERN_BYTES = 1 << 20
+MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 
 @dataclass
@@ -36,6 +33,27 @@ class _Touched:
     stored: np.ndarray
 
 
+@dataclass(eq=False, slots=True)
+class _Site:
+    """What the accesses of one line to one array came to: its loads, or its stores."""
+
+    elements: int = 0
+    bytes: int = 0
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    bank_conflicts: int = 0
+
+    def add(self, cost: Cost) -> None:
+        """Add what one access cost."""
+        self.requests += cost.requests
+        if isinstance(cost, GlobalCost):
+            self.sectors += cost.sectors
+        else:
+            self.wavefronts += cost.wavefronts
+            self.bank_conflicts += cost.bank_conflicts
+
+
 class Meter(Observer):
     """Keeps the counters of one launch."""
 
@@ -44,7 +62,8 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
-        self._known: dict[tuple[Any, ...], GlobalCost | SharedCost] = {}
+        self._sites: dict[tuple[int, str, str], _Site] = {}
+        self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
@@ -91,60 +110,48 @@ class Meter(Observer):
         space = access.allocation.space
         if access.kind == "atomic":
             counters.atomics += access.mask.warps
-        if space == "global":
-            self._global(access, counters)
-        elif space == "shared":
-            self._shared(access, counters)
-        elif space == "local" and access.kind == "load":
+        if space == "local" and access.kind == "load":
             counters.local_load_requests += access.mask.warps
         elif space == "local":
             counters.local_store_requests += access.mask.warps
+        elif space == "global" and access.kind != "atomic":
+            self._global(access)
+        elif space == "shared" and access.kind != "atomic":
+            self._count(access)
 
-    def _global(self, access: Access, counters: LineCounters) -> None:
-        cost = self._cost(access)
-        elements = access.mask.lanes * access.elements
-        size = elements * access.allocation.dtype.itemsize
-        if access.kind == "atomic":
-            return
-        traffic, touched = self.arrays[access.array], self._touched[access.array]
-        kind = access.kind
-        _add(counters, f"global_{kind}_", cost, size)
-        _add(traffic, f"{kind}_", cost, size)
-        if kind == "load":
-            traffic.loaded_elements += elements
-            traffic.loaded_at[access.line] += elements
-            mark(touched.loaded, access)
-        else:
-            traffic.stored_elements += elements
-            traffic.stored_at[access.line] += elements
-            mark(touched.stored, access)
+    def _global(self, access: Access) -> None:
+        self._count(access, access.array)
+        touched = self._touched[access.array]
+        mark(touched.loaded if access.kind == "load" else touched.stored, access)
 
-    def _shared(self, access: Access, counters: LineCounters) -> None:
-        if access.kind == "atomic":
-            return
-        cost = self._cost(access)
-        assert isinstance(cost, SharedCost)
-        start = "shared_load_" if access.kind == "load" else "shared_store_"
-        _increase(counters, start + "requests", cost.requests)
-        _increase(counters, start + "wavefronts", cost.wavefronts)
-        _increase(counters, start + "bank_conflicts", cost.bank_conflicts)
-        size = access.mask.lanes * access.width
-        _increase(counters, start + "bytes", size)
+    def _count(self, access: Access, array: str = "") -> None:
+        """Count an access that is no atomic operation; `array`: whose traffic it is, too."""
+        key = (access.line, access.kind, array)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = _Site()
+        site.elements += access.mask.lanes * access.elements
+        site.bytes += access.mask.lanes * access.width
+        self._costs.add(_pattern(access), access, site.add)
 
-    def _cost(self, access: Access) -> GlobalCost | SharedCost:
-        """The cost of an access; a pattern of addresses that was seen before is not recounted."""
-        key = _pattern(access)
-        cost = self._known.get(key) if key else None
-        if cost is None:
-            cost = cost_of(access)
-            if key:
-                if len(self._known) >= MAX_REMEMBERED_PATTERNS:
-                    self._known.clear()
-                self._known[key] = cost
-        return cost
+    def end(self) -> None:
+        self._costs.finish()
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
+        for (line, kind, array), site in self._sites.items():
+            side = "load" if kind == "load" else "store"
+            counters = self.line(line)
+            if not array:
+                _increase(counters, f"shared_{side}_", site, "requests", "wavefronts", "bytes")
+                _increase(counters, f"shared_{side}_", site, "bank_conflicts")
+                continue
+            traffic = self.arrays[array]
+            for target, start in ((counters, f"global_{side}_"), (traffic, f"{side}_")):
+                _increase(target, start, site, "requests", "sectors", "bytes")
+            _increase(traffic, "loaded_" if side == "load" else "stored_", site, "elements")
+            at_line = traffic.loaded_at if side == "load" else traffic.stored_at
+            at_line[line] += site.elements
         for name, touched in self._touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
@@ -155,54 +162,23 @@ class Meter(Observer):
         return total
 
 
-def cost_of(access: Access) -> GlobalCost | SharedCost:
-    """The cost of one access, summed over all its warps."""
-    allocation, mask = access.allocation, access.mask
-    space: LaneSpace = mask.space
-    width = access.width
-    cell, taking_part = over_same_blocks(access.cell, mask)
-    # int64: the address of the first byte of each lane's element.
-    addresses = np.asarray(cell, np.int64) * allocation.dtype.itemsize + allocation.address
-    rows = space.warps_of(addresses).reshape(-1, 32)
-    active = space.warps_of(taking_part, False).reshape(-1, 32)
-    repeats = space.repeats(addresses)
-    if allocation.space == "global":
-        cost = global_cost(rows, active, width)
-        return GlobalCost(cost.requests * repeats, cost.sectors * repeats)
-    shared = shared_cost(rows, active, width)
-    return SharedCost(
-        shared.requests * repeats, shared.wavefronts * repeats, shared.bank_conflicts * repeats
-    )
-
-
-def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
-    """The cells and the mask, both spelled out along the block axes on which either varies."""
-    cells = np.asarray(cell).reshape((1,) * 6) if np.ndim(cell) == 0 else np.asarray(cell)
-    active = np.ones((1,) * 6, bool) if mask.array is None else mask.array
-    blocks = np.broadcast_shapes(cells.shape[:3], active.shape[:3])
-    return (
-        spread(cells, (*blocks, *cells.shape[3:])),
-        spread(active, (*blocks, *active.shape[3:])),
-    )
-
-
-def _pattern(access: Access) -> tuple[Any, ...] | None:
-    """A key that is equal for accesses of equal cost; None if it is not worth the effort.
+def _pattern(access: Access) -> Hashable:
+    """A key that is equal for accesses of equal cost; of its own, if it is not worth the effort.
 
     Whole sectors (or, in shared memory, nothing) are subtracted: moving all addresses of an
     access by a multiple of 32 bytes changes no count.
     """
     cell = np.asarray(access.cell)
-    if cell.nbytes > MAX_PATTERN_BYTES:
-        return None
+    if cell.nbytes > MAX_PATTERN_BYTES or access.mask.space.size <= MIN_PATTERN_LANES:
+        return object()
     allocation = access.allocation
     if allocation.space == "global" and cell.size:
-        per_sector = SECTOR_BYTES // allocation.dtype.itemsize
+        per_sector = SECTOR_BYTES // math.gcd(SECTOR_BYTES, allocation.spacing)
         cell = cell - cell.flat[0] // per_sector * per_sector
     space = access.mask.space
     return (
         allocation.space,
-        allocation.dtype.itemsize,
+        (allocation.dtype.itemsize, allocation.spacing),
         access.elements,
         allocation.address % SECTOR_BYTES,
         (space.blocks, space.threads),
@@ -217,24 +193,21 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _add(target: Counters | ArrayTraffic, start: str, cost: object, size: int) -> None:
-    assert isinstance(cost, GlobalCost)
-    _increase(target, start + "requests", cost.requests)
-    _increase(target, start + "sectors", cost.sectors)
-    _increase(target, start + "bytes", size)
-
-
-def _increase(target: object, name: str, amount: int) -> None:
-    setattr(target, name, getattr(target, name) + amount)
+def _increase(target: object, start: str, site: _Site, *names: str) -> None:
+    for name in names:
+        setattr(target, start + name, getattr(target, start + name) + getattr(site, name))
 
 
 def mark(touched: np.ndarray, access: Access) -> None:
-    """Set what an access touches, in a mask of the array's elements."""
+    """Set what an access touches, in a mask of the array's elements; of a record, all of it."""
     if access.mask.array is None:
         cells = np.asarray(access.cell)
     else:
-        shape = np.broadcast_shapes(np.shape(access.cell), access.mask.array.shape)
+        shape = joint_shape(access.cell, access.mask.array)
         active = spread(access.mask.array, shape)
         cells = spread(access.cell, shape)[active]
+    allocation = access.allocation
+    if allocation.within is not None:
+        cells = cells * allocation.spacing // allocation.root.spacing
     for i in range(access.elements):
         touched[cells + i] = True

@@ -10,6 +10,7 @@ lanes plays no part, so running them in lockstep cannot hide a race.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +25,7 @@ from course_lib.emulator.observers.touched import (
     touched_by,
     updated_by_several,
 )
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
@@ -63,10 +64,14 @@ class Race:
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """An access, and how many `syncwarp` each warp had passed before it (None: none had)."""
+    """An access, and how many `syncwarp` each warp had passed before it (None: none had).
+
+    `pattern` is equal for accesses in which the same lanes touch the same cells in the same way.
+    """
 
     access: Access
     warp_syncs: np.ndarray | None
+    pattern: tuple[Any, ...]
 
 
 class RaceDetector(Observer):
@@ -93,6 +98,7 @@ class RaceDetector(Observer):
         self._guilty: set[tuple[Any, ...]] = set()
         self._warp_syncs: np.ndarray | None = None
         self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
+        self._owners = np.empty(0, np.int32)
 
     def landed(self, access: Access) -> None:
         self.access(access)
@@ -102,14 +108,15 @@ class RaceDetector(Observer):
         space = access.allocation.space
         if space == "local" or access.mask.empty:
             return
-        if space == "global" and id(access.allocation) not in self._written_globals:
+        if space == "global" and id(access.allocation.root) not in self._written_globals:
             return
         # A loop that does the same again with the same lanes adds nothing: once is enough.
-        mark = (*_pattern(access), id(self._warp_syncs))
+        pattern = _pattern(access)
+        mark = (*pattern, id(self._warp_syncs))
         if mark in self._known:
             return
         self._known.add(mark)
-        self._entries.append(_Entry(access, self._warp_syncs))
+        self._entries.append(_Entry(access, self._warp_syncs, pattern))
         self._lanes += np.size(access.cell) * access.elements
         if self._lanes > MAX_COLLECTED_LANES:
             self._fold()
@@ -206,9 +213,9 @@ class RaceDetector(Observer):
             inside = entry.access.mask.where(passing.full_array)
             outside = entry.access.mask.without(passing)
             if not inside.empty:
-                passed.append(replace(entry, access=replace(entry.access, mask=inside)))
+                passed.append(_of_lanes(entry, inside))
             if not outside.empty:
-                waiting.append(replace(entry, access=replace(entry.access, mask=outside)))
+                waiting.append(_of_lanes(entry, outside))
         return passed, waiting
 
     def _judge(self, entries: list[_Entry]) -> None:
@@ -226,7 +233,7 @@ class RaceDetector(Observer):
             mark = _fingerprint(group)
             if mark in self._clean:
                 continue
-            if _each_cell_has_one_thread(group, self.space):
+            if self._written_cells_have_one_thread(group):
                 self._clean.add(mark)
                 continue
             if self._judge_group(group):
@@ -234,12 +241,39 @@ class RaceDetector(Observer):
             else:
                 self._clean.add(mark)
 
+    def _written_cells_have_one_thread(self, group: Sequence[_Entry]) -> bool:
+        """Whether every cell that one thread writes is touched by no other: then nothing races.
+
+        Cheap, and nearly always so: the threads leave their numbers in the cells that they write,
+        and whoever finds another number than its own was not alone there.
+        """
+        allocation = group[0].access.allocation
+        if any(entry.access.allocation is not allocation for entry in group):
+            return False
+        cells = allocation.storage.size
+        if len(self._owners) < cells:
+            self._owners = np.empty(cells, np.int32)
+        loads = [entry for entry in group if entry.access.kind == "load"]
+        writes = [entry for entry in group if entry.access.kind != "load"]
+        read = [_cells_and_threads(entry.access, self.space) for entry in loads]
+        written = [_cells_and_threads(entry.access, self.space) for entry in writes]
+        # What lies in the table from before counts for nothing: all that is looked at is set here.
+        for places, _ in read:
+            self._owners[places] = -1
+        for places, threads in written:
+            self._owners[places] = threads
+        shared = [self._owners[places] != threads for places, threads in written]
+        for places, threads in read:
+            owners = self._owners[places]
+            shared.append((owners >= 0) & (owners != threads))
+        return not any(map(np.count_nonzero, shared))
+
     def _judge_group(self, group: list[_Entry]) -> bool:
         """Look for races among accesses to one array; whether there was one."""
         group = sorted(group, key=lambda entry: entry.access.order)
         # Accesses that look the same in every block are judged in the first block only.
         alike = all(_same_in_all_blocks(entry.access) for entry in group)
-        unit = min(entry.access.allocation.dtype.itemsize for entry in group)
+        unit = math.gcd(*(size for entry in group for size in _sizes(entry.access.allocation)))
         lanes = [_lanes_of(entry, self.space, alike, unit) for entry in group]
         before = len(self._by_lines)
         synced = any(entry.warp_syncs is not None for entry in group)
@@ -251,8 +285,8 @@ class RaceDetector(Observer):
         return len(self._by_lines) > before
 
     def _report(self, group: list[_Entry], cells: np.ndarray, lanes: list[_Lanes]) -> None:
-        spread = np.linspace(0, len(cells) - 1, min(len(cells), MAX_CELLS_EXAMINED)).astype(int)
-        for key in cells[spread]:
+        chosen = np.linspace(0, len(cells) - 1, min(len(cells), MAX_CELLS_EXAMINED)).astype(int)
+        for key in cells[chosen]:
             for race in self._pairs(group, key, lanes):
                 self._keep(race)
 
@@ -321,9 +355,19 @@ class _Lanes:
 
 
 def _memory_of(allocation: Allocation) -> int:
-    """Equal for arrays that lie over the same bytes, as dynamic shared arrays do."""
+    """Equal for arrays that lie over the same bytes, as dynamic shared arrays and fields do."""
+    allocation = allocation.root
     base = allocation.storage.base if allocation.space == "shared" else None
     return id(allocation if base is None else base)
+
+
+def _sizes(allocation: Allocation) -> tuple[int, ...]:
+    """Numbers of bytes, of which each is a multiple of the unit that tells cells apart."""
+    return (
+        allocation.dtype.itemsize,
+        allocation.spacing,
+        allocation.address - allocation.root.address,
+    )
 
 
 def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int) -> _Lanes:
@@ -334,18 +378,20 @@ def _lanes_of(entry: _Entry, space: LaneSpace, first_block_only: bool, unit: int
         active = active[:1]
     lanes = np.flatnonzero(active)
     if first_block_only and np.ndim(access.cell):
-        cell = np.broadcast_to(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
+        cell = spread(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
     else:
-        cell = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+        cell = spread(access.cell, space.shape).reshape(-1)[lanes]
     cell, lanes = access.each_cell(cell, lanes)
     part: np.ndarray | int = 0
-    parts = access.allocation.dtype.itemsize // unit
+    allocation = access.allocation
+    parts = allocation.dtype.itemsize // unit
     if parts > 1:  # an array of narrower cells lies over the same bytes
         part = np.tile(np.arange(parts), len(lanes))
         cell, lanes = np.repeat(cell, parts), np.repeat(lanes, parts)
     block, thread = np.divmod(lanes, space.block_size)
     warp = block * space.warps_per_block + thread // WARP_SIZE
-    key = (cell * parts + part) * space.block_count + block
+    first = (allocation.address - allocation.root.address) // unit
+    key = (first + cell * (allocation.spacing // unit) + part) * space.block_count + block
     synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
     return _Lanes(key, cell, lanes, warp, lanes, synced)
 
@@ -468,12 +514,18 @@ def _updating_lines(
     }
 
 
+def _of_lanes(entry: _Entry, mask: Mask) -> _Entry:
+    """The part of an entry that some of its lanes have."""
+    access = replace(entry.access, mask=mask)
+    return replace(entry, access=access, pattern=_pattern(access))
+
+
 def _line(entry: _Entry) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
 
 def _pattern(access: Access) -> tuple[Any, ...]:
-    """Equal for accesses in which the same lanes touch the same cells in the same way."""
+    """See `_Entry.pattern`."""
     cell = np.ascontiguousarray(access.cell)
     where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
     lanes = access.mask.fingerprint
@@ -483,31 +535,18 @@ def _pattern(access: Access) -> tuple[Any, ...]:
 def _fingerprint(group: list[_Entry]) -> tuple[Any, ...]:
     """Equal for groups that touch the same cells in the same way."""
     return tuple(
-        (_pattern(each.access), None if each.warp_syncs is None else each.warp_syncs.tobytes())
+        (each.pattern, None if each.warp_syncs is None else each.warp_syncs.tobytes())
         for each in group
     )
 
 
 def _cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
     """For each active lane, its cell (each block's shared cells apart) and its number."""
-    lanes = np.arange(space.size, dtype=np.int32)
+    cells, lanes = spread(access.cell, space.shape).reshape(-1), space.lane_number.reshape(-1)
     if access.mask.array is not None:
-        lanes = np.flatnonzero(access.mask.full_array).astype(np.int32)
-    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+        lanes = np.flatnonzero(access.mask.full_array)
+        cells = cells[lanes]
     cells, lanes = access.each_cell(cells, lanes)
     if access.allocation.space == "shared":
         cells = cells * space.block_count + lanes // space.block_size
-    return cells, lanes
-
-
-def _each_cell_has_one_thread(group: Sequence[_Entry], space: LaneSpace) -> bool:
-    """Whether no two threads touched the same cell of a global array: cheap, and often so."""
-    if group[0].access.allocation.space != "global":
-        return False
-    table = Touched(group[0].access)
-    for entry in group:
-        cells, threads = _cells_and_threads(entry.access, space)
-        if len(group) == 1:
-            return bool(np.bincount(cells).max(initial=0) < 2)
-        table.add(entry.access, cells, threads)
-    return not (table.lowest < table.highest).any()
+    return cells, lanes.astype(np.int32)

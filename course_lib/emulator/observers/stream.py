@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.meter import over_same_blocks
+from course_lib.emulator.observers.cost_queue import over_same_blocks
 from course_lib.emulator.profile.cost import SECTOR_BYTES
 from course_lib.emulator.profile.line_stream import KINDS, SECTORS_PER_LINE, LineStream
 from course_lib.emulator.state.lanes import LaneSpace
@@ -70,7 +70,7 @@ def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray,
     cells, active = over_same_blocks(access.cell, access.mask)
     shape = np.broadcast_shapes(cells.shape, active.shape)
     row_count = int(np.prod(shape[:3]))
-    addresses = cells * access.allocation.dtype.itemsize + (access.allocation.address - GLOBAL_BASE)
+    addresses = cells * access.allocation.spacing + (access.allocation.address - GLOBAL_BASE)
     # An element is aligned to its own size, so that it never lies in two sectors.
     numbers = np.where(active, addresses // SECTOR_BYTES, -1).astype(np.int32)
     numbers = np.sort(np.broadcast_to(numbers, shape).reshape(row_count, -1), axis=1)

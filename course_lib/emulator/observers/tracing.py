@@ -57,7 +57,7 @@ def _traced(access: Access, step: int) -> TracedAccess:
     indices = np.stack(np.unravel_index(cells, shape), axis=1)
     threads = np.stack(np.unravel_index(lanes, space.shape), axis=1)
     threads[:, :3] += np.array(space.first_block)
-    addresses = allocation.address + cells * allocation.dtype.itemsize
+    addresses = allocation.address + cells * allocation.spacing
     return TracedAccess(
         access.kind,
         allocation.space,

@@ -9,7 +9,7 @@ import numpy as np
 
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.report import Reporter
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 from course_lib.findings import Finding
 
@@ -47,7 +47,7 @@ class Unwritten(Observer):
 
     def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
         key = (line, allocation.name)
-        cells = np.broadcast_to(cell, self.space.shape).reshape(-1)
+        cells = spread(cell, self.space.shape).reshape(-1)
         lanes = bad.full_array.reshape(-1)
         known = self._reads.get(key)
         if known is None:
@@ -65,7 +65,7 @@ class Unwritten(Observer):
         if allocation.space != "global" or allocation.dtype.kind != "f":
             return
         lanes = np.flatnonzero(access.mask.full_array)
-        cells = np.broadcast_to(access.cell, self.space.shape).reshape(-1)[lanes]
+        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
         if not self._spoiled.size:
             self._spoiled = np.zeros(self.space.size, bool)
         self._spoiled[lanes[np.isnan(allocation.storage[cells])]] = True

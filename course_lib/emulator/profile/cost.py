@@ -58,15 +58,18 @@ def global_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> Global
         active: which lanes take part, same shape.
         width: bytes per lane (1, 2, 4, 8 or 16).
     """
-    rows = active.any(axis=1)
+    requests = int(np.count_nonzero(active.any(axis=1)))
+    return GlobalCost(requests, int(sectors_per_row(addresses, active, width).sum()))
+
+
+def sectors_per_row(addresses: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
+    """How many sectors each warp touches; arguments as for `global_cost`."""
     first = addresses // SECTOR_BYTES
     last = (addresses + (width - 1)) // SECTOR_BYTES
     if np.array_equal(first, last):
-        sectors = distinct_per_row(first, active)
-    else:
-        both = np.concatenate([first, last], axis=1)
-        sectors = distinct_per_row(both, np.concatenate([active, active], axis=1))
-    return GlobalCost(int(np.count_nonzero(rows)), int(sectors.sum()))
+        return distinct_per_row(first, active)
+    both = np.concatenate([first, last], axis=1)
+    return distinct_per_row(both, np.concatenate([active, active], axis=1))
 
 
 def wavefronts_per_row(words: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -82,34 +85,41 @@ def wavefronts_per_row(words: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 
 def shared_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> SharedCost:
-    """The cost of one access to shared memory; arguments as for `global_cost`.
+    """The cost of one access to shared memory; arguments as for `global_cost`."""
+    requests = int(np.count_nonzero(active.any(axis=1)))
+    wavefronts, needed = (int(each.sum()) for each in passes_per_row(addresses, active, width))
+    return SharedCost(requests, wavefronts, wavefronts - needed)
+
+
+def passes_per_row(
+    addresses: np.ndarray, active: np.ndarray, width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each warp's wavefronts, and those that it needs at least; arguments as for `global_cost`.
 
     Lanes of 8 or 16 bytes are served in 2 or 4 phases, or in half as many where lanes share
     addresses in pairs (see `paired`).
     """
     phases = max(1, width // BANK_BYTES)
-    requests = int(np.count_nonzero(active.any(axis=1)))
     if phases == 1:
-        wavefronts, needed = _served(addresses, active, 1, 1)
-    else:
-        alike = paired(addresses, active)
-        few = _served(addresses[alike], active[alike], phases // 2, phases)
-        many = _served(addresses[~alike], active[~alike], phases, phases)
-        wavefronts, needed = few[0] + many[0], few[1] + many[1]
-    return SharedCost(requests, wavefronts, wavefronts - needed)
+        return _served(addresses, active, 1, 1)
+    alike = paired(addresses, active)
+    wavefronts, needed = np.zeros((2, len(addresses)), np.int64)
+    for rows, split in ((alike, phases // 2), (~alike, phases)):
+        wavefronts[rows], needed[rows] = _served(addresses[rows], active[rows], split, phases)
+    return wavefronts, needed
 
 
-def _served(addresses: np.ndarray, active: np.ndarray, phases: int, words: int) -> tuple[int, int]:
-    """Wavefronts of warps served in so many phases, and those that they need at least."""
-    if not len(addresses):
-        return 0, 0
+def _served(
+    addresses: np.ndarray, active: np.ndarray, phases: int, words: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wavefronts of each warp, served in so many phases, and those that it needs at least."""
     lanes_of_phase = addresses.shape[1] // phases
     first = (addresses // BANK_BYTES).reshape(-1, lanes_of_phase)
     taking_part = active.reshape(-1, lanes_of_phase)
-    asked = (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
+    asked = (first[:, :, None] + np.arange(words)).reshape(len(first), lanes_of_phase * words)
     by_word = np.repeat(taking_part, words, axis=1)
-    wavefronts = int(wavefronts_per_row(asked, by_word).sum())
-    return wavefronts, int(np.count_nonzero(taking_part.any(axis=1)))
+    wavefronts = wavefronts_per_row(asked, by_word).reshape(-1, phases).sum(axis=1)
+    return wavefronts, taking_part.any(axis=1).reshape(-1, phases).sum(axis=1)
 
 
 def paired(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:

@@ -21,9 +21,28 @@ WARP_SIZE = 32
 Value = np.ndarray | Any
 
 
-def spread(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """`np.broadcast_to`, which takes its time also where there is nothing to do."""
-    return array if array.shape == shape else np.broadcast_to(array, shape)
+# So many elements are copied in less time than NumPy takes to make a view of them.
+_COPIED = 1 << 13
+
+
+def spread(value: Value, shape: tuple[int, ...]) -> np.ndarray:
+    """`np.broadcast_to`, without its costs where there is little or nothing to do; for reading."""
+    if value.shape == shape:
+        array: np.ndarray = value
+        return array
+    if math.prod(shape) > _COPIED:
+        return np.broadcast_to(value, shape)
+    copied = np.empty(shape, value.dtype)
+    copied[...] = value
+    return copied
+
+
+def joint_shape(*values: Value) -> tuple[int, ...]:
+    """The shape over which values of lanes vary together: `np.broadcast_shapes`, for six axes."""
+    return tuple(map(max, *(value.shape or _ONE_LANE for value in values), _ONE_LANE))
+
+
+_ONE_LANE = (1,) * 6
 
 
 class LaneSpace:
@@ -109,7 +128,9 @@ class LaneSpace:
         rows = spread(array, (*varying, *self.threads)).reshape(-1, self.block_size)
         lacking = self.warps_per_block * WARP_SIZE - self.block_size
         if lacking:
-            rows = np.pad(rows, ((0, 0), (0, lacking)), constant_values=fill)
+            whole = np.full((len(rows), self.block_size + lacking), fill, rows.dtype)
+            whole[:, : self.block_size] = rows
+            rows = whole
         return rows.reshape(-1, self.warps_per_block, WARP_SIZE)
 
     def from_warps(self, rows: np.ndarray) -> np.ndarray:
@@ -134,6 +155,7 @@ class Mask:
     def __init__(self, space: LaneSpace, array: np.ndarray | None = None) -> None:
         self.space = space
         self.array = array
+        self._lanes: int | None = None
 
     @classmethod
     def of(cls, space: LaneSpace, active: Value) -> Mask:
@@ -141,14 +163,21 @@ class Mask:
         array = np.asarray(active)
         if array.ndim == 0:
             return cls(space, None if array else np.zeros((1,) * 6, bool))
-        return cls(space, None if array.all() else array)
+        # For few lanes count_nonzero takes a quarter of the time of all() or any().
+        count = int(np.count_nonzero(array))
+        mask = cls(space, None if count == array.size else array)
+        mask._lanes = count * (space.size // array.size)
+        return mask
 
-    @cached_property
+    @property
     def lanes(self) -> int:
         """How many lanes are active."""
-        if self.array is None:
-            return self.space.size
-        return int(np.count_nonzero(self.array)) * (self.space.size // self.array.size)
+        if self._lanes is None:  # asked so often that cached_property's lock would count
+            array = self.array
+            self._lanes = self.space.size
+            if array is not None:
+                self._lanes = int(np.count_nonzero(array)) * (self.space.size // array.size)
+        return self._lanes
 
     @cached_property
     def warps(self) -> int:

@@ -28,12 +28,25 @@ _START = np.int64(0)
 
 
 def poison(dtype: np.dtype) -> np.generic:
-    """What stands in memory that nobody has written: NaN, or an odd integer."""
+    """What stands in memory that nobody has written: NaN (twice if complex), or an odd integer."""
     if dtype.kind == "f":
         result: np.generic = dtype.type(np.nan)
         return result
+    if dtype.kind == "c":
+        result = dtype.type(complex(np.nan, np.nan))
+        return result
     result = dtype.type(POISON_INTEGER if dtype.kind in "iu" else True)
     return result
+
+
+def _poisoned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Storage that nobody has written; in records, field by field."""
+    if not dtype.names:
+        return np.full(size, poison(dtype), dtype)
+    storage = np.zeros(size, dtype)
+    for name in dtype.names:
+        storage[name] = _poisoned(1, dtype[name].base)[0]
+    return storage
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,10 @@ class Allocation:
         alignment: the number of bytes of which `address` is promised to be a multiple.
         ages: what `written_in` says as a whole, if it has not changed since that was worked out.
         copies: which cells of a shared array asynchronous copies are on their way to, if any.
+        spacing: bytes from one cell to the next; more than an element has, in a field of records.
+        within: of a field the allocation of the records, and the field's name as it is written.
+        fields: the allocations of the fields, by name, as far as they were made; see fields.py.
+        by_lane: of local memory, whether it lies lane after lane, and not cell after cell.
     """
 
     name: str
@@ -87,6 +104,18 @@ class Allocation:
     alignment: int = 256
     copies: CopiesUnderWay | None = None
     ages: Ages | None = None
+    spacing: int = 0
+    within: tuple[Allocation, str] | None = None
+    fields: dict[str, Allocation] = field(default_factory=dict)
+    by_lane: bool = False
+
+    def __post_init__(self) -> None:
+        self.spacing = self.spacing or self.dtype.itemsize
+
+    @property
+    def root(self) -> Allocation:
+        """The allocation that this one is a field of, at any depth; itself if it is none."""
+        return self if self.within is None else self.within[0].root
 
     @property
     def cells(self) -> int:
@@ -95,9 +124,23 @@ class Allocation:
 
     def element_name(self, cell: int) -> str:
         """The element as a student would write it: sA[3, 4]."""
+        if self.within is not None:
+            return self._name_in_record(cell)
+        if not self.shape and cell == 0:
+            return f"{self.name}[()]"
         if not self.shape or not 0 <= cell < self.cells:
             return f"{self.name}[{cell}]"
         return element(self.name, map(int, np.unravel_index(cell, self.shape)))
+
+    def _name_in_record(self, cell: int) -> str:
+        assert self.within is not None
+        whole, name = self.within
+        record, byte = divmod(cell * self.spacing, whole.spacing)
+        place = whole.element_name(record) + name
+        kind = whole.dtype[name[1:]] if whole.dtype.names else self.dtype
+        if not kind.shape:
+            return place
+        return element(place, map(int, np.unravel_index(byte // self.dtype.itemsize, kind.shape)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +149,8 @@ class ArrayView:
 
     Element (i, j) lies at offset + i·strides[0] + j·strides[1] + …
 
-    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes.
+    `strides` and `offset` count elements. `shape` and `offset` may differ between lanes. Where
+    lanes asked for a part that does not exist, `inside` has the others: only those access it.
     """
 
     name: str
@@ -114,6 +158,11 @@ class ArrayView:
     shape: tuple[Value, ...]
     strides: tuple[int, ...]
     offset: Value = field(default_factory=lambda: _START)
+    inside: Mask | None = None
+
+    def lanes(self, active: Mask) -> Mask:
+        """Those of the active lanes for which there is such an array."""
+        return active if self.inside is None else active.where(self.inside.full_array)
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -130,10 +179,15 @@ class ArrayView:
     @property
     def flattened(self) -> ArrayView:
         """The same elements under one index, if they lie one after the other."""
+        return replace(self, shape=(self.size,), strides=(1,))
+
+    @property
+    def size(self) -> Value:
+        """How many elements there are."""
         size: Value = np.int64(1)
         for length in self.shape:
             size = size * length
-        return replace(self, shape=(size,), strides=(1,))
+        return size
 
 
 @dataclass(eq=False, slots=True)
@@ -259,21 +313,27 @@ class IndexChecker:
         known = self._harmless.get(id(index))
         if known is not None and known[1] is mask and known[2] is length:
             return known[3], mask
-        number = index
+        # As unsigned numbers, negative ones lie beyond every length, too.
+        beyond = index.view(np.uint64) >= length.astype(np.uint64)
+        if mask.array is not None and not np.count_nonzero(beyond & mask.array):
+            return self._made_harmless(index, mask, length, beyond), mask
         if low < 0 and not unsigned:
             index = self._wrapped(index, length, axis, mask, faults)
         outside = index >= length if low >= 0 else (index < 0) | (index >= length)
         bad = mask.where(outside)
-        # Inactive lanes may hold any number; a harmless one lets NumPy compute with it.
         harmless = np.where(outside, np.int64(0), index)
         if not bad.empty:
             faults.append(self._fault("outside", axis, index, length, bad))
             mask = mask.without(bad)
-        elif low >= 0:
-            if len(self._harmless) >= 32:
-                self._harmless.clear()
-            self._harmless[id(number)] = (number, mask, length, harmless)
         return harmless, mask
+
+    def _made_harmless(self, index: Value, mask: Mask, length: Value, beyond: Value) -> Value:
+        """An index where only inactive lanes are outside: 0 for these, which may hold anything."""
+        harmless = np.where(beyond, np.int64(0), index)
+        if len(self._harmless) >= 32:
+            self._harmless.clear()
+        self._harmless[id(index)] = (index, mask, length, harmless)
+        return harmless
 
     def _wrapped(
         self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
@@ -403,16 +463,17 @@ class Memory:
         address: int,
     ) -> ArrayView:
         size = copies * int(np.prod(shape, dtype=np.int64))
-        self.bytes += size * (dtype.itemsize + 4)
+        self.bytes += size * (dtype.itemsize + 4) * (2 if dtype.names else 1)
         allocation = Allocation(
             name=name,
             space=space,
             shape=shape,
             dtype=dtype,
-            storage=np.full(size, poison(dtype), dtype),
+            storage=_poisoned(size, dtype),
             address=address,
             line=line,
             written_in=np.full(size, NEVER_WRITTEN, np.int32),
+            by_lane=space == "local" and dtype.names is not None,
         )
         lengths = tuple(np.int64(length) for length in shape)
         return ArrayView(name, allocation, lengths, contiguous_strides(shape))
@@ -432,6 +493,8 @@ class Memory:
             if self.space.block_count == 1:
                 return cell
             return cell + self.block_starts(allocation.cells)
+        if allocation.by_lane:
+            return cell + self.space.lane_number * np.int64(allocation.cells)
         if allocation.space == "local":
             result: Value = cell * np.int64(self.space.size) + self.space.lane_number
             return result
@@ -455,6 +518,7 @@ class GlobalMemory:
         self._next_address = GLOBAL_BASE
         self._allocations: dict[tuple[int, np.dtype], Allocation] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self._records: list[tuple[np.void, np.ndarray]] = []
         self.arguments: dict[str, Allocation] = {}
 
     def view(self, name: str, array: np.ndarray, uninitialised: bool) -> ArrayView:
@@ -503,8 +567,17 @@ class GlobalMemory:
         first = np.int64(offset) if offset else _START
         return ArrayView(name, allocation, lengths, strides, first)
 
+    def record(self, name: str, value: np.void) -> ArrayView:
+        """The kernel's view of a record that was passed by itself: an array without axes."""
+        array = np.array(value)
+        self._records.append((value, array))
+        return self.view(name, array, False)
+
     def copy_back(self) -> None:
-        """Write what the kernel changed into the arrays that had to be copied in."""
+        """Write what the kernel changed into the arrays, and records, that had to be copied in."""
+        for record, changed in self._records:
+            for field_name in changed.dtype.names or ():
+                record[field_name] = changed[field_name]
         for original, copy in self._copies:
             if original.flags.writeable:
                 original[...] = copy

@@ -1,6 +1,6 @@
 """Where the answers are in a submission, and what text each of them is.
 
 Owns: markers and names, cells as statements, an answer put together from several cells.
-May import: `graded`, `records`.
+May import: `errors`, `graded`, `records`.
 Start with: `search`, then `assembling`.
 """

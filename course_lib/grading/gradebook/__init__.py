@@ -1,6 +1,6 @@
 """What an instructor gets: points, tables for a gradebook, pages, the report on the class.
 
 Owns: the rows of the gradebook and every file that a run writes.
-May import: `errors`, `graded`, `overrides`, `records`, `settings`, `version`.
+May import: `answers`, `errors`, `graded`, `overrides`, `records`, `settings`, `version`.
 Start with: `scoring`, then `outputs`.
 """

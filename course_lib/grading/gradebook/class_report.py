@@ -12,6 +12,7 @@ from markupsafe import Markup
 from course_lib import __version__
 from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook.alike import Alike
 from course_lib.grading.gradebook.charts import histogram, verdict_bars
 from course_lib.grading.gradebook.page import filled
 from course_lib.grading.gradebook.safe_text import counted, number
@@ -31,16 +32,19 @@ from course_lib.grading.version import grader_version
 MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
 
 
-def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) -> str:
+def class_report(
+    rows: Sequence[GradebookRow], settings: Settings, seed: int, hints: Sequence[Alike] = ()
+) -> str:
     """The page.
 
     Args:
         rows: of all submissions.
         settings: the course's title and weights.
         seed: what drew the shapes and inputs.
+        hints: answers that are alike.
     """
     by_student = by_submission(rows)
-    by_exercise = _by_exercise(rows)
+    by_exercise = _by_exercise(rows, settings)
     counts = {name: Counter(row.verdict for row in rows) for name, rows in by_exercise.items()}
     shares = [share for share in map(_share, by_student) if share is not None]
     platforms = [(platform, left_out(platform, rows)) for platform in PLATFORMS]
@@ -50,12 +54,15 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         course=settings.title,
         called=names(rows),
         page_of=_page_of,
+        first={row.submission.key: row for row in rows},
+        alike=hints,
         said=_how_it_went(len(by_student), shares),
         distribution=Markup(histogram(shares)) if shares else "",
         verdicts=VERDICTS,
         bars=Markup(verdict_bars(counts)) if counts else "",
         exercises=[(name, counts[name], _mean(rows)) for name, rows in by_exercise.items()],
-        waiting=[row for row in rows if row.points is None],
+        waiting=[row for row in rows if row.points is None and not _is_in_words(row, settings)],
+        unread=sum(row.points is None and _is_in_words(row, settings) for row in rows),
         missing=[row for row in rows if row.verdict == "missing" and not row.is_set],
         by_hand=list(_by_hand(by_student)),
         left_out=[(platform, left) for platform, left in platforms if left],
@@ -70,6 +77,11 @@ def class_report(rows: Sequence[GradebookRow], settings: Settings, seed: int) ->
         grader=grader_version(),
         points=[_worth(name, settings) for name in by_exercise],
     )
+
+
+def _is_in_words(row: GradebookRow, settings: Settings) -> bool:
+    """Whether there is an answer that a person reads, and that no tool could have judged."""
+    return row.exercise in settings.questions and row.answer is not None
 
 
 def _by_hand(
@@ -92,19 +104,12 @@ def _instead(row: GradebookRow) -> str:
     return f"{number(row.override.points)} instead of {judged}"
 
 
-def _by_exercise(rows: Iterable[GradebookRow]) -> dict[str, list[GradebookRow]]:
+def _by_exercise(rows: Iterable[GradebookRow], settings: Settings) -> dict[str, list[GradebookRow]]:
     found: dict[str, list[GradebookRow]] = {}
     for row in rows:
         if row.exercise:
             found.setdefault(row.exercise, []).append(row)
-    order = list(GRADED)
-    return dict(
-        sorted(found.items(), key=lambda each: (each[0] not in GRADED, _at(order, each[0])))
-    )
-
-
-def _at(order: Sequence[str], name: str) -> int:
-    return order.index(name) if name in order else len(order)
+    return dict(sorted(found.items(), key=lambda each: settings.place(each[0])))
 
 
 def _how_it_went(submissions: int, shares: Sequence[float]) -> str:

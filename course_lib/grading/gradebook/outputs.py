@@ -22,6 +22,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from course_lib.grading.answers.free_text import read_questions
+from course_lib.grading.gradebook.alike import alike, alike_csv
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.hand_changes import Written
@@ -35,7 +37,7 @@ from course_lib.grading.gradebook.tables import (
     moodle_csv,
     names,
 )
-from course_lib.grading.graded import GRADED
+from course_lib.grading.gradebook.text_answers import text_answers_page
 from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
 
@@ -46,6 +48,8 @@ FILES = (
     "moodle.csv",
     "junit.xml",
     "moodle_feedback.zip",
+    "alike.csv",
+    "answers.html",
     "report.html",
 )
 _LOG = logging.getLogger(__name__)
@@ -66,20 +70,19 @@ def write_all(
     """
     if written is not None and (changed := written.keep_changed()):
         _LOG.warning("Note: changed by hand since the last run, and kept: %s.", ", ".join(changed))
-    ordered = sorted(rows, key=_place)
+    ordered = sorted(rows, key=lambda row: (row.submission.key, settings.place(row.exercise)))
     _write(out / "grades.csv", grades_csv(ordered), written)
     _write_or_remove(out / "canvas.csv", canvas_csv(ordered, settings), written)
     _write_or_remove(out / "moodle.csv", moodle_csv(ordered), written)
     _write(out / "junit.xml", junit_xml(ordered, settings.title), written)
     _write_pages(ordered, settings, out / "feedback", written)
     _write_pages_for_moodle(ordered, out / "feedback", out / "moodle_feedback.zip")
-    _write(out / "report.html", class_report(ordered, settings, seed), written)
-
-
-def _place(row: GradebookRow) -> tuple[str, int, str]:
-    order = list(GRADED)
-    known = order.index(row.exercise) if row.exercise in GRADED else len(order)
-    return row.submission.key, known, row.exercise
+    questions = read_questions(settings.notebooks, settings.questions)
+    page = text_answers_page(ordered, questions, settings, names(ordered))
+    _write_or_remove(out / "answers.html", page, written)
+    hints = alike(ordered, settings)
+    _write_or_remove(out / "alike.csv", alike_csv(hints, names(ordered)), written)
+    _write(out / "report.html", class_report(ordered, settings, seed, hints), written)
 
 
 def _write_pages(

@@ -28,6 +28,8 @@ NOT_JUDGED = {
     "stopped-by-clock": "Judging was stopped by the clock, not by a budget. Please look at it.",
 }
 
+READ_BY_A_PERSON = "An answer in words: your instructor reads it."
+
 _Decision = tuple[float | None, Verdict, str, dict[str, float]]
 
 
@@ -50,6 +52,8 @@ def score(
         decision = None, "needs review", problem, {}
     elif problem:
         decision = 0.0, "missing", problem, nothing
+    elif answer.exercise in settings.questions:
+        decision = None, "needs review", READ_BY_A_PERSON, {}
     elif judgement is None:
         decision = None, "needs review", "This answer was not judged. Please look at it.", {}
     elif judgement.outcome != "judged":

@@ -1,0 +1,114 @@
+"""NumPy's functions of single numbers, with the types that NumPy's own tables and Numba give them.
+
+Numba takes the first loop of the ufunc into which all arguments fit safely, where integers beside
+floats fit into any float; it has no loop for float16 and long doubles. Functions that Numba lacks
+in kernels (np.sqrt, np.floor, …) are not here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.emulator.functions.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    elementwise,
+    need,
+    supported,
+)
+from course_lib.emulator.language import types as T
+from course_lib.sentences import say
+
+_CHARACTERS = "?bBhHiIlLqQfdFD"  # of the types that Numba has loops for
+
+
+def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np.dtype]:
+    """The types into which a ufunc converts its arguments, and that of its result.
+
+    Raises:
+        TypingError: if there is no loop for them.
+    """
+    need(T.FLOAT16 not in kinds, "takes no float16")
+    mixed = any(kind.kind in "fc" for kind in kinds)
+    for loop in function.types:
+        inputs, _, output = loop.partition("->")
+        if all(each in _CHARACTERS for each in inputs + output):
+            types = [np.dtype(each) for each in inputs]
+            if all(_fits(*pair, mixed) for pair in zip(kinds, types, strict=True)):
+                return types, np.dtype(output)
+    named = ", ".join(map(str, kinds))
+    raise T.TypingError(say("there is none for {types}", types=named))
+
+
+def _fits(kind: np.dtype, into: np.dtype, mixed: bool) -> bool:
+    beside_floats = mixed and kind.kind in "iu" and into.kind in "fc"
+    return beside_floats or np.can_cast(kind, into)
+
+
+def _intrinsic(function: np.ufunc, flops: int) -> Intrinsic:
+    def result(kinds: list[np.dtype]) -> np.dtype:
+        return _loop(function, kinds)[1]
+
+    def operands(kinds: list[np.dtype]) -> np.dtype:
+        inputs = _loop(function, kinds)[0]
+        return np.result_type(*inputs)
+
+    chooses = function in (np.minimum, np.maximum, np.fmin, np.fmax)
+    count = function.nin
+    of_numbers = elementwise(function, result, operands, count, None, flops, chooses, True)
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        into_array = len(arguments) > count and isinstance(arguments[-1].type, T.ArrayType)
+        hint = "A loop over the elements does the same."
+        supported(not into_array, "takes numbers here, and no whole arrays", hint)
+        return of_numbers.typing(arguments, keywords)
+
+    return Intrinsic(typing, of_numbers.run)
+
+
+_COMPUTING = """arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh deg2rad degrees divide
+    hypot log log10 log2 rad2deg radians sin sinh tan tanh true_divide""".split()
+_OTHERS = """bitwise_and bitwise_or bitwise_xor conj conjugate equal fmax fmin greater greater_equal
+    invert isnan left_shift less less_equal logical_and logical_not logical_or logical_xor maximum
+    minimum not_equal right_shift""".split()
+# The names that newer NumPys have for the same functions.
+_ALSO = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_not": "invert",
+    "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+}  # fmt: skip
+
+for _name in (*_COMPUTING, *_OTHERS):
+    INTRINSICS[f"numpy.{_name}"] = _intrinsic(getattr(np, _name), int(_name in _COMPUTING))
+for _name, _same in _ALSO.items():
+    INTRINSICS[f"numpy.{_name}"] = INTRINSICS[f"numpy.{_same}"]
+
+
+def _part(name: str) -> Intrinsic:
+    """`np.real` and `np.imag`."""
+
+    def result(kinds: list[np.dtype]) -> np.dtype:
+        need(kinds[0] != T.BOOL, "takes no bool")
+        return T.part_type(kinds[0])
+
+    return elementwise(getattr(np, name), result, lambda kinds: kinds[0], complex_too=True)
+
+
+INTRINSICS["numpy.real"], INTRINSICS["numpy.imag"] = _part("real"), _part("imag")
+
+
+def _of_angle(kinds: list[np.dtype]) -> np.dtype:
+    need(kinds[0] != T.BOOL, "takes no bool")
+    return T.FLOAT64
+
+
+INTRINSICS["numpy.angle"] = elementwise(
+    np.angle,
+    _of_angle,
+    lambda kinds: np.result_type(kinds[0], T.FLOAT64),
+    flops=1,
+    complex_too=True,
+)

@@ -1,0 +1,190 @@
+"""A course of one's own: its file decides what is released, made into a book, and graded."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from course_lib.book.front import front_page
+from course_lib.building.exercises import exercise_id
+from course_lib.building.notebook import BuildError, code, markdown, source
+from course_lib.building.own_course import _without, notebook_of
+from course_lib.building.project import Project, open_project
+from course_lib.building.release import make_release
+from course_lib.building.tasks import task_of, tasks_of
+from course_lib.commands import release as command
+from course_lib.commands.own_course import with_settings
+from course_lib.curriculum import LESSONS, TASKS
+from course_lib.grading.errors import CannotGrade
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = """\
+title = "GPU programming, autumn"
+lessons = ["03", "02", "05", "07"]
+exercises = ["block_scan", "matmul_tiled"]
+tasks = ["00", "02-03", "reverse_sixteen", "load_tile"]
+[points]
+matmul_tiled = 20
+"""
+pytestmark = pytest.mark.workshop
+
+
+def project(folder: Path, text: str = FILE) -> Project:
+    path = folder / "course.toml"
+    path.write_text(text, encoding="utf-8")
+    return with_settings(open_project(ROOT), path)
+
+
+def test_the_file_names_everything_in_its_order(tmp_path: Path) -> None:
+    own = project(tmp_path)
+    assert [each.number for each in own.lessons] == ["00", "03", "02", "05", "05b", "07"]
+    assert {name for each in own.lessons for name in each.exercises} == set(own.points)
+    assert own.points == {"matmul_tiled": 20, "block_scan": 10}
+    assert own.title == "GPU programming, autumn"
+
+
+def test_a_release_holds_what_is_named_and_nothing_else(tmp_path: Path) -> None:
+    made = make_release(project(tmp_path))
+    exercises = {name for name in made.files if name.startswith("exercises/")}
+    assert exercises == {
+        f"exercises/{name}"
+        for name in ("05_shared_memory_tiling.ipynb", "07_bank_conflicts.ipynb", "course_lib.py")
+    }
+    seven = made.files["exercises/07_bank_conflicts.ipynb"].decode()
+    assert "block_scan" in seven and "transpose_tiled" not in seven
+    readme = made.files["README.md"].decode()
+    assert (
+        readme.startswith("# GPU programming, autumn\n") and "`matmul_tiled` (20 points)" in readme
+    )
+    assert readme.index("[03 ·") < readme.index("[02 ·") < readme.index("[05 ·")
+    assert "(20 points)" in made.files["exercises/05_shared_memory_tiling.ipynb"].decode()
+
+
+def test_what_stays_of_a_lesson_is_whole(tmp_path: Path) -> None:
+    own = project(tmp_path)
+    for lesson in own.lessons:
+        cells = notebook_of(own, lesson, "notebooks")["cells"]
+        asked = {task.id for task in tasks_of(cells)}
+        assert asked == {name for name in own.tasks or () if TASKS[name].lesson == lesson.number}
+        texts = "\n".join(map(source, cells))
+        for path in re.findall(r"\]\(([^)\s:]+\.ipynb)\)", texts):
+            assert Path(path).stem in {each.stem for each in own.lessons}, path
+    five = next(each for each in own.lessons if each.number == "05")
+    texts = "\n".join(map(source, notebook_of(own, five, "notebooks")["cells"]))
+    assert "Two small kernels" in texts and "place_the_barriers" not in texts
+    assert 'yours_or_ours("one_tile_product")' not in texts  # its section is gone, too
+
+
+def test_where_a_task_is_left_out_ours_stands_in(tmp_path: Path) -> None:
+    own = project(tmp_path, 'lessons = ["05"]\ntasks = ["one_tile_product"]\n')
+    texts = "\n".join(map(source, notebook_of(own, own.lessons[1], "notebooks")["cells"]))
+    assert 'load_tile = course_lib.yours_or_ours("load_tile")' in texts
+
+
+def test_without_a_file_notebooks_stay_as_they_are() -> None:
+    whole = open_project(ROOT)
+    stored = (ROOT / "notebooks" / f"{LESSONS[3].stem}.ipynb").read_bytes()
+    assert make_release(whole).files[f"notebooks/{LESSONS[3].stem}.ipynb"] == stored
+
+
+def test_what_is_needed_is_not_left_out() -> None:
+    cells = [
+        markdown("# Lesson"),
+        markdown("## One"),
+        code("# TASK load_tile\nT = 16\ndef load_tile(): ..."),
+        markdown("## Two"),
+        code("print(T)"),
+    ]
+    name = lambda cell: (task := task_of(cell)) and task.id  # noqa: E731
+    assert len(_without(cells, "## ", name, lambda each: True)) == 5
+    with pytest.raises(BuildError, match="what stays uses `T`, which stands where load_tile"):
+        _without(cells, "## ", name, lambda each: False)
+
+
+def test_an_exercise_that_is_left_out_needs_a_heading() -> None:
+    cells = [
+        markdown("# Both"),
+        code("# EXERCISE block_scan\ndef block_scan(): ..."),
+        code("# EXERCISE transpose_tiled\ndef transpose_tiled(): ..."),
+    ]
+    with pytest.raises(BuildError, match="nothing says where transpose_tiled begins"):
+        _without(cells, "## Exercise", exercise_id, lambda each: each == "block_scan")
+
+
+def test_the_first_page_of_the_book_follows(tmp_path: Path) -> None:
+    page = front_page(project(tmp_path))
+    assert "# GPU programming, autumn" in page
+    assert page.index("[03 ·") < page.index("[02 ·") and "notebooks/08" not in page
+    assert "(20 points)" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('lessons = ["99"]', "`lessons`: there is no lesson '99'"),
+        ('lessons = ["05-02"]', "`lessons`: '05-02' ends before it begins."),
+        ("lessons = []", "`lessons` is []; write a list of lessons, such as"),
+        ('lessons = "05"', "`lessons` is '05'; write a list of lessons, such as"),
+        ('lessons = ["05", "05"]', "`lessons` has '05' twice"),
+        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which belongs to lesson 07"),
+        ('lessons = ["05"]\ntasks = ["put_sevens"]', "there is no task 'put_sevens'; did you mean"),
+        ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which stands in lesson 07; add"),
+        ('tasks = ["matmul_tiled"]', "`tasks` has matmul_tiled, which is graded; write it into"),
+        ("tasks = 3", "`tasks` is 3; write a list of tasks or lessons"),
+        ('exercises = ["convolve"]', "convolve is a task of lesson 05, and tasks are not graded"),
+    ],
+)
+def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(CannotGrade) as caught:
+        project(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'course.toml'}: ") and said in message, message
+    assert "\n" not in message and message.endswith((".", "?"))
+
+
+def test_the_command_says_it_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "course.toml").write_text('lessons = ["99"]')
+    out = tmp_path / "out"
+    assert command.main(["--out", str(out), "--settings", str(tmp_path / "course.toml")]) == 2
+    assert "there is no lesson '99'" in capsys.readouterr().err and not out.exists()
+
+
+def test_lessons_are_named_in_one_place(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text(FILE)
+    options = ["--settings", str(tmp_path / "course.toml"), "--lessons", "05"]
+    assert command.main(["--out", str(tmp_path / "out"), *options]) == 2
+
+
+@pytest.mark.slow
+def test_its_lessons_run(tmp_path: Path) -> None:
+    """As `course.py run` runs them: lesson 05 with ours for the tasks that are left out."""
+    (tmp_path / "course.toml").write_text(
+        'lessons = ["05", "07"]\ntasks = ["mirror_rows", "one_tile_product"]\n'
+    )
+    out = tmp_path / "out"
+    assert command.main(["--out", str(out), "--settings", str(tmp_path / "course.toml")]) == 0
+    run = [sys.executable, "-m", "course_lib.cli", "run", "05", "07"]
+    done = subprocess.run(run, cwd=out, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_grades_follow_the_order_of_the_file(tmp_path: Path) -> None:
+    from course_lib.grading.settings import exercise_ids, load_settings
+
+    (tmp_path / "course.toml").write_text(FILE)
+    settings = load_settings(tmp_path / "course.toml")
+    assert settings.exercises == ("block_scan", "matmul_tiled")
+    assert sorted(["matmul_tiled", "mat_add", "block_scan"], key=settings.place) == [
+        "block_scan", "matmul_tiled", "mat_add",
+    ]  # fmt: skip
+    assert exercise_ids(["05", "07"], settings.exercises) == ("block_scan", "matmul_tiled")
+    with pytest.raises(CannotGrade, match="mat_add is not in this course, which has block_scan"):
+        exercise_ids(["mat_add"], settings.exercises)
+    assert replace(settings, exercises=None).place("mat_add") < settings.place("zzz")

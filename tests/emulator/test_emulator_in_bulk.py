@@ -1,0 +1,145 @@
+"""What is worked out for many accesses at once, or ruled out cheaply, changes no count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from emulator_helpers import run
+from every_case import every_case
+
+from course_lib.emulator import Profile
+from course_lib.emulator.observers import block_races, cost_queue, meter
+from course_lib.emulator.observers.races import RaceDetector
+from course_lib.emulator.state.lanes import joint_shape, spread
+
+DIAGONALS = """
+    s = cuda.shared.array((33, 33), {kind})
+    tx = cuda.threadIdx.x
+    b = cuda.blockIdx.x
+    s[0, tx + 1] = tx
+    s[tx + 1, 0] = tx
+    if tx == 0:
+        s[0, 0] = 0
+    cuda.syncthreads()
+    for d in range(63):
+        row = tx + 1
+        column = d - tx + 1
+        if 1 <= column <= 32:
+            s[row, column] = s[row - 1, column - 1] + out[b, row - 1, column - 1]
+        {barrier}
+    out[b, tx, 31] = s[tx + 1, 32]
+"""
+TREE = """
+    s = cuda.shared.array(64, {kind})
+    tx = cuda.threadIdx.x
+    s[tx] = out[cuda.blockIdx.x, 0, tx % 32]
+    cuda.syncthreads()
+    half = 16
+    while half > 0:
+        if tx < half:
+            s[tx] += s[tx + half]
+        {barrier}
+        half //= 2
+    out[cuda.blockIdx.x, 0, tx % 32] = s[0]
+"""
+ATOMICS = """
+    s = cuda.shared.array(8, int32)
+    tx = cuda.threadIdx.x
+    if tx < 8:
+        s[tx] = 0
+    {barrier}
+    cuda.atomic.add(s, tx % 5, 1)
+    cuda.syncthreads()
+    cuda.atomic.add(out, (0, 0, tx % 32), s[tx % 8])
+"""
+BETWEEN_BLOCKS = """
+    i = cuda.grid(1)
+    for k in range(3):
+        out[k, 0, i % 32] = i
+        {barrier}
+        out[cuda.blockIdx.x, 1, k] += out[(cuda.blockIdx.x + 1) % cuda.gridDim.x, 0, k]
+"""
+LAUNCHES = [
+    (body.format(barrier=barrier, kind=kind), blocks)
+    for body in (DIAGONALS, TREE, ATOMICS, BETWEEN_BLOCKS)
+    for barrier in ("cuda.syncthreads()", "cuda.syncwarp()", "pass")
+    for kind in ("float32", "float64")
+    for blocks in (1, 3, 12)
+]
+
+
+def report(profile: Profile) -> dict[str, Any]:
+    """All that was counted and found."""
+    told = asdict(profile)
+    return {name: str(told[name]) for name in ("lines", "arrays", "findings", "stale_reads")}
+
+
+def reports() -> list[dict[str, Any]]:
+    return [
+        report(run(body, blocks, 32, np.ones((12, 32, 32), np.float32), schedule=schedule))
+        for body, blocks in LAUNCHES
+        for schedule in ("lockstep", "shuffled")
+    ]
+
+
+@pytest.fixture(scope="module")
+def usual() -> list[dict[str, Any]]:
+    return reports()
+
+
+def test_the_launches_count_and_race(usual: list[dict[str, Any]]) -> None:
+    assert sum("race-" in each["findings"] for each in usual) > 10
+    assert sum("race-" not in each["findings"] for each in usual) > 10
+    assert all("requests" in each["lines"] for each in usual)
+
+
+def one_at_a_time(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(cost_queue, "MAX_QUEUED_LANES", 1)
+    patch.setattr(block_races, "MAX_WAITING_CELLS", 0)
+
+
+def patterns_of_few_lanes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meter, "MIN_PATTERN_LANES", 0)
+
+
+def no_pattern(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meter, "MAX_PATTERN_BYTES", 0)
+
+
+def every_group_is_judged(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RaceDetector, "_written_cells_have_one_thread", lambda self, group: False)
+
+
+CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
+    one_at_a_time,
+    patterns_of_few_lanes,
+    no_pattern,
+    every_group_is_judged,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_saves_time_changes_nothing(
+    usual: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[pytest.MonkeyPatch], None],
+) -> None:
+    change(monkeypatch)
+    assert reports() == usual
+
+
+@every_case("small", [1, 3, 40])
+@every_case("axes", [(), (1,) * 6, (1, 1, 1, 1, 1, 32), (2, 1, 3, 1, 4, 1), (2, 5, 3, 7, 4, 6)])
+def test_values_are_spread_as_numpy_does(axes: tuple[int, ...], small: int) -> None:
+    value = np.arange(math.prod(axes)).reshape(axes)[()]
+    other = (
+        np.zeros((2 * small, 5, 3, 7, 4, 1)) if axes[:1] != (2,) else np.zeros((1, 5, 1, 1, 1, 1))
+    )
+    shape = np.broadcast_shapes(value.shape, other.shape, (1,) * 6)
+    assert joint_shape(value, other) == joint_shape(other, value) == shape
+    assert np.array_equal(spread(value, shape), np.broadcast_to(value, shape))

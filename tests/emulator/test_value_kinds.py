@@ -1,0 +1,263 @@
+"""Complex numbers, records, vector types, NumPy's functions: the values that Numba's simulator has.
+
+Under every schedule, with counters and races on; and counted with the true size of an element.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from every_case import every_case
+from value_kinds_programs import PROGRAMS
+
+from course_lib.emulator import KernelRejected, emulate, load_program
+from course_lib.emulator.launch import SCHEDULES
+
+SCRIPT = Path(__file__).parent / "value_kinds_programs.py"
+ROOT = SCRIPT.parents[2]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What the arguments hold after Numba's simulator has run; one process, it starts slowly."""
+    results = tmp_path_factory.mktemp("simulator") / "results.pickle"
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    finished = subprocess.run(
+        [sys.executable, str(SCRIPT), str(results)],
+        env=environment, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    if "No module named 'numba.cuda" in finished.stderr:
+        pytest.skip("this Numba has no simulator")
+    assert finished.returncode == 0, finished.stderr[-2000:]
+    found: dict[str, dict[str, Any]] = pickle.loads(results.read_bytes())
+    return found
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_same_as_the_simulator(simulated: dict[str, dict[str, Any]], schedule: str) -> None:
+    for name, program in PROGRAMS.items():
+        arguments = program.arguments()
+        kernel = load_program(program.text).kernel("kernel")
+        profile = emulate(kernel, schedule=schedule)[program.grid, program.block](
+            *arguments.values()
+        )
+        assert not [each for each in profile.findings if each.severity == "error"], name
+        for key, expected in simulated[name].items():
+            assert close(arguments[key], expected), (name, key, arguments[key], expected)
+
+
+def close(found: Any, expected: Any) -> bool:
+    """Nearly equal: exponentials differ in last digits; of records, field by field."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.dtype.names:
+        return all(close(found[name], expected[name]) for name in found.dtype.names)
+    return bool(np.allclose(found, expected, rtol=1e-5, atol=1e-7, equal_nan=True))
+
+
+COPY = """\
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def kernel(a, b):
+    s = cuda.shared.array(32, KIND)
+    t = cuda.threadIdx.x
+    if t < a.size:
+        s[t] = a[t]
+    cuda.syncthreads()
+    if t < b.size:
+        b[t] = s[a.size - 1 - t]
+        if t % 2:
+            b[t].p = a[0].p
+"""
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_records_are_copied_whole(schedule: str, align: bool) -> None:
+    inner = np.dtype([("m", np.int8), ("c", np.complex128, (2,))], align=align)
+    kind = np.dtype([("x", np.float32), ("p", inner), ("many", inner, (2, 2))], align=align)
+    rng = np.random.default_rng(3)
+    a, b = np.zeros(19, kind), np.zeros(23, kind)[:19]
+    a["x"], a["p"]["m"] = rng.normal(size=19), rng.integers(-9, 9, 19)
+    a["p"]["c"] = rng.normal(size=(19, 2)) * 1j
+    a["many"]["m"] = rng.integers(-9, 9, (19, 2, 2))
+    kernel = kernel_with(COPY, KIND=kind)
+    profile = emulate(kernel, schedule=schedule)[1, 32](a, b)
+    assert not profile.findings
+    expected = a[::-1].copy()
+    expected["p"][1::2] = a["p"][0]
+    assert close(b, expected)
+
+
+def kernel_with(text: str, **names: Any) -> Any:
+    """The kernel of a text that may use these objects."""
+    kernel = load_program(text).kernel("kernel")
+    return replace(kernel, namespace={**kernel.namespace, **names})
+
+
+def test_a_field_is_counted_at_its_own_bytes() -> None:
+    """Records of 20 bytes: 32 lanes' x lie in 20 sectors, at 4 bytes a lane."""
+    kind = np.dtype([("w", np.float32), ("x", np.float32), ("v", np.float32, (3,))])
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
+    kernel = kernel_with(text + "    out[i] = a[i].x\n    a[i].v[2] = 1\n")
+    a = np.zeros(32, kind)
+    profile = emulate(kernel, trace=True)[1, 32](a, np.zeros(32, np.float32))
+    first = profile.trace[0]
+    assert (first.addresses - first.addresses[0]).tolist() == [20 * lane for lane in range(32)]
+    assert first.addresses[0] % 256 == 4
+    assert profile.global_load_requests == 1 and profile.global_load_bytes == 128
+    assert profile.global_load_sectors == 20
+    assert profile.arrays["a"].distinct_elements_loaded == 32
+    assert np.all(a["v"] == [0, 0, 1])
+
+
+def test_a_complex_number_is_one_access_of_8_or_16_bytes() -> None:
+    for kind, sectors, flops in ((np.complex64, 8, 0), (np.complex128, 16, 32 * 8)):
+        a = np.ones(32, kind)
+        text = "from numba import cuda\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n"
+        profile = emulate(kernel_with(text + "    a[i] = a[i] * a[i] + a[i]\n"))[1, 32](a)
+        assert profile.global_load_sectors == 3 * sectors
+        assert profile.global_store_bytes == 32 * a.itemsize
+        assert (profile.flops, profile.float64_flops) == (32 * 8, flops)
+
+
+RACING = {
+    "one field of one record": ("s[0].x = t", True),
+    "two fields of one record": (
+        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
+        False,
+    ),
+    "a field and the whole": (
+        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
+        True,
+    ),
+    "elements of one field": ("s[0].v[t] = 1", False),
+    "one element of one field": ("s[0].v[t // 2] = t", True),
+    "a record each": ("s[t] = a[t]", False),
+    "real and imaginary parts": ("z.real[0] = 1\n    z.imag[0] = 2", True),
+}
+
+
+@pytest.mark.parametrize("where", ["shared", "global"])
+def test_races_are_found_field_by_field(where: str) -> None:
+    kind = np.dtype([("x", np.float32), ("y", np.int8), ("v", np.int16, (2,))])
+    for name, (body, races) in RACING.items():
+        text = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(a, g):\n"
+        text += "    t = cuda.threadIdx.x\n    z = cuda.shared.array(2, np.complex64)\n    s = "
+        text += "cuda.shared.array(2, KIND)\n" if where == "shared" else "g\n"
+        a, g = np.zeros(2, kind), np.zeros(2, kind)
+        profile = emulate(kernel_with(f"{text}    {body}\n", KIND=kind))[1, 2](a, g)
+        found = [each.code for each in profile.findings if each.code.startswith("race")]
+        assert bool(found) == races, (name, profile.findings)
+
+
+def test_outside_and_unwritten_fields_are_named() -> None:
+    kind = np.dtype([("x", np.float32), ("v", np.int16, (2,))])
+    text = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(a):\n"
+    text += "    s = cuda.shared.array(2, KIND)\n    s[0].x = 1\n    s[0].v[0] = 1\n"
+    text += "    a[0].v[1] = s[0].v[1]\n    a[3].x = s[0].x\n    a[0].v[2] = 1\n    a[4].v[1] = 1\n"
+    a = np.zeros(3, kind)
+    profile = emulate(kernel_with(text, KIND=kind))[1, 1](a)
+    found = {each.line: (each.code, each.message) for each in profile.findings}
+    assert found[8][0] == "uninitialised-read" and "s[0].v[1]" in found[8][1]
+    assert found[9][0] == "out-of-bounds-write" and found[10][0] == "out-of-bounds-write"
+    assert found[11][0] == "out-of-bounds-read"  # of the record that is looked up there
+    assert a["v"].tolist()[1:] == [[0, 0], [0, 0]]
+
+
+def test_a_division_by_a_complex_zero_ends_the_thread() -> None:
+    """Numba raises there, where floats give infinity; under debug=True it is told."""
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
+    text += "    z = 1 / a[i]\n    out[i] = 1 + z.real\n"
+    a, out = np.array([1, 0, 2j]), np.zeros(3)
+    assert not emulate(kernel_with(text))[1, 3](a, out).findings
+    assert out.tolist() == [2, 0, 1]
+
+
+LIBDEVICE = """\
+import numpy as np
+from numba import cuda
+from numba.cuda import libdevice
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        out[0, i] = libdevice.sinf(v) + libdevice.rsqrt(v)
+        out[1, i] = libdevice.fmaxf(v, 1.5) - libdevice.fdim(v, 1)
+        out[2, i] = libdevice.float_as_int(v) >> 23
+        out[3, i] = libdevice.powi(v, 3) + libdevice.round(2.5) + libdevice.erf(v)
+        out[4, i] = libdevice.fmaf(v, v, v) + libdevice.saturatef(v) + libdevice.isnanf(v)
+"""
+
+
+def test_libdevice_computes_what_its_names_say() -> None:
+    x = np.linspace(0.25, 3, 40, dtype=np.float32)
+    out = np.zeros((5, 40))
+    profile = emulate(kernel_with(LIBDEVICE))[2, 32](x, out)
+    assert not profile.findings
+    wide = x.astype(np.float64)
+    expected = [
+        np.sin(x) + 1 / np.sqrt(wide),
+        np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
+        x.view(np.int32) >> 23,
+        wide**3 + 3 + np.array([math.erf(each) for each in wide]),
+        x * x + x + np.minimum(x, 1),
+    ]
+    for row, right in zip(out, expected, strict=True):
+        np.testing.assert_allclose(row, right, rtol=1e-6)
+
+
+def test_libdevice_that_is_not_known_is_refused_by_its_name() -> None:
+    text = "from numba import cuda\nfrom numba.cuda import libdevice\n@cuda.jit\n"
+    text += "def kernel(out):\n    out[0] = libdevice.normcdfinv(out[0])\n"
+    with pytest.raises(KernelRejected, match="normcdfinv") as refused:
+        emulate(kernel_with(text))[1, 1](np.zeros(1))
+    assert refused.value.findings[0].code == "unsupported"
+
+
+REFUSED = [
+    "out[0] = z", "if z < 1:\n    pass", "x = z // 2", "x = z & 1", "x = min(z, z)", "print(z)",
+    "x = int(z)", "x = np.float32(z)", "x = math.sqrt(z)", "x = cuda.fma(z, z, z)", "x = z.nope",
+    "x = cuda.float32x4(1, 2)", "v = cuda.float32x2(1, 2)\nv.x = 3", "x = cuda.float32x2(1, 2).z",
+    "x = cuda.float32x2(1, 2) + cuda.float32x2(1, 2)", "x = cuda.float32x2(1, 2)[0]",
+    "x = r[0].nope", "x = r[0]['nope']", "x = r[0] + 1", "r[0] = 1", "r[0] = (1, 2)", "r[0].v = 1",
+    "r.x = 1", "print(r[0])", "r[0].x = 1j", "x = len(r[0])", "x = np.sqrt(2.0)",
+    "z.real = 1", "x = zero[0]", "x = zero + 1", "cuda.atomic.compare_and_swap(out, 0, 1)",
+]  # fmt: skip
+
+
+@every_case("body", REFUSED)
+def test_what_numba_refuses_is_refused(body: str) -> None:
+    """Each was tried with numba-cuda 0.30's compiler."""
+    record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
+    text = "import math\nimport numpy as np\nfrom numba import cuda\n@cuda.jit\n"
+    text += "def kernel(out, r, zero):\n    z = out[0] + 1j\n"
+    text += textwrap.indent(body, "    ") + "\n"
+    with pytest.raises(KernelRejected) as refused:
+        arguments = np.zeros(3, np.float32), np.zeros(3, record), np.zeros((), np.float32)
+        emulate(kernel_with(text))[1, 1](*arguments)
+    (found,) = refused.value.findings
+    assert found.code == "compile-error" and found.line is not None and found.message
+
+
+def test_an_array_into_a_field_is_only_unsupported() -> None:
+    """Numba copies it; the emulator says so with its line."""
+    record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(r, a):\n    r[0].v = a\n"
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel_with(text))[1, 1](np.zeros(3, record), np.zeros(2, np.float32))
+    (found,) = refused.value.findings
+    assert (found.code, found.line) == ("unsupported", 4) and found.hint

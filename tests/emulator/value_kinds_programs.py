@@ -1,0 +1,308 @@
+"""Kernels with complex numbers, records, vector types and the like, for Numba's simulator as well.
+
+Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results into a file. The
+simulator computes with Python's and NumPy's types, so programs stand here whose values agree.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BEFORE = """\
+import cmath
+import math
+import numpy as np
+from numba import cuda, float32, float64, int32, int64, complex64, complex128
+
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel's body, how it is launched, and its arguments by name; `out` is compared."""
+
+    body: str
+    grid: int
+    block: int
+    arguments: Callable[[], dict[str, Any]]
+    before: str = ""
+
+    @property
+    def text(self) -> str:
+        names = ", ".join(self.arguments())
+        lines = "\n".join(f"    {line}" for line in self.body.strip("\n").splitlines())
+        return f"{BEFORE}{self.before}\n@cuda.jit\ndef kernel({names}):\n{lines}\n"
+
+
+def _some_complex(count: int, kind: type = np.complex128) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    return (rng.normal(size=count) + 1j * rng.normal(size=count)).astype(kind)
+
+
+PROGRAMS: dict[str, Program] = {}
+
+
+def add(name: str, body: str, arguments: Callable[[], dict[str, Any]], **rest: Any) -> None:
+    PROGRAMS[name] = Program(body, rest.pop("grid", 2), rest.pop("block", 48), arguments, **rest)
+
+
+add(
+    "mandelbrot",
+    """
+height, width = out.shape
+i = cuda.grid(1)
+if i < height * width:
+    c = complex(-2.0 + 3.0 * (i % width) / width, -1.0 + 2.0 * (i // width) / height)
+    z = 0.0j
+    steps = 0
+    for k in range(30):
+        z = z * z + c
+        if z.real * z.real + z.imag * z.imag >= 4:
+            break
+        steps += 1
+    out[i // width, i % width] = steps
+""",
+    lambda: {"out": np.zeros((9, 10), np.int32)},
+)
+add(
+    "arithmetic",
+    """
+i = cuda.grid(1)
+if i < a.size:
+    z = a[i]
+    if abs(z) > 1:
+        z = z.conjugate() / b[i]
+    elif z.real > 0 and z != b[i]:
+        z = z ** 2 - 2 * b[i]
+    else:
+        z += 1j
+    out[i] = z * b[i] + z.imag - (1 + 2j)
+""",
+    lambda: {
+        "a": _some_complex(70),
+        "b": _some_complex(71)[1:].copy(),
+        "out": np.zeros(70, np.complex128),
+    },
+)
+add(
+    "functions",
+    """
+i = cuda.grid(1)
+if i < a.size:
+    z = a[i]
+    length, angle = cmath.polar(z)
+    out[i, 0] = cmath.exp(z) + cmath.log(z)
+    out[i, 1] = cmath.sqrt(z) * cmath.sin(z)
+    out[i, 2] = cmath.rect(length, angle)
+    out[i, 3] = complex(cmath.phase(z), abs(z))
+    out[i, 4] = cmath.tanh(z) + cmath.pi
+    out[i, 5] = cmath.cosh(z) if cmath.isfinite(z) else complex(0)
+""",
+    lambda: {"a": _some_complex(70), "out": np.zeros((70, 6), np.complex128)},
+)
+add(
+    "shared complex",
+    """
+s = cuda.shared.array(48, complex64)
+t = cuda.threadIdx.x
+s[t] = a[cuda.grid(1)]
+cuda.syncthreads()
+l = cuda.local.array(2, np.complex128)
+l[0] = s[47 - t]
+l[1] = 1
+out[cuda.grid(1)] = l[0] * l[1]
+""",
+    lambda: {"a": _some_complex(96, np.complex64), "out": np.zeros(96, np.complex64)},
+)
+add(
+    "ufuncs",
+    """
+i = cuda.grid(1)
+if i < a.size:
+    x = a[i]
+    out[i, 0] = np.sin(x) + np.arctan2(x, 2.0)
+    out[i, 1] = np.minimum(x, 0.5) + np.hypot(x, 1.0)
+    out[i, 2] = np.log(np.maximum(x, 0.25))
+    out[i, 3] = np.logical_and(x > 0, i > 4) + np.true_divide(x, 3.0)
+""",
+    lambda: {"a": np.linspace(-2, 2, 60), "out": np.zeros((60, 4))},
+)
+add(
+    "no axes",
+    """
+i = cuda.grid(1)
+if i < out.size:
+    out[i] = a[()] * i
+if i == 0:
+    total[()] += 2
+    out[0] = total[()] + total.ndim
+""",
+    lambda: {"a": np.array(2.5), "total": np.array(1.0), "out": np.zeros(70)},
+)
+
+add(
+    "vector types",
+    """
+i = cuda.grid(1)
+v = cuda.float32x4(i, 1, 2, 3)
+if i % 3 == 1:
+    v = cuda.float4(cuda.float32x2(i, 9), 5, 6)
+w = v if i > 5 else turned(v)
+if i < out.shape[0]:
+    out[i, 0] = w.x
+    out[i, 1] = w.y + cuda.float64x2(1.5, 2).y
+    out[i, 2] = w.z
+    out[i, 3] = w.w
+""",
+    lambda: {"out": np.zeros((70, 4), np.float32)},
+    before="""
+@cuda.jit(device=True)
+def turned(v):
+    return cuda.float32x4(v.w, v.x, v.y, v.z)
+""",
+)
+add(
+    "compare and swap",
+    """
+i = cuda.grid(1)
+old = cuda.atomic.compare_and_swap(lock, 0, 7)
+if old == 0:
+    out[0] += 1
+if i < 70:
+    out[i + 1] = cuda.atomic.cas(many, i, i % 9, -5)
+""",
+    lambda: {
+        "lock": np.zeros(3, np.int32),
+        "many": np.arange(70) % 7,
+        "out": np.zeros(71, np.int32),
+    },
+)
+
+
+def _some_records(count: int = 70, align: bool = False) -> np.ndarray:
+    inner = np.dtype([("a", np.float64), ("b", np.int16)], align=align)
+    kind = np.dtype(
+        [("x", np.float32), ("n", np.int32), ("v", np.float32, (2, 3)), ("p", inner)], align=align
+    )
+    rng = np.random.default_rng(2)
+    made = np.zeros(count, kind)
+    made["x"], made["n"] = rng.normal(size=count), np.arange(count)
+    made["v"], made["p"]["a"] = rng.normal(size=(count, 2, 3)), rng.normal(size=count)
+    made["p"]["b"] = rng.integers(-9, 9, count)
+    return made
+
+
+_ON_RECORDS = """
+i = cuda.grid(1)
+if i < a.size:
+    r = a[i]
+    out[i] = r.x + r["p"].a + a["n"][i] + a.v[i][1, i % 3] + a[i].p["b"]
+    r.x = 2 * r.x
+    a[i]["n"] += 3
+    a[i].v[i % 2, 2] -= 1
+    a.p.a[i] = i
+    if i % 4 == 0:
+        b[i].x, b[i].n = r.x + 1, 7
+    elif i % 4 == 1:
+        b.v[i, 0, 1] = 5
+    q = a[i] if i % 2 else a[0]
+    out[i] += q.p.b
+"""
+for _name, _align in (("packed records", False), ("aligned records", True)):
+    add(
+        _name,
+        _ON_RECORDS,
+        lambda align=_align: {
+            "a": _some_records(align=align),
+            "b": _some_records(75, align),
+            "out": np.zeros(70),
+        },
+    )
+add(
+    "records in shared and local memory",
+    """
+s = cuda.shared.array(48, KIND)
+t = cuda.threadIdx.x
+s[t]['x'] = t
+s[t]['v'][1] = t * 2
+s[t]['v'][0] = 1
+s[t]['z'] = 0
+cuda.syncthreads()
+l = cuda.local.array(2, KIND)
+l[0]['x'] = s[47 - t]['x']
+l[0]['v'][0] = s[47 - t]['v'][0]
+l[1]['x'] = 5
+l[1]['v'][1] = l[0]['v'][0]
+out[cuda.grid(1)] = l[0]['x'] + l[1]['v'][1] + s[(t + 1) % 48]['v'][1] + reads(l, 1)
+""",
+    lambda: {"out": np.zeros(96)},
+    before="""
+KIND = np.dtype([("x", np.float32), ("v", np.int32, (2,)), ("z", np.float64)], align=True)
+
+@cuda.jit(device=True)
+def reads(records, i):
+    return records[i]['x']
+""",
+)
+add(
+    "one record, and parts of complex numbers",
+    """
+i = cuda.grid(1)
+if i < out.size:
+    out.real[i] = r.x * i + r.v[1, 2]
+    out.imag[i] = out.real[i] + 1
+if i == 0:
+    r.n = 17
+""",
+    lambda: {"r": _some_records(2)[1], "out": np.zeros(70, np.complex64)},
+)
+
+
+add(
+    "methods of arrays",
+    """
+i = cuda.grid(1)
+if i < a.shape[0]:
+    row = a[i]
+    out[i, 0] = row.sum() + row.prod()
+    out[i, 1] = row.mean()
+    out[i, 2] = row.var() + row.std()
+    out[i, 3] = row.argmax() - 10 * row.argmin()
+    out[i, 4] = np.sum(row) + np.mean(b) + b.sum()
+    out[i, 5] = row.any() + 2 * np.all(b)
+    out[i, 6] = sum(row) + min(row) - max(row)
+    l = cuda.local.array((2, 3), np.int32)
+    l.fill(i)
+    out[i, 7] = l[1, 2] + l.itemsize + a.nbytes + (row[:1]).item()
+    bits = row.view(np.int64)
+    out[i, 8] = bits[0] >> 52
+""",
+    lambda: {
+        "a": np.random.default_rng(5).normal(size=(60, 7)),
+        "b": np.arange(12).reshape(3, 4),
+        "out": np.zeros((60, 9)),
+    },
+)
+
+
+def simulate(path: str) -> None:
+    """Write what the simulator makes of every program."""
+    results = {}
+    for name, program in PROGRAMS.items():
+        names: dict[str, Any] = {}
+        exec(compile(program.text, name, "exec"), names)
+        arguments = program.arguments()
+        names["kernel"][program.grid, program.block](*arguments.values())
+        results[name] = arguments
+    Path(path).write_bytes(pickle.dumps(results))
+
+
+if __name__ == "__main__":
+    simulate(sys.argv[1])

@@ -1,0 +1,159 @@
+"""What newer packages break is mended or named, and the lane that finds it keeps its word."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+
+from course_lib import newer_packages
+from course_lib.commands import environments, run_tests, upstream
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "upstream.md").read_text(encoding="utf-8")
+NEW_NUMPY = "AttributeError: module 'numpy' has no attribute 'row_stack'"
+
+
+# --- the mend for numba-cuda with NumPy 2.5 --------------------------------------------------
+
+
+@pytest.fixture
+def new_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy as it is from 2.5 on."""
+    monkeypatch.delitem(vars(np), "row_stack", raising=False)
+    monkeypatch.setattr(np, "__getattr__", _missing)
+
+
+def _missing(name: str) -> None:
+    raise AttributeError(f"module 'numpy' has no attribute {name!r}")
+
+
+def test_numba_cuda_finds_what_numpy_no_longer_has(new_numpy: None) -> None:
+    with newer_packages.numpy_of_numba_cuda():
+        assert np.array_equal(np.row_stack(([1, 2], [3, 4])), [[1, 2], [3, 4]])
+    assert not hasattr(np, "row_stack")
+
+
+def test_numpy_is_left_as_it_was_when_the_import_fails(new_numpy: None) -> None:
+    with pytest.raises(ZeroDivisionError), newer_packages.numpy_of_numba_cuda():
+        raise ZeroDivisionError
+    assert not hasattr(np, "row_stack")
+
+
+def test_a_numpy_that_has_it_is_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(np), "row_stack", "NumPy's own")
+    with newer_packages.numpy_of_numba_cuda():
+        assert np.row_stack == "NumPy's own"
+    assert np.row_stack == "NumPy's own"
+
+
+def test_a_part_that_names_it_can_be_imported(
+    new_numpy: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As numba-cuda's does; the lane tries it with numba-cuda itself."""
+    part = tmp_path / "arrayobj.py"
+    part.write_text("import numpy as np\nnames = [np.row_stack]\n", encoding="utf-8")
+    parent = ModuleType("numba.cuda.np")
+    parent.__path__ = [str(tmp_path)]
+    monkeypatch.setitem(sys.modules, "numba.cuda.np", parent)
+    monkeypatch.delitem(sys.modules, "numba.cuda.np.arrayobj", raising=False)
+    newer_packages.load_numba_cudas_compiler()
+    assert sys.modules.pop("numba.cuda.np.arrayobj").names
+
+
+def test_what_is_not_installed_is_left_for_others_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba.cuda.np.arrayobj", None)  # its import fails
+    newer_packages.load_numba_cudas_compiler()
+
+
+# --- the table -------------------------------------------------------------------------------
+
+
+def test_a_breakage_is_known_by_its_sign() -> None:
+    (found,) = newer_packages.named(f"E   {NEW_NUMPY}\n")
+    assert "NumPy 2.5" in found.packages
+    assert newer_packages.named("E   AttributeError: module 'numpy' has no attribute 'x'") == []
+
+
+def test_the_page_says_what_the_table_says() -> None:
+    rows = re.findall(
+        r"^\| (numba-cuda|numba|NumPy)(.+?) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE
+    )
+    for each in newer_packages.BREAKAGES:
+        assert any(first + rest == each.packages for first, rest, _, _ in rows), each.packages
+        assert each.sign in PAGE
+    for module, name in re.findall(r"`(newer_packages)\.(\w+)`", PAGE):
+        assert module and hasattr(newer_packages, name)
+
+
+# --- the lane --------------------------------------------------------------------------------
+
+
+def test_nothing_is_held_back() -> None:
+    lines = upstream.requirements(PYPROJECT, [], pre=False).split()
+    wanted = [Requirement(line) for line in lines]
+    assert {spec.operator for each in wanted for spec in each.specifier} == {">="}
+    names = {each.name for each in wanted}
+    assert set(upstream.WATCHED) | {"nbval", "nvidia-cuda-nvdisasm", "pytest"} <= names
+    assert tomllib.loads(PYPROJECT)["project"]["name"] not in names
+    assert {"nvcc"} in [each.extras for each in wanted]
+
+
+def test_bounds_and_pre_releases_can_be_asked_for() -> None:
+    lines = upstream.requirements(PYPROJECT, ["numpy<2.5"], pre=True).splitlines()
+    assert lines[0] == "--pre" and "numpy<2.5" in lines
+
+
+def _lane(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, status: int
+) -> tuple[int, str]:
+    """The lane with one step, which says this and ends so."""
+    monkeypatch.setattr(upstream, "make", lambda bounds, pre: Path(sys.executable))
+    monkeypatch.setattr(upstream, "versions", lambda python: ["numpy 9.9"])
+    code = f"print({said!r}); raise SystemExit({status})"
+    step = run_tests.TestStep("newest: tests", [sys.executable, "-c", code])
+    monkeypatch.setattr(run_tests, "upstream_steps", lambda python: [step])
+    return run_tests.main(["--upstream"]), capsys.readouterr().out
+
+
+def test_what_breaks_is_named_with_its_mend(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = _lane(monkeypatch, capsys, NEW_NUMPY, 1)
+    assert status == 1 and "numpy 9.9" in told
+    assert f"Known: {newer_packages.BREAKAGES[0].packages}. " in told
+    assert newer_packages.BREAKAGES[0].mend in told
+
+
+def test_what_nobody_knows_yet_is_said_to_be_new(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = _lane(monkeypatch, capsys, "E   something else", 1)
+    assert status == 1 and "Known:" not in told and "add its line there" in told
+
+
+def test_a_day_without_a_break(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = _lane(monkeypatch, capsys, "all passed", 0)
+    assert status == 0 and "Known:" not in told and "newer_packages" not in told
+
+
+def test_packages_that_do_not_go_together_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(bounds: list[str], pre: bool) -> Path:
+        raise environments.CannotMake("ERROR: ResolutionImpossible")
+
+    monkeypatch.setattr(upstream, "make", refuse)
+    assert run_tests.main(["--upstream", "numpy<1"]) == 1
+    assert (
+        "could not be installed together:\nERROR: ResolutionImpossible" in capsys.readouterr().out
+    )
