@@ -96,7 +96,7 @@ CLASS = {
     "student-03": wrong("float64_sum"),
     "student-04": wrong("last_partial_tile_left_out"),
     "student-05": None,  # handed in as it was handed out
-    "student-06": RIGHT.replace("sA[ty, k]", "sA[ty, ::1][k]"),
+    "student-06": RIGHT.replace("sA[ty, k]", "next(iter((sA[ty, k],)))"),
 }
 
 

@@ -49,6 +49,8 @@ def type_of_argument(name: str, value: Any) -> T.Type:
     if isinstance(value, tuple):
         items = (type_of_argument(f"{name}[{i}]", item) for i, item in enumerate(value))
         return T.TupleType(tuple(items), getattr(type(value), "_fields", ()))
+    if isinstance(value, enum.Enum) and not isinstance(value, int):
+        return T.EnumType(type(value))
     if isinstance(value, np.void) and T.is_record_type(value.dtype):
         return T.RecordType(value.dtype)
     kind = T.type_of_scalar(value)
@@ -90,15 +92,6 @@ def _no_argument(name: str, value: object) -> KernelRejected:
         )
         hint = "Pass the numbers that it is made of, each by itself."
         return rejection("unsupported", message, None, hint)
-    if isinstance(value, enum.Enum):
-        message = say(
-            "Argument {name} is a member of {type}, which is no number here.",
-            name=name,
-            type=type(value).__name__,
-        )
-        return rejection(
-            "unsupported", message, None, say("{name}.value is its number.", name=name)
-        )
     return rejection(
         "invalid-launch",
         say(

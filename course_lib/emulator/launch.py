@@ -177,6 +177,10 @@ class ConfiguredKernel:
             KernelRejected: if the kernel cannot run with these arguments at all.
         """
         emulation = self.emulation
+        rest = emulation.kernel.tree.args.vararg
+        if rest is not None:  # whatever else is passed becomes one tuple
+            named = len(emulation.kernel.parameters) - 1
+            arguments = (*arguments[:named], arguments[named:])
         typing = emulation.typing_for(types_of_arguments(emulation.kernel, arguments))
         shape = LaunchShape(self.grid, self.block, self.dynamic_shared_bytes)
         run = Run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
@@ -169,6 +170,8 @@ class Run:
             return self.memory.record(name, value)
         if isinstance(value, tuple):
             return tuple(self._value(f"{name}[{i}]", item) for i, item in enumerate(value))
+        if isinstance(value, enum.Enum) and not isinstance(value, int):
+            return T.place_of_member(value)
         kind = T.type_of_scalar(value)
         assert kind is not None
         return kind.type(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from emulator_helpers import run_clean
 from every_case import every_case
 from hypothesis import example, given, settings
@@ -221,3 +222,19 @@ def test_round_to_digits() -> None:
     run_clean(body, 1, 4, out, numbers, parameters="out, n")
     expected = [[round(x, 2), round(x, -2), round(x, i)] for i, x in enumerate(numbers.tolist())]
     np.testing.assert_allclose(out, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("used", ["", "old[i] = "])
+def test_an_atomic_extreme_leaves_out_new_nans_and_keeps_an_old_one(name: str, used: str) -> None:
+    nan = np.nan
+    x = np.array([3, nan, 7, nan, 1, nan], np.float32)
+    out, old = np.array([5, nan], np.float32), np.zeros(6, np.float32)
+    body = f"""
+        i = cuda.threadIdx.x
+        {used}cuda.atomic.{name}(out, 0, x[i])
+        cuda.atomic.{name}(out, 1, x[i])
+    """
+    run_clean(body, 1, 6, out, old, x, parameters="out, old, x")
+    assert out[0] == {"max": 7, "min": 1}[name]
+    assert np.isnan(out[1])

@@ -746,9 +746,20 @@ def _atomic(
     combine: Callable[[Any, Any], Any], operands: int = 1
 ) -> Callable[[Machine, ast.Call, list[Any]], Value]:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        return machine.atomic(node, values[0], values[1], values[2 : 2 + operands], combine)
+        given = values[2 : 2 + operands]
+        unlike_numpy = combine in _LEAVES_OUT_NAN and np.any(np.isnan(given[0]))
+        chosen = _LEAVES_OUT_NAN[combine] if unlike_numpy else combine
+        return machine.atomic(node, values[0], values[1], given, chosen)
 
     return run
+
+
+# Numba stores what is greater (or less) than the old value, and a NaN is neither; one that is
+# there already stays. NumPy's functions, which are faster, differ where the new value is a NaN.
+_LEAVES_OUT_NAN: dict[Callable[[Any, Any], Any], Callable[[Any, Any], Any]] = {
+    np.maximum: lambda old, value: value if value > old else old,
+    np.minimum: lambda old, value: value if value < old else old,
+}
 
 
 def _swap_if_equal(old: Any, values: Any) -> Any:

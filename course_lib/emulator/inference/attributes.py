@@ -43,10 +43,14 @@ class AttributeTyper(FieldTyper):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
         if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:
             return Typed(owner.type.items[owner.type.fields.index(node.attr)])
-        if isinstance(owner.type, T.Static) and isinstance(
-            owner.type.value, enum.EnumMeta | enum.Enum
-        ):
-            return self.enum_attribute(node, owner.type.value)
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, enum.EnumMeta):
+            return self.member_of(node, owner.type.value, node.attr)
+        if node.attr == "value" and node.value in self.members:
+            return self.known(node, self.members[node.value].value)
+        if node.attr == "value" and isinstance(owner.type, T.EnumType):
+            hint = "An array of the values, by an index that is passed on, gives it."
+            message = "The emulator knows .value of members that are named there."
+            raise rejection("unsupported", message, node, hint)
         if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
             if owner.type != T.BOOL:
                 return Typed(T.part_type(owner.type))
@@ -71,18 +75,6 @@ class AttributeTyper(FieldTyper):
         raise rejection(
             "compile-error",
             say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr),
-            node,
-        )
-
-    def enum_attribute(self, node: ast.Attribute, owner: enum.EnumMeta | enum.Enum) -> Typed:
-        """A member of an enumeration, or the number behind one."""
-        if isinstance(owner, enum.EnumMeta) and node.attr in owner.__members__:
-            return self.known(node, owner.__members__[node.attr])
-        if isinstance(owner, enum.Enum) and node.attr == "value":
-            return self.known(node, owner.value)
-        raise rejection(
-            "compile-error",
-            say("{owner} has no attribute .{attribute}.", owner=owner, attribute=node.attr),
             node,
         )
 

@@ -11,6 +11,7 @@ from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
+from course_lib.emulator.inference.binding import bound
 from course_lib.emulator.inference.hints import (
     INSTEAD,
     NUMBAS_FUNCTIONS,
@@ -19,9 +20,11 @@ from course_lib.emulator.inference.hints import (
     short_name,
 )
 from course_lib.emulator.inference.methods import MethodTyper
+from course_lib.emulator.inference.operator_functions import as_operator
 from course_lib.emulator.inference.typer import RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.language.signatures import Signature, declared_signatures
@@ -46,7 +49,9 @@ class CallTyper(MethodTyper):
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
-        if any(isinstance(argument, ast.Starred) for argument in node.args):
+        own = isinstance(function, Closure | Kernel)
+        several = any(isinstance(each, ast.Starred) for each in node.args)
+        if any(each.arg is None for each in node.keywords) or (several and not own):
             hint = "Write out the arguments one by one."
             raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
         arguments = [self.expression(argument, env) for argument in node.args]
@@ -55,6 +60,7 @@ class CallTyper(MethodTyper):
         }
         match function:
             case Closure(kernel=kernel):
+                arguments = self.bind_arguments(node, kernel, arguments, keywords)
                 return self.call_function(node, kernel, arguments, {**self.outer, **env})
             case Kernel():
                 return self.call_kernel(node, function, arguments, keywords)
@@ -62,7 +68,12 @@ class CallTyper(MethodTyper):
                 return self.cast(node, Cast(dtype), arguments)
             case np.dtype():
                 return self.cast(node, Cast(function), arguments)
+            case Reference() if (other := as_operator(function.path, node)) is not None:
+                self.typing.rewritten[node] = other
+                return self.expression(other, env)
             case Reference():
+                for argument in node.args:
+                    self.refuse_member(argument)
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 
@@ -80,7 +91,7 @@ class CallTyper(MethodTyper):
         raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node, hint)
 
     def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
-        names = tuple(argument.arg for argument in node.args.args)
+        names = parameters_of(node.args, node)
         inner = replace(self.kernel, name="<lambda>", parameters=names, tree=node)
         return Typed(T.Static(Closure(inner)))
 
@@ -99,10 +110,6 @@ class CallTyper(MethodTyper):
     def call_kernel(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> Typed:
-        if keywords:
-            message = "The emulator does not know arguments by name here."
-            hint = "Pass the arguments of a device function by place."
-            raise rejection("unsupported", message, node, hint)
         if not kernel.is_decorated:
             raise rejection(
                 "compile-error",
@@ -113,7 +120,27 @@ class CallTyper(MethodTyper):
                 ),
                 node,
             )
+        arguments = self.bind_arguments(node, kernel, arguments, keywords)
         return self.call_function(node, kernel, arguments, {})
+
+    def bind_arguments(
+        self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
+    ) -> list[Typed]:
+        """The arguments in the order of the parameters, and a note of where they come from."""
+        # Numbers known now count as literals in a function; a tuple only where it is written out.
+        handed = [
+            typed
+            if type(typed.literal) is not tuple or isinstance(written, ast.Tuple)
+            else Typed(typed.type)
+            for typed, written in zip(arguments, node.args, strict=True)
+        ]
+        typed, slots = bound(kernel, node, handed, keywords)
+        if slots is not None:
+            self.typing.slots[node] = slots
+        return typed
+
+    def starred(self, node: ast.Starred, env: Environment) -> Typed:
+        return self.expression(node.value, env)
 
     def call_function(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
@@ -142,7 +169,9 @@ class CallTyper(MethodTyper):
                 # Numba tries again, with the arguments that are literals. Others may differ.
                 self.common.depth, known = depth, None
                 literal = [
-                    each if type(each.literal) is int and T.same(each.type, kind) else Typed(kind)
+                    each
+                    if isinstance(each.literal, int | tuple) and T.same(each.type, kind)
+                    else Typed(kind)
                     for each, kind in zip(arguments, kinds, strict=True)
                 ]
                 typing = self.function_typing(kernel, outer, literal)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,7 +22,10 @@ class ComparisonTyper(Typer):
     """Types comparisons."""
 
     def compare(self, node: ast.Compare, env: Environment) -> Typed:
-        operands = [self.expression(each, env) for each in [node.left, *node.comparators]]
+        sides = [node.left, *node.comparators]
+        operands = [self.expression(each, env) for each in sides]
+        for pair in pairwise(sides):
+            self.refuse_members_beside_floats(*pair)
         for op, left, right in zip(node.ops, operands[:-1], operands[1:], strict=True):
             self.compare_types(node, op, left.type, right.type)
         for each in node.comparators[1:]:
@@ -76,16 +79,12 @@ class ComparisonTyper(Typer):
     def compare_members(
         self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
     ) -> bool:
-        """Whether two members of enumerations are compared for being one; that is known now."""
-        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
-        members = [value for value in values if isinstance(value, enum.Enum)]
-        alike = len(members) == 2 and type(members[0]) is type(members[1])
-        if alike and len(node.ops) == 1 and isinstance(op, ast.Eq | ast.NotEq | ast.Is):
-            same = members[0] is members[1]
-            self.typing.constants[node] = np.bool_(same != isinstance(op, ast.NotEq))
-            return True
-        whole = any(isinstance(each, enum.IntEnum) for each in members)
-        if members and (whole or (alike and isinstance(op, ast.Eq | ast.NotEq | ast.IsNot))):
+        """Whether two members of enumerations are compared for being one."""
+        if not isinstance(left, T.EnumType) and not isinstance(right, T.EnumType):
+            return False
+        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            if left == right:
+                return True
             message = say(
                 "The emulator cannot compare {left} with {right} in this way.",
                 left=left,

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from course_lib.emulator.functions import (
     complex_functions,  # noqa: F401  (joins INTRINSICS)
+    iteration,  # noqa: F401  (joins INTRINSICS)
     libdevice,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
@@ -41,6 +42,7 @@ class ExpressionTyper(
         ast.List: ValueTyper.list_expression,
         ast.Subscript: SubscriptTyper.subscript,
         ast.Call: CallTyper.call,
+        ast.Starred: CallTyper.starred,
         ast.Lambda: CallTyper.lambda_expression,
         ast.NamedExpr: ValueTyper.named_expression,
     }

@@ -50,7 +50,7 @@ METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
 ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
 
 _NUMBAS_BUILTINS = (
-    "complex enumerate filter isinstance iter map next ord repr slice str sum tuple type zip"
+    "complex filter isinstance iter map next ord repr slice str sum tuple type"
 ).split()
 
 _NUMBAS_OPERATORS = """add and_ contains eq floordiv ge getitem gt iadd iand ifloordiv ilshift imod
@@ -67,8 +67,6 @@ NUMBAS_FUNCTIONS = frozenset(
 INSTEAD = {
     "cuda.libdevice": "math, or another function of libdevice, may do the same.",
     "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
-    "enumerate": "Loop over range(len(…)), and take each item by its index.",
-    "zip": "Loop over range(len(…)), and take each item by its index.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }
 

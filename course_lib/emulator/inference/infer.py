@@ -8,7 +8,6 @@ whole loop, as it is on a GPU. What Numba's compiler would refuse is refused her
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,13 +16,16 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
+from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
 from course_lib.emulator.inference.typer import Common
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.names import EXCEPTIONS, Reference
 from course_lib.sentences import say
 
 MAX_LOOP_PASSES = 8
@@ -66,10 +68,6 @@ class _Inference(ExpressionTyper):
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
         names = self.kernel.parameters
-        defaults = len(self.kernel.tree.args.defaults)
-        if len(names) - defaults <= len(arguments) < len(names):
-            message = "The emulator knows no default values."
-            raise rejection("unsupported", message, self.kernel.tree, "Pass every argument.")
         if len(arguments) != len(names):
             raise rejection(
                 "compile-error",
@@ -126,6 +124,8 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
+        if any(isinstance(target, ast.Subscript) for target in node.targets):
+            self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)
         return env
@@ -256,6 +256,9 @@ class _Inference(ExpressionTyper):
     def if_statement(self, node: ast.If, env: Environment) -> Environment | None:
         self.condition(node.test, env)
         env = self.with_walrus(node.test, env)
+        decided = self.decided(node.test)
+        if decided is not None and not isinstance(node.test, ast.Constant):
+            return self.block(node.body if decided else node.orelse, env)
         return self.join([self.block(node.body, env), self.block(node.orelse, env)], node)
 
     def while_statement(self, node: ast.While, env: Environment) -> Environment | None:
@@ -282,27 +285,17 @@ class _Inference(ExpressionTyper):
         return self.join([self.block(node.orelse, head), *loop.breaks], node)
 
     def item_type(self, iterated: Typed, node: ast.For) -> Typed:
-        if isinstance(iterated.type, T.RangeType):
-            return Typed(iterated.type.dtype)
-        if isinstance(iterated.type, T.TupleType) and iterated.type.items:
-            if not iterated.type.is_uniform or iterated.type.fields:
-                message: str = say(
-                    "Numba cannot loop over {type}: its items are of several types.",
-                    type=iterated.type,
-                )
-                raise rejection("compile-error", message, node.iter)
-            return Typed(iterated.type.items[0])
-        if isinstance(iterated.type, T.ArrayType):
-            if iterated.type.ndim > 1:
-                message = "The emulator does not loop over the rows of an array."
-                hint = "Loop over their numbers, with range(…)."
-                raise rejection("unsupported", message, node, hint)
-            return Typed(T.element_type(iterated.type))
-        if isinstance(iterated.type, T.FlatType):
-            return Typed(T.element_type(iterated.type.array))
-        raise rejection(
-            "compile-error", say("Cannot loop over {type}.", type=iterated.type), node.iter
-        )
+        if isinstance(iterated.type, T.ZipType) and not isinstance(node.iter, ast.Call):
+            message = "The emulator knows zip and enumerate in the head of a loop only."
+            raise rejection("unsupported", message, node.iter, "Write the call itself there.")
+        try:
+            return Typed(item_type(iterated.type))
+        except T.NotEmulated as error:
+            message = say("The loop {said}.", said=error.said)
+            raise rejection("unsupported", message, node.iter, error.hint) from None
+        except T.TypingError as error:
+            message = say("Numba refuses this: {said}.", said=error.said)
+            raise rejection("compile-error", message, node.iter) from None
 
     def loop(
         self,
@@ -368,17 +361,23 @@ class _Inference(ExpressionTyper):
     def raise_statement(self, node: ast.Raise, env: Environment) -> None:
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         given = node.exc.args if isinstance(node.exc, ast.Call) else []
-        known = raised is None or (isinstance(raised, ast.Name) and raised.id in _EXCEPTIONS)
+        known = raised is None or (isinstance(raised, ast.Name) and self.is_exception(raised.id))
         if not known or not all(isinstance(each, ast.Constant) for each in given):
-            message = "Numba raises exceptions of Python with constant arguments only."
+            message = "Numba raises exceptions with constant arguments only."
             raise rejection("compile-error", message, node)
 
+    def is_exception(self, name: str) -> bool:
+        """Whether a name is that of a class of exceptions, of Python or of the answer's own."""
+        value = self.kernel.namespace.get(name)
+        own = isinstance(value, Reference) and value.path.startswith("exception.")
+        return name in EXCEPTIONS or own
+
     def function_definition(self, node: ast.FunctionDef, env: Environment) -> Environment:
-        if node.decorator_list or node.args.defaults:
+        if node.decorator_list:
             message = "The emulator knows only plain functions inside a kernel."
-            hint = "Leave out decorators and default values."
+            hint = "Leave out decorators."
             raise rejection("unsupported", message, node, hint)
-        names = tuple(argument.arg for argument in node.args.args)
+        names = parameters_of(node.args, node)
         inner = replace(self.kernel, name=node.name, parameters=names, tree=node)
         return {**env, node.name: Variable(Typed(T.Static(Closure(inner))))}
 
@@ -438,11 +437,6 @@ _STATEMENTS: dict[type, Callable[[_Inference, Any, Environment], Environment | N
     ast.Global: _Inference.global_statement,
 }
 
-_EXCEPTIONS = frozenset(
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-)
 _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
     ast.Try: ("compile-error", "Numba cannot compile try/except in a kernel."),
     ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import enum
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import Typed
-from course_lib.emulator.inference.hints import ENUM_HINT, lacking
+from course_lib.emulator.inference.hints import lacking
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
@@ -23,6 +22,7 @@ class OperatorTyper(Typer):
 
     def binary(self, node: ast.BinOp, env: Environment) -> Typed:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
+        self.refuse_members_beside_floats(node.left, node.right)
         if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
             folded = _fold(node)
             if folded is not None:
@@ -43,15 +43,6 @@ class OperatorTyper(Typer):
                 right=right,
             )
             hint = ""
-            named = [side.value for side in (left, right) if isinstance(side, T.Static)]
-            if any(isinstance(value, enum.IntEnum) for value in named):
-                message = say(
-                    "The emulator cannot compute {operator} of {left} and {right}.",
-                    operator=_symbol(op),
-                    left=left,
-                    right=right,
-                )
-                raise rejection("unsupported", message, node, ENUM_HINT)
             in_place = isinstance(node, ast.AugAssign) and isinstance(op, ast.Div)
             if in_place and isinstance(left, T.ArrayType):
                 message = "The emulator divides elements, and not whole arrays."
@@ -73,11 +64,10 @@ class OperatorTyper(Typer):
     def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
         operand = self.expression(node.operand, env)
         kind = operand.type
-        if isinstance(node.op, ast.Not) and isinstance(kind, T.TupleType | T.Static | T.FlatType):
+        if isinstance(node.op, ast.Not) and isinstance(
+            kind, T.TupleType | T.Static | T.FlatType | T.EnumType
+        ):
             self.refuse_not(node, kind)
-        if isinstance(kind, T.Static) and isinstance(kind.value, enum.IntEnum):
-            message = say("The emulator does not compute with {kind}.", kind=kind)
-            raise rejection("unsupported", message, node, ENUM_HINT)
         if not isinstance(operand.type, np.dtype):
             raise rejection(
                 "compile-error", say("Numba cannot negate {type}.", type=operand.type), node
@@ -101,7 +91,7 @@ class OperatorTyper(Typer):
 
     def refuse_not(self, node: ast.UnaryOp, kind: T.Type) -> None:
         """`not` of what is no number: Numba has it for tuples, None, texts and members."""
-        known = None | str | enum.Enum
+        known = str | None
         if not isinstance(kind, T.Static) or isinstance(kind.value, known):
             hint = "Write the comparison that is meant, such as `len(t) == 0` or `x is None`."
             raise rejection("unsupported", "The emulator knows `not` of numbers only.", node, hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class SubscriptTyper(FieldTyper):
             raise self.no_field(node, owner.type)
         if not isinstance(owner.type, T.ArrayType):
             named = owner.type.value if isinstance(owner.type, T.Static) else None
+            if isinstance(named, enum.EnumMeta) and isinstance(node.slice, ast.Constant):
+                return self.member_of(node, named, str(node.slice.value))
             if isinstance(named, str | enum.EnumMeta):
                 message = say("The emulator does not look into {type} by index.", type=owner.type)
                 raise rejection("unsupported", message, node, "Name what is meant, by itself.")
@@ -52,6 +55,12 @@ class SubscriptTyper(FieldTyper):
                 "compile-error", say("{type} cannot be indexed.", type=owner.type), node, hint
             )
         axes = self.index_axes(node.slice, env)
+        rest = axes.count("rest")
+        if rest == 1 and len(axes) <= owner.type.ndim + 1:
+            place, free = axes.index("rest"), owner.type.ndim + 1 - len(axes)
+            axes[place : place + 1] = ["slice"] * free
+        elif rest:
+            raise rejection("compile-error", "An index has at most one `...`.", node)
         if len(axes) > owner.type.ndim:
             raise rejection(
                 "compile-error",
@@ -68,7 +77,9 @@ class SubscriptTyper(FieldTyper):
             )
         self.note_from_end(node)
         part = owner.type.indexed(axes)
-        return Typed(part if part.ndim else T.element_type(part))
+        if _has_step(node.slice):
+            part = replace(part, layout="A")
+        return Typed(part if part.ndim or rest else T.element_type(part))
 
     def note_from_end(self, node: ast.Subscript) -> None:
         """Remember on which axes indices are negative as they stand there, on purpose."""
@@ -83,7 +94,8 @@ class SubscriptTyper(FieldTyper):
             self.typing.special[node] = tuple(negative)
 
     def index_axes(self, index: ast.expr, env: Environment) -> list[str]:
-        """For each axis that is indexed: "index" for a number, "slice" for a slice."""
+        """For each axis that is indexed: "index" for a number, "slice" for a slice; one "rest" for
+        all the axes that `...` stands for."""
         if isinstance(index, ast.Tuple):
             kinds = [kind for item in index.elts for kind in self.index_axes(item, env)]
             self.typing.types[index] = T.TupleType(
@@ -94,9 +106,9 @@ class SubscriptTyper(FieldTyper):
             self.slice_types(index, env)
             return ["slice"]
         if isinstance(index, ast.Constant) and index.value is Ellipsis:
-            hint = "An index or `:` for every axis says the same."
-            raise rejection("unsupported", "The emulator does not know `...`.", index, hint)
+            return ["rest"]
         typed = self.expression(index, env)
+        self.refuse_member(index)
         if isinstance(typed.type, T.TupleType) and all(map(T.is_integer, typed.type.items)):
             return ["index"] * len(typed.type.items)
         if T.is_integer(typed.type):
@@ -111,12 +123,10 @@ class SubscriptTyper(FieldTyper):
         )
 
     def slice_types(self, node: ast.Slice, env: Environment) -> None:
-        if node.step is not None:
-            hint = "A loop over range(start, stop, step) reaches the same elements."
-            message = "The emulator knows slices without a step."
-            raise rejection("unsupported", message, node, hint)
-        for bound in (node.lower, node.upper):
+        for bound in (node.lower, node.upper, node.step):
             kind = T.INT64 if bound is None else self.expression(bound, env).type
+            if kind == T.Static(None):
+                continue
             if T.is_scalar(kind) and not T.is_integer(kind):
                 message = "The emulator knows slices with whole numbers as bounds."
                 raise rejection("unsupported", message, node, "`//` gives a whole number.")
@@ -146,3 +156,9 @@ class SubscriptTyper(FieldTyper):
         if T.is_integer(index.type) and len(set(owner.type.items)) == 1:
             return Typed(owner.type.items[0])
         raise rejection("compile-error", "A tuple's index must be a constant here.", node)
+
+
+def _has_step(index: ast.expr) -> bool:
+    """Whether there is a slice with a step among the indices."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(item, ast.Slice) and item.step is not None for item in items)

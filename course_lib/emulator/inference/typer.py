@@ -13,7 +13,7 @@ import numpy as np
 from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import Typed
-from course_lib.emulator.inference.hints import shown
+from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
@@ -102,6 +102,7 @@ class Typer:
         self.locals = _assigned_names(kernel)
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
+        self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
         # Of each call of an array's method: the loop that does it, and what that is given.
         self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
@@ -129,7 +130,7 @@ class Typer:
             return rejection("unsupported", message, node, hint)
         values = [each.value for each in (left, right) if isinstance(each, T.Static)]
         if len(values) == 2 and type(values[0]) is type(values[1]):
-            if isinstance(values[0], str | enum.Enum):
+            if isinstance(values[0], str):
                 return rejection("unsupported", message, node, "Numbers can stand for them.")
         return rejection("compile-error", message, node)
 
@@ -153,6 +154,7 @@ class Typer:
 
     def condition(self, node: ast.expr, env: Environment) -> None:
         kind = self.expression(node, env).type
+        self.refuse_member(node)
         if T.is_scalar(kind):
             return
         text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
@@ -164,9 +166,14 @@ class Typer:
 
     def known(self, node: ast.expr, value: Any) -> Typed:
         """The type of a value that is known now; it is kept for the machine."""
-        static = str | Reference | Kernel | np.dtype | enum.EnumMeta | enum.Enum
+        static = str | Reference | Kernel | np.dtype | enum.EnumMeta
         if value is None or isinstance(value, static):
             return Typed(T.Static(value))
+        if isinstance(value, enum.Enum):
+            self.members[node] = value
+            if not isinstance(value, int):
+                self.typing.constants[node] = T.place_of_member(value)
+                return Typed(T.EnumType(type(value)))
         kind = T.type_of_scalar(value)
         if kind is not None:
             self.typing.constants[node] = kind.type(value)
@@ -186,19 +193,51 @@ class Typer:
             "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
         )
 
+    def refuse_member(self, node: ast.expr) -> None:
+        """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""
+        if node in self.members:
+            message = "Numba takes no member of an enumeration here."
+            raise rejection("compile-error", message, node, ENUM_HINT)
+
+    def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
+        """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""
+        if any(T.is_float(self.typing.types[each]) for each in operands):
+            for each in operands:
+                self.refuse_member(each)
+
+    def member_of(self, node: ast.expr, members: enum.EnumMeta, name: str) -> Typed:
+        """The member of an enumeration that has this name."""
+        if name in members.__members__:
+            return self.known(node, members.__members__[name])
+        message = say("{members} has no member {name}.", members=members.__name__, name=name)
+        raise rejection("compile-error", message, node)
+
     def known_tuple(self, node: ast.expr, value: tuple[Any, ...]) -> Typed:
-        kinds = [T.type_of_scalar(item) for item in value]
-        if any(kind is None for kind in kinds):
-            message = "Only tuples of numbers can come from outside."
-            raise rejection(
-                "unsupported", message, node, "Give each inner tuple a name of its own."
-            )
-        self.typing.constants[node] = tuple(
-            kind.type(item) for kind, item in zip(kinds, value, strict=True) if kind
-        )
+        kind, numbers = self.tuple_from_outside(node, value)
+        self.typing.constants[node] = numbers
         literal = value if all(type(item) is int for item in value) else None
+        return Typed(kind, literal)
+
+    def tuple_from_outside(
+        self, node: ast.expr, value: tuple[Any, ...]
+    ) -> tuple[T.TupleType, tuple[Any, ...]]:
+        """The type of a tuple of numbers and of such tuples, and what the machine has for it."""
+        kinds: list[T.Type] = []
+        numbers: list[Any] = []
+        for item in value:
+            kind: T.Type | None = T.type_of_scalar(item)
+            if isinstance(kind, np.dtype):
+                numbers.append(kind.type(item))
+            elif isinstance(item, tuple):
+                kind, inner = self.tuple_from_outside(node, item)
+                numbers.append(inner)
+            else:
+                message = "Only tuples of numbers can come from outside."
+                hint = "Give each array of the tuple a name of its own."
+                raise rejection("unsupported", message, node, hint)
+            kinds.append(kind)
         fields = getattr(type(value), "_fields", ())
-        return Typed(T.TupleType(tuple(kind for kind in kinds if kind), fields), literal)
+        return T.TupleType(tuple(kinds), fields), tuple(numbers)
 
     def bounded_tuple(self, items: tuple[T.Type, ...], node: ast.AST) -> T.TupleType:
         kind = T.TupleType(items)

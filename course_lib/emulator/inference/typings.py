@@ -11,6 +11,7 @@ import numpy as np
 
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.functions.intrinsics import Barrier, Cast, Intrinsic, Typed
+from course_lib.emulator.inference.binding import Slots
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 
@@ -25,6 +26,8 @@ class Typing:
         operands: for an operator, the type to which its operands are converted first.
         constants: the value of every expression that is known when the kernel is compiled.
         calls: what each call calls.
+        slots: where the parameters of a called function come from, unless simply by place.
+        rewritten: calls that stand for another expression, such as `operator.add(a, b)`.
         methods: the calls of methods, and what they are given: first what stands before the dot.
         fields: the attributes and subscripts that name a field of records, and which.
         layouts: the shape of every shared or local array.
@@ -45,6 +48,8 @@ class Typing:
     operands: dict[ast.AST, np.dtype] = field(default_factory=dict)
     constants: dict[ast.AST, Any] = field(default_factory=dict)
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
+    slots: dict[ast.AST, Slots] = field(default_factory=dict)
+    rewritten: dict[ast.AST, ast.expr] = field(default_factory=dict)
     methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
     fields: dict[ast.AST, str] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)

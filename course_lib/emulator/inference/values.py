@@ -37,7 +37,14 @@ class ValueTyper(Typer):
             if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
                 hint = "Let an assignment on a line of its own come first."
                 raise rejection("unsupported", message, node, hint)
-            raise rejection("compile-error", message, node)
+            before = any(
+                isinstance(n, ast.Name) and n.id == node.id and n.lineno < node.lineno
+                for n in ast.walk(self.kernel.tree)
+                if isinstance(getattr(n, "ctx", None), ast.Store)
+            )  # Numba then takes some number, with a warning, if no other path set it
+            hint = "A value of its own, on this path or before all paths, makes it defined."
+            code = "unsupported" if before else "compile-error"
+            raise rejection(code, message, node, hint if before else "")
         return self.known(node, self.global_value(node))
 
     def global_value(self, node: ast.Name) -> Any:
@@ -72,10 +79,26 @@ class ValueTyper(Typer):
                 env = {**env, each.target.id: Variable(Typed(kind))}
         return env
 
+    def decided(self, test: ast.expr) -> bool | None:
+        """What a test comes to, where Numba leaves the other side out; None if both are compiled.
+
+        It does so for literals, and where a parameter that nobody changes is compared with None.
+        """
+        match test:
+            case ast.Constant(value=value):
+                return bool(value)
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
+                given = name in self.kernel.parameters and name not in self.locals
+                if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
+                    is_none = self.typing.types[test.left] == T.Static(None)
+                    return is_none == isinstance(test.ops[0], ast.Is)
+        return None
+
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
-        if isinstance(node.test, ast.Constant):
-            return self.expression(node.body if node.test.value else node.orelse, env)
+        decided = self.decided(node.test)
+        if decided is not None:
+            return self.expression(node.body if decided else node.orelse, env)
         left, right = self.expression(node.body, env), self.expression(node.orelse, env)
         self.note_purity(node.body)
         self.note_purity(node.orelse)

@@ -23,6 +23,7 @@ from course_lib.emulator.language.constants import (
 )
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
+    EXCEPTIONS,
     FORBIDDEN_BUILTINS,
     KNOWN_MODULES,
     Reference,
@@ -40,10 +41,24 @@ _UNROLLED = "course_lib.intrinsics.unrolled"
 
 
 def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        hint = "Name every parameter, without `*`."
-        raise rejection("unsupported", "The emulator knows plain parameters only.", node, hint)
-    return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args)
+    """The names of a function's parameters; that of `*rest` comes last.
+
+    Raises:
+        KernelRejected: for parameters that are given by name only.
+    """
+    if arguments.kwarg or arguments.kwonlyargs:
+        hint = "Name every parameter, by its place."
+        message = "The emulator knows no parameters that are given by name only."
+        raise rejection("unsupported", message, node, hint)
+    rest = [arguments.vararg] if arguments.vararg else []
+    return tuple(each.arg for each in arguments.posonlyargs + arguments.args + rest)
+
+
+def _is_exception(name: str, program: Program) -> bool:
+    """Whether a class is one of exceptions: of Python, or of the text itself."""
+    value = program.names.get(name)
+    own = isinstance(value, Reference) and value.path.startswith("exception.")
+    return own or (value is None and name in EXCEPTIONS)
 
 
 def read_statement(statement: ast.stmt, program: Program) -> None:
@@ -66,6 +81,8 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
             _bind(
                 program, name, Unusable(say("{name} is changed after its definition.", name=name))
             )
+        case ast.ClassDef(name=name, bases=[ast.Name(id=base)]) if _is_exception(base, program):
+            _bind(program, name, Reference(f"exception.{name}"))
         case ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
             _bind(
                 program,

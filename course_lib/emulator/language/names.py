@@ -6,6 +6,7 @@ A kernel is never executed, so the emulator needs no objects, only their dotted 
 
 from __future__ import annotations
 
+import builtins
 import math
 import types as python_types
 from dataclasses import dataclass
@@ -51,6 +52,11 @@ FORBIDDEN_BUILTINS = frozenset(
         "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
         "breakpoint exit quit memoryview"
     ).split()
+)
+EXCEPTIONS = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
 )
 KNOWN_MODULES = ("numba", "numpy", "math", "course_lib", "numba_cuda_mlir", "operator", "cmath")
 
@@ -108,6 +114,8 @@ def describe(value: object) -> object:
     """
     if isinstance(value, python_types.ModuleType):
         return Reference(canonical_path(value.__name__))
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return Reference(f"exception.{value.__name__}")
     kind = type(value)
     if kind.__module__.split(".")[0] in ("numba", "numba_cuda_mlir") and not hasattr(
         value, "py_func"

@@ -216,7 +216,7 @@ class _LiveNames(Mapping[str, Any]):
     def _is_stranger(self, value: object, described: object) -> bool:
         """Does it come from a module that no answer may use?"""
         if isinstance(described, Reference):
-            return described.path.split(".")[0] not in (*KNOWN_MODULES, "builtins")
+            return described.path.split(".")[0] not in (*KNOWN_MODULES, "builtins", "exception")
         home = getattr(value, "__module__", None)
         home = home or type(getattr(value, "__self__", None)).__module__  # of a bound method
         return callable(value) and home.split(".")[0] in _OF_PYTHON

@@ -8,6 +8,7 @@ float32, `float32 op int32` becomes float64, and a literal int is int64.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -146,6 +147,26 @@ class RangeType:
 
 
 @dataclass(frozen=True)
+class ZipType:
+    """What `zip(...)` and `enumerate(...)` return: the items of several things, side by side."""
+
+    parts: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"zip of {', '.join(map(str, self.parts))}"
+
+
+@dataclass(frozen=True)
+class EnumType:
+    """A member of an enumeration that is no number; on the machine, its place among all members."""
+
+    members: enum.EnumMeta
+
+    def __str__(self) -> str:
+        return f"member of {self.members.__name__}"
+
+
+@dataclass(frozen=True)
 class Static:
     """Something known when the kernel is compiled: a module, a function, a string, None."""
 
@@ -175,6 +196,8 @@ Type = (
     | VectorType
     | RecordType
     | RangeType
+    | ZipType
+    | EnumType
     | Static
 )
 
@@ -334,6 +357,11 @@ def negation_type(operand: np.dtype) -> np.dtype:
 def math_type(operand: np.dtype) -> np.dtype:
     """The type of `math.sqrt(x)` and its like: float32 stays, everything else is float64."""
     return operand if operand in (FLOAT16, FLOAT32) else FLOAT64
+
+
+def place_of_member(member: enum.Enum) -> np.int64:
+    """What stands for a member of an enumeration on the machine."""
+    return np.int64(list(type(member)).index(member))
 
 
 def type_of_scalar(value: object) -> np.dtype | None:

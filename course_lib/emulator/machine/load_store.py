@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
+from course_lib.emulator.errors import rejection
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
@@ -55,7 +56,39 @@ def _last_named(item: Any, length: Value) -> Value:
     if not isinstance(item, slice):
         result: Value = item
         return result
+    if item.step is not None:  # where it ends is a matter of its step; NumPy cuts it
+        return np.int64(0)
     return (length if item.stop is None else item.stop) - np.int64(1)
+
+
+def cut(item: slice, length: Value, line: int) -> tuple[Value, Value, int]:
+    """Where a slice of an axis begins, how many elements it has, and its step, as in NumPy.
+
+    Raises:
+        KernelRejected: if the step differs between lanes; strides are those of an array.
+    """
+    step = 1 if item.step is None else int(np.min(item.step))
+    if item.step is not None and step != np.max(item.step):
+        message = "The threads of this launch cut an array with different steps."
+        raise rejection("unsupported", message, line, "A loop with a step does the same.")
+    if step == 0:
+        raise rejection("unsupported", "The step of a slice must not be zero.", line)
+    # Downwards the places before the first and behind the last are -1 and length - 1.
+    low, high = (np.int64(0), length) if step > 0 else (np.int64(-1), length - np.int64(1))
+    first, last = (low, high) if step > 0 else (high, low)
+    start, stop = (
+        default if bound is None else _bound(bound, length, low, high)
+        for bound, default in ((item.start, first), (item.stop, last))
+    )
+    count = np.maximum((stop - start + step - np.sign(step)) // step, np.int64(0))
+    # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
+    return np.where(count > 0, start, np.int64(0))[()], count, step
+
+
+def _bound(bound: Value, length: Value, low: Value, high: Value) -> Value:
+    bound = bound.astype(np.int64)
+    result: Value = np.clip(np.where(bound < 0, bound + length, bound), low, high)[()]
+    return result
 
 
 # Looking through the cells of an array costs steps, too: one for so many.
@@ -113,12 +146,10 @@ class LoadStoreUnit:
         for axis, item in enumerate(items):
             length, stride = view.shape[axis], np.int64(view.strides[axis])
             if isinstance(item, slice):
-                start = self._slice_bound(item.start, np.int64(0), length)
-                stop = self._slice_bound(item.stop, length, length)
-                # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
-                offset = offset + np.where(stop > start, start, np.int64(0)) * stride
-                shape.append(np.maximum(stop - start, np.int64(0)))
-                strides.append(view.strides[axis])
+                start, count, step = cut(item, length, line)
+                offset = offset + start * stride
+                shape.append(count)
+                strides.append(step * view.strides[axis])
             else:
                 index, mask = self._checker.inside(item, length, axis, mask, faults)
                 offset = offset + index * stride
@@ -127,12 +158,6 @@ class LoadStoreUnit:
         lengths, steps = (*shape, *view.shape[left:]), (*strides, *view.strides[left:])
         inside = view.inside if mask is active else mask
         return ArrayView(view.name, view.allocation, lengths, steps, offset, inside), mask
-
-    def _slice_bound(self, bound: Value | None, default: Value, length: Value) -> Value:
-        if bound is None:
-            return default
-        bound = bound.astype(np.int64)
-        return np.clip(np.where(bound < 0, bound + length, bound), 0, length)
 
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""

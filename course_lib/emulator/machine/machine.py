@@ -20,6 +20,8 @@ import numpy as np
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
+from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
+from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
@@ -318,15 +320,16 @@ class Machine:
     def for_statement(self, node: ast.For) -> Steps:
         if node.iter in self.typing.waiting:
             yield from settle(self, node.iter)
-        iterated = self.evaluate(node.iter)
+        iterated, kind = self.evaluate(node.iter), self.typing.types[node.iter]
         self.frame.settled.clear()
         before = self.active
         loop = self._open_loop(node)
         left: list[Mask] = []
-        if isinstance(iterated, ArrayView):
-            yield from self._for_elements(node, loop, iterated)
-        elif isinstance(self.typing.types[node.iter], T.TupleType):
+        if isinstance(kind, T.TupleType):
             yield from self._for_items(node, loop, iterated)
+        elif not isinstance(kind, T.RangeType):
+            items = items_of(self, kind, iterated)
+            yield from self._for_places(node, loop, left, items)
         elif not any(bound.ndim for bound in iterated):
             yield from self._for_uniform(node, loop, *iterated)
         else:
@@ -334,20 +337,32 @@ class Machine:
         left.append(self.active)
         yield from self._leave_loop(before, left, loop)
 
-    def _for_elements(self, node: ast.For, loop: RunningLoop, view: ArrayView) -> Steps:
-        """A loop over a one-dimensional array: loads its elements one after the other."""
-        length = view.shape[0]
-        if np.ndim(length):
-            raise rejection("unsupported", "The arrays here differ in length.", node)
-        for index in range(int(length)):
-            if self.active.empty:
-                return
+    def _for_places(
+        self, node: ast.For, loop: RunningLoop, left: list[Mask], items: ItemsInTurn
+    ) -> Steps:
+        """A loop over places 0, 1, …: each lane leaves when its own items are at an end."""
+        assert items.count is not None  # of enumerate's two parts, one has an end
+        loop.count = int(np.max(items.count))
+        for place in range(loop.count + 1):
             self.spend(node)
             self.line = node.lineno
-            self.observers.branch(node.lineno, np.True_, self.active)
-            self.bind(node.target, self._element(view, [np.int64(index)]))
+            inside = np.int64(place) < items.count
+            self.observers.branch(node.lineno, inside, self.active)
+            staying = self.active.where(inside)
+            if staying is not self.active:
+                left.append(self.active.without(staying))
+            self.active = staying
+            if self.active.empty:
+                return
+            self.bind(node.target, items.item(self, place))
             yield from self._one_round(node.body, loop)
-        self.observers.branch(node.lineno, np.False_, self.active)
+
+    def array_item(self, view: ArrayView, place: int) -> Any:
+        """An element of an array with one axis, a row of one with more."""
+        index = np.int64(place)
+        if len(view.shape) == 1:
+            return self._element(view, [index])
+        return self.unit.part(view, [index], self.active, self.line)[0]
 
     def _for_items(self, node: ast.For, loop: RunningLoop, items: tuple[Any, ...]) -> Steps:
         loop.count = len(items)
@@ -703,8 +718,10 @@ class Machine:
 
     def compare_two(self, op: ast.cmpop, left: Any, right: Any) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            same = left is None and right is None
-            return np.bool_(same == isinstance(op, ast.Is))
+            if left is None or right is None:
+                same = left is None and right is None
+                return np.bool_(same == isinstance(op, ast.Is))
+            op = ast.Eq() if isinstance(op, ast.Is) else ast.NotEq()  # members of enumerations
         if isinstance(op, ast.In | ast.NotIn):
             found: Value = np.False_
             self.steps.spend(len(right) // 8, self.line)
@@ -773,7 +790,7 @@ class Machine:
         owner = self.evaluate(node.value)
         if isinstance(owner, tuple):
             return self._item_of(node, owner)
-        items = self.index_items(node.slice)
+        items = self.index_items(node.slice, owner)
         special = self.frame.typing.special
         if special and node in special:
             items = self._special_indices(node, owner, items, "load")
@@ -829,13 +846,21 @@ class Machine:
                 self.unit.report_faults([fault], view.allocation, kind, node.lineno)
         return counted
 
-    def index_items(self, index: ast.expr) -> list[Any]:
+    def index_items(self, index: ast.expr, view: ArrayView) -> list[Any]:
         """The indices of a subscript, one for each axis: numbers, or slices of numbers."""
-        if isinstance(index, ast.Tuple):
-            return [item for each in index.elts for item in self.index_items(each)]
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        items = [item for part in parts for item in self._index_item(part)]
+        rest = [number for number, item in enumerate(items) if item is Ellipsis]
+        for place in rest:
+            items[place : place + 1] = [slice(None)] * (len(view.shape) + 1 - len(items))
+        return items
+
+    def _index_item(self, index: ast.expr) -> list[Any]:
         if isinstance(index, ast.Slice):
-            bounds = [None if b is None else self.evaluate(b) for b in (index.lower, index.upper)]
-            return [slice(*bounds)]
+            bounds = (index.lower, index.upper, index.step)
+            return [slice(*(None if b is None else self.evaluate(b) for b in bounds))]
+        if isinstance(index, ast.Constant) and index.value is Ellipsis:
+            return [Ellipsis]
         value = self.evaluate(index)
         return list(value) if isinstance(value, tuple) else [value]
 
@@ -846,7 +871,7 @@ class Machine:
             array, indices = parts
             return array(self), [index(self) for index in indices]
         view = self.evaluate(node.value)
-        items = self.index_items(node.slice)
+        items = self.index_items(node.slice, view)
         special = self.frame.typing.special
         if special and node in special:
             items = self._special_indices(node, view, items, kind)
@@ -854,7 +879,7 @@ class Machine:
 
     def call(self, node: ast.Call) -> Any:
         target = self.typing.calls[node]
-        arguments = [self.evaluate(argument) for argument in self.typing.arguments_of(node)]
+        arguments = self.arguments_of(node)
         if isinstance(target, Cast):
             if target.dtype.kind in "iu" and target.dtype.itemsize < 4:
                 highest = np.int64(np.iinfo(target.dtype).max)
@@ -867,6 +892,19 @@ class Machine:
         except StopIteration as end:
             return end.value
         raise AssertionError("a barrier where the typing saw none")
+
+    def arguments_of(self, node: ast.Call) -> list[Any]:
+        """The values of a call's arguments, in the order of the parameters."""
+        values = [self.evaluate(argument) for argument in self.typing.arguments_of(node)]
+        slots = self.typing.slots.get(node)
+        if slots is None:
+            return values
+        values += [self.evaluate(each.value) for each in node.keywords]
+        return [_from_slot(values, slot) for slot in slots]
+
+    def starred(self, node: ast.Starred) -> Any:
+        """The tuple behind a `*`; arguments_of takes its items."""
+        return self.evaluate(node.value)
 
     def call_function(self, typing: Typing, arguments: Sequence[Any]) -> Generator[int, None, Any]:
         """Call a device function or a closure for the active lanes; returns what it returns."""
@@ -1027,6 +1065,15 @@ def _first_beyond(op: ast.operator, number: Value) -> Value:
     return number + np.int64(1) if isinstance(op, ast.BitAnd) else number
 
 
+def _from_slot(values: Sequence[Any], slot: Slot | tuple[Slot, ...]) -> Any:
+    if isinstance(slot, tuple):
+        return tuple(_from_slot(values, each) for each in slot)
+    if slot.argument is None:
+        return slot.default
+    value = values[slot.argument]
+    return value if slot.item is None else value[slot.item]
+
+
 def _poison_of_type(kind: T.Type) -> Any:
     if isinstance(kind, T.TupleType):
         return tuple(_poison_of_type(item) for item in kind.items)
@@ -1097,6 +1144,7 @@ _EXPRESSIONS = {
     ast.Tuple: "tuple_expression",
     ast.Subscript: "subscript",
     ast.Call: "call",
+    ast.Starred: "starred",
     ast.Lambda: "function_value",
     ast.NamedExpr: "named_expression",
 }

@@ -41,6 +41,8 @@ def _prepare(typing: Typing, node: ast.expr) -> Prepared:
         return lambda machine: machine.array_constant(constant)
     if constant is not None:
         return lambda machine: constant
+    if node in typing.rewritten:
+        return prepared(typing, typing.rewritten[node])
     prepare = _KINDS.get(type(node))
     # The parts of what waits may have been worked out before; only the machine knows.
     made = prepare(typing, node) if prepare and node not in typing.waiting else None

@@ -70,6 +70,8 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
             yield node.value
         case ast.Tuple() | ast.Slice():
             yield from _parts_of_index(node)
+        case ast.Call():
+            yield from (node.func, *node.args, *(each.value for each in node.keywords))
         case ast.expr() | ast.Expr() | ast.Return():
             yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
 
@@ -105,7 +107,7 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = [machine.evaluate(argument) for argument in machine.typing.arguments_of(node)]
+    arguments = machine.arguments_of(node)
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)

@@ -1,0 +1,143 @@
+"""Run the kernels of numba-cuda's own tests on the emulator, which nobody here wrote.
+
+    python benchmarks/language/numba_tests.py --python PYTHON            all, about ten minutes
+    python benchmarks/language/numba_tests.py --python PYTHON test_ssa   the kernels of one file
+    python benchmarks/language/numba_tests.py --python PYTHON --fix-list write the list anew
+
+PYTHON is one that has numba-cuda, whose package brings its tests. Each test runs under Numba's
+simulator, with the emulator in the simulator's place: the test's own assertions judge what the
+emulator computed, and so does a second run of the same launch on the simulator. The list of
+kernels (`kernels_of_numba_cuda.json`: names and hashes of sources) was written by the run that
+measured first, not before it; only `--fix-list` writes it anew. No source of others is kept here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+LIST = HERE / "kernels_of_numba_cuda.json"
+RESULTS = HERE / "results_of_numba_cuda.json"
+SECONDS_PER_FILE = 300
+FOLDERS = ("cudapy", "doc_examples", "cudadrv", "cudasim", "nrt")
+
+# What a kernel came to, best first; a kernel that was launched several times is as its worst.
+OUTCOMES = (
+    "right",
+    "unsupported: the rest",
+    "unsupported: a limit of ours",
+    "to be looked at: other values",
+    "to be looked at: a race",
+    "to be looked at: an error is named",
+    "to be looked at: compile-error",
+    "crashed",
+)
+
+
+def test_files(python: str) -> list[Path]:
+    """The files of numba-cuda's tests, for the interpreter that has them."""
+    code = "import numba.cuda; print(numba.cuda.__file__)"
+    where = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    tests = Path(where.stdout.strip()).parent / "tests"
+    return sorted(file for each in FOLDERS for file in (tests / each).glob("test_*.py"))
+
+
+def launches_of(python: str, file: Path) -> list[dict[str, Any]]:
+    """Run one file of tests in a process of its own; what is known of every launch."""
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as kept:
+        command = [python, str(HERE / "launches.py"), str(file), kept.name]
+        environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+        try:
+            subprocess.run(
+                command, env=environment, capture_output=True, timeout=SECONDS_PER_FILE, check=False
+            )
+        except subprocess.TimeoutExpired:
+            print(f"{file.stem}: out of time", file=sys.stderr)
+        return [json.loads(line) for line in Path(kept.name).read_text().splitlines()]
+
+
+def outcome_of(launches: list[dict[str, Any]]) -> dict[str, Any]:
+    """The worst that a kernel's launches came to, with what was said of that one."""
+    worst = max(launches, key=lambda each: OUTCOMES.index(outcome_of_launch(each)))
+    kept = {key: worst[key] for key in ("said", "line") if worst.get(key)}
+    return {"outcome": outcome_of_launch(worst), **kept}
+
+
+def outcome_of_launch(launch: dict[str, Any]) -> str:
+    match launch["emulator"]:
+        case "crashed":
+            return "crashed"
+        case "compile-error" | "invalid-launch" | "not-allowed":
+            return "to be looked at: compile-error"
+        case "unsupported":
+            rest = "the rest" if launch["rest"] else "a limit of ours"
+            return f"unsupported: {rest}"
+    if launch["simulator"].endswith(("Error", "Exception")) and launch["findings"]:
+        return "right"  # both say that something goes wrong
+    if any(code.startswith("race-") for code in launch["findings"]):
+        return "to be looked at: a race"
+    if launch["simulator"] != "equal" and launch["test"] != "passed":
+        return "to be looked at: other values"
+    if launch["findings"] and launch["test"] != "passed":
+        return "to be looked at: an error is named"
+    return "right"
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    """Results by file of tests, as Markdown."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, result in results.items():
+        counts[name.split("::")[0]][result["outcome"]] += 1
+    lines = [
+        "| file | kernels | right | the rest | a limit | to be looked at | crashed |",
+        "|---" * 7,
+    ]
+    for family, found in [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]:
+        looked = sum(n for each, n in found.items() if each.startswith("to be looked at"))
+        cells = (found[OUTCOMES[0]], found[OUTCOMES[1]], found[OUTCOMES[2]], looked)
+        row = (family, found.total(), *cells, found["crashed"])
+        lines.append(" | ".join(map(str, row)))
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", help="names of files of tests, such as test_ssa")
+    parser.add_argument("--python", default=sys.executable, help="one that has numba-cuda")
+    parser.add_argument("--fix-list", action="store_true", help="write the list of kernels anew")
+    parser.add_argument("--store", action="store_true", help="keep the results")
+    options = parser.parse_args()
+    found: dict[str, dict[str, Any]] = {}
+    for file in test_files(options.python):
+        if options.files and file.stem not in options.files:
+            continue
+        kernels: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for launch in launches_of(options.python, file):
+            kernels[launch["kernel"]].append(launch)
+        for name, launches in kernels.items():
+            rest = sorted({each for launch in launches for each in launch["rest"]})
+            found[name] = outcome_of(launches) | {"sha": launches[0]["sha"], "rest": rest}
+        print(file.stem, len(kernels), file=sys.stderr, flush=True)
+    if options.fix_list:
+        names = {name: found[name]["sha"] for name in sorted(found)}
+        LIST.write_text(json.dumps(names, indent=1) + "\n", encoding="utf-8")
+    listed = json.loads(LIST.read_text(encoding="utf-8"))
+    results = {name: found[name] for name in sorted(found) if name in listed}
+    for name, result in results.items():
+        if result["outcome"] not in OUTCOMES[:2]:
+            print(f"{name}\n    {result['outcome']}: {result.get('said', '')}")
+    print(table(results))
+    if options.store:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

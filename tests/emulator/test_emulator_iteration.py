@@ -1,0 +1,87 @@
+"""Loops over zip, enumerate, rows and tuples: what Python itself goes through, item by item."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+from emulator_helpers import as_program, rejection_codes, run, run_clean
+from every_case import every_case
+
+LOOPS = {
+    "enumerate an array": "for i, v in enumerate(x): out[i] = v + i",
+    "enumerate from 3": "for i, v in enumerate(x, 3): out[i] = v + i",
+    "enumerate a tuple": "for i, v in enumerate((5, 6, 7)): out[i] = v * i",
+    "enumerate a range": "for i, v in enumerate(range(9, 0, -2)): out[i] = v",
+    "zip": "for a, b in zip(x, y): out[a] = b",
+    "zip of unequal length": "for a, b in zip(x[1:], y): out[a] = b",
+    "zip of three": "for a, b, k in zip(x, y, range(1, 99)): out[k] = a + b",
+    "zip of one": "for (a,) in zip(x): out[a] = 1",
+    "enumerate a zip": "for i, (a, b) in enumerate(zip(x, y)): out[i] = a - b",
+    "zip of an enumerate": "for (i, a), b in zip(enumerate(x), y): out[i] = a - b",
+    "rows": "for row in m: out[row[0]] = row[1]",
+    "rows and numbers": "for row, b in zip(m, x): out[row[0] + b] = row[1]",
+    "rows of columns": "for i, row in enumerate(m.T): out[i] = row[2]",
+    "nothing": "for a, b in zip(x[:0], y): out[a] = b",
+    "break and else": """
+        for i, v in enumerate(x):
+            if v == 2:
+                continue
+            if v == 4:
+                break
+            out[i] = v + 10
+        else:
+            out[0] = 99
+    """,
+    "a pair kept whole": "for pair in zip(x, y): out[pair[0]] = pair[1]",
+}
+
+
+@every_case("loop", LOOPS.values())
+def test_a_loop_goes_through_what_pythons_goes_through(loop: str) -> None:
+    loop = textwrap.dedent(loop).strip()
+    given = {
+        "x": np.arange(1, 7, dtype=np.int64),
+        "y": np.arange(20, 26, dtype=np.int64),
+        "m": np.arange(12, dtype=np.int64).reshape(4, 3),
+    }
+    mine, theirs = np.zeros(16, np.int64), np.zeros(16, np.int64)
+    run_clean(loop, 1, 1, *given.values(), mine, parameters="x, y, m, out")
+    exec(loop, given | {"out": theirs})
+    assert mine.tolist() == theirs.tolist()
+
+
+def test_each_thread_ends_with_its_own_items() -> None:
+    x, out = np.arange(32, dtype=np.int64), np.zeros((32, 32), np.int64)
+    body = """
+        i = cuda.threadIdx.x
+        for place, (value, again) in enumerate(zip(x[:i], x[i // 2:])):
+            out[i, place] = value + again
+    """
+    profile = run_clean(body, 1, 32, x, out, parameters="x, out")
+    expected = np.zeros_like(out)
+    for i in range(32):
+        for place, (value, again) in enumerate(zip(x[:i], x[i // 2 :], strict=False)):
+            expected[i, place] = value + again
+    assert out.tolist() == expected.tolist()
+    assert profile.divergent_branches > 0
+
+
+REFUSED = {
+    "for a in zip(x, 3): out[0] = 1": "compile-error",
+    "for a in enumerate(3): out[0] = 1": "compile-error",
+    "for a in enumerate(x, 1.5): out[0] = 1": "compile-error",
+    "pairs = zip(x, x)\nfor a, b in pairs: out[0] = 1": "unsupported",
+}
+
+
+@every_case("body", REFUSED)
+def test_what_no_loop_goes_over_is_refused(body: str) -> None:
+    program = as_program(body, "x, out")
+    assert rejection_codes(program, np.arange(3), np.zeros(3)) == [REFUSED[body]]
+
+
+def test_a_loop_over_an_array_that_differs_between_threads() -> None:
+    x, out = np.arange(8, dtype=np.int64), np.zeros(8, np.int64)
+    run("i = cuda.threadIdx.x\nfor v in x[i:]: out[i] += v", 1, 8, x, out, parameters="x, out")
+    assert out.tolist() == [x[i:].sum() for i in range(8)]

@@ -1,0 +1,115 @@
+"""Slices with a step, and `...`: the same elements as in NumPy, to read and to write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, rejection_codes, run, run_clean
+from every_case import every_case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+BOUNDS = st.none() | st.integers(-9, 9)
+STEPS = st.none() | st.integers(-4, 4).filter(bool)
+
+
+def as_text(part: slice) -> str:
+    return ":".join(
+        "" if each is None else str(each) for each in (part.start, part.stop, part.step)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.builds(slice, BOUNDS, BOUNDS, STEPS), st.booleans())
+def test_a_slice_is_cut_as_in_numpy(part: slice, passed_in: bool) -> None:
+    values = np.arange(7, dtype=np.int64) + 10
+    out = np.zeros(10, np.int64)
+    given_bounds = [0 if each is None else each for each in (part.start, part.stop, part.step)]
+    names = slice(*("abc"[i] if each is not None else None
+                    for i, each in enumerate((part.start, part.stop, part.step))))  # fmt: skip
+    body = f"""
+        piece = x[{as_text(names if passed_in else part)}]
+        out[9] = len(piece)
+        for j in range(len(piece)):
+            out[j] = piece[j]
+    """
+    run_clean(body, 1, 1, values, out, *given_bounds, parameters="x, out, a, b, c")
+    expected = values[part]
+    assert out[9] == len(expected)
+    assert out[: len(expected)].tolist() == expected.tolist()
+
+
+CASES = {
+    "every second": "x[::2, 1]",
+    "backwards": "x[::-1, 0]",
+    "a corner backwards": "x[2:0:-1, 3]",
+    "rest behind": "x[1, ...]",
+    "rest before": "x[..., 1]",
+    "rest that is nothing": "x[1:4:2, ..., 2]",
+    "everything": "x[...][3]",
+    "of a slice": "x[::2][::-1, 1]",
+    "of the transposed": "x.T[::3, 2]",
+}
+
+
+@every_case("text", CASES.values())
+def test_parts_of_a_matrix(text: str) -> None:
+    x = np.arange(20, dtype=np.float32).reshape(5, 4)
+    out = np.zeros(8, np.float32)
+    body = f"""
+        piece = {text}
+        for j in range(piece.shape[0]):
+            out[j] = piece[j]
+    """
+    run_clean(body, 1, 1, x, out, parameters="x, out")
+    expected = eval(text, {"x": x})
+    assert out[: len(expected)].tolist() == expected.tolist()
+
+
+@every_case("text", ["x[::2]", "x[::-2, 1]", "x[...]", "x[1, ...]", "x[..., 2]", "x[4:0:-3, ::2]"])
+def test_what_is_written_into_a_part(text: str) -> None:
+    mine = np.zeros((5, 4), np.float32)
+    theirs = mine.copy()
+    run_clean(f"{text} = 3", 1, 1, mine, parameters="x")
+    exec(f"{text} = 3", {"x": theirs})
+    assert mine.tolist() == theirs.tolist()
+
+
+def test_threads_with_slices_of_their_own() -> None:
+    x, out = np.arange(32, dtype=np.int64), np.zeros(8, np.int64)
+    body = """
+        i = cuda.threadIdx.x
+        if i < 8:
+            mine = x[i:32:8]
+            for j in range(len(mine)):
+                out[i] += mine[j]
+    """
+    run_clean(body, 1, 16, x, out, parameters="x, out")
+    assert out.tolist() == [x[i::8].sum() for i in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("s = x[::cuda.threadIdx.x + 1]\nx[0] = s[0]", "unsupported"),
+        ("s = x[::1.5]", "unsupported"),
+        ("s = x[..., ...]", "compile-error"),
+    ],
+)
+def test_what_has_no_uniform_step_is_refused(body: str, code: str) -> None:
+    assert rejection_codes(as_program(body, "x"), np.zeros(9)) == [code]
+
+
+def test_a_step_through_shared_memory_has_its_conflicts() -> None:
+    """The counters see the addresses: a step of two is a conflict of two ways."""
+    body = """
+        s = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        s[i] = 0
+        s[i + 32] = 1
+        every = s[::2]
+        cuda.syncthreads()
+        out[i] = every[i]
+    """
+    profile = run(body, 1, 32, np.zeros(32, np.float32))
+    assert profile.shared_load_wavefronts == 2
