@@ -366,7 +366,7 @@ def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyP
         examine_source("matmul_tiled", RIGHT, debug=True)
 
 
-UNSUPPORTED = broken("acc = float32(0)", "acc = float32(cuda.libdevice.fabsf(0))", NAIVE)
+UNSUPPORTED = broken("acc = float32(0)", "acc = float32(cuda.cg.this_grid().sync())", NAIVE)
 
 
 def test_an_unsupported_answer_needs_a_person() -> None:
@@ -400,7 +400,7 @@ IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"
         ),
         ("numerical-overflow", "acc += A", "acc += float32(1e38) * float32(1e38) * A"),
         ("wrong-result", "acc += A[row, k] * B[k, col]", "acc = max(acc, A[row, k] * B[k, col])"),
-        ("unsupported", "acc = float32(0)", "acc = float32(cuda.libdevice.fabsf(0))"),
+        ("unsupported", "acc = float32(0)", "acc = float32(cuda.cg.this_grid().sync())"),
         ("wrong-index", "B[k, col]", "B[k, row]"),
         ("accumulator-error", "acc += A[row, k] * B[k, col]", "acc = A[row, k] * B[k, col]"),
     ],
