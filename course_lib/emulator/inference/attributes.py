@@ -52,6 +52,7 @@ class AttributeTyper(FieldTyper):
             message = "The emulator knows .value of members that are named there."
             raise rejection("unsupported", message, node, hint)
         if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
+            self.refuse_member(node.value)
             if owner.type != T.BOOL:
                 return Typed(T.part_type(owner.type))
         elif T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:

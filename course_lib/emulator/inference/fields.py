@@ -27,7 +27,7 @@ class FieldTyper(Typer):
         if not owner.dtype.names:
             return None
         index = node.slice
-        if not isinstance(index, ast.Constant | ast.Name):
+        if not isinstance(index, ast.Constant | ast.Name) or _is_rest(index):
             return None
         typed = self.expression(index, env)
         named = typed.type.value if isinstance(typed.type, T.Static) else None
@@ -67,3 +67,8 @@ class FieldTyper(Typer):
         if not fits:
             message = say("Numba stores no {type} in a {place}.", type=value.type, place=place)
             raise rejection("compile-error", message, target)
+
+
+def _is_rest(index: ast.expr) -> bool:
+    """Whether an index is `...`."""
+    return isinstance(index, ast.Constant) and index.value is Ellipsis

@@ -124,7 +124,7 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
-        if any(isinstance(target, ast.Subscript) for target in node.targets):
+        if any(isinstance(target, ast.Subscript | ast.Attribute) for target in node.targets):
             self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)

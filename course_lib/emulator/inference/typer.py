@@ -201,7 +201,8 @@ class Typer:
 
     def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
         """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""
-        if any(T.is_float(self.typing.types[each]) for each in operands):
+        kinds = [self.typing.types[each] for each in operands]
+        if any(T.is_float(kind) or T.is_complex(kind) for kind in kinds):
             for each in operands:
                 self.refuse_member(each)
 

@@ -794,7 +794,7 @@ class Machine:
         special = self.frame.typing.special
         if special and node in special:
             items = self._special_indices(node, owner, items, "load")
-        if len(items) < len(owner.shape) or any(isinstance(item, slice) for item in items):
+        if isinstance(self.typing.types[node], T.ArrayType):
             return self.unit.part(owner, items, self.active, self.line)[0]
         return self._element(owner, items)
 

@@ -35,8 +35,14 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
             yield from _settle_boolean(machine, node)
         case ast.IfExp():
             yield from _settle_conditional(machine, node)
+        case ast.Call() if node in machine.typing.rewritten:
+            other = machine.typing.rewritten[node]
+            yield from _settle_parts(machine, _parts(other))
+            machine.frame.settled[node] = machine.evaluate_slowly(other)
         case ast.Call():
-            yield from _settle_parts(machine, machine.typing.arguments_of(node))
+            by_place = machine.typing.arguments_of(node)
+            by_name = [each.value for each in node.keywords if node in machine.typing.slots]
+            yield from _settle_parts(machine, [*by_place, *by_name])
             yield from _settle_call(machine, node)
         case ast.AugAssign(target=target) if target in machine.typing.fields:
             assert isinstance(target, ast.Attribute | ast.Subscript)
