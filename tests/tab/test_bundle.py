@@ -53,7 +53,8 @@ def test_it_is_the_same_each_time_and_small(packed: Path, tmp_path: Path) -> Non
     again = tmp_path / "again.zip"
     assert bundle.write(again) == packed.stat().st_size
     assert again.read_bytes() == packed.read_bytes()
-    assert packed.stat().st_size < 750_000  # many small modules: each has its header in the zip
+    # Many small modules, each with its header in the zip; and the whole kernel language.
+    assert packed.stat().st_size < 800_000
 
 
 def test_it_holds_what_a_tab_needs_and_nothing_else(packed: Path) -> None:
