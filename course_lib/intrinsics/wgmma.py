@@ -94,9 +94,9 @@ def warpgroup_product(columns: int) -> WarpgroupProduct:
 
     @device_function
     def start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
-        _need_sums("wgmma_start", sums)
+        _need_sums("warpgroup_product(…).start", sums)
         for each in (a, b, add):
-            need_integer("wgmma_start", each)
+            need_integer("warpgroup_product(…).start", each)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             text = _product(columns, "add")
@@ -108,7 +108,7 @@ def warpgroup_product(columns: int) -> WarpgroupProduct:
 
     @device_function
     def wait(context: Any, sums: Any) -> Any:
-        _need_sums("wgmma_wait", sums)
+        _need_sums("warpgroup_product(…).wait", sums)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             places = _places(context, builder, signature.args[0], arguments[0], columns)
