@@ -127,9 +127,6 @@ CLOSING: dict[tuple[str, str], str] = {
         "functions.vector_types",
         "functions.warp_functions",
         "functions.wide_functions",
-        "machine.prepared",
-        "machine.records",
-        "machine.waiting",
     )
 } | {
     ("emulator.profile.annotate", "emulator.profile.profile"): (
