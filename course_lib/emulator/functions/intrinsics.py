@@ -10,18 +10,16 @@ import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.budget import MAX_LEAVES
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Intrinsic:
     """
 
     typing: Callable[[Arguments, Keywords], Typed]
-    run: Callable[[Machine, ast.Call, list[Any]], Any]
+    run: Callable[[Runner, ast.Call, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Barrier(Intrinsic):
             `run` is given what that returned, as the only argument.
     """
 
-    arrive: Callable[[Machine, ast.Call, list[Any]], Any]
+    arrive: Callable[[Runner, ast.Call, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Attribute:
     """A special register such as `cuda.threadIdx.x`."""
 
     type: T.Type
-    read: Callable[[Machine], Value]
+    read: Callable[[Runner], Value]
 
 
 INTRINSICS: dict[str, Intrinsic] = {}
@@ -136,7 +134,7 @@ def scalars(
 _AXES = {"x": 2, "y": 1, "z": 0}
 
 
-def _register(path: str, read: Callable[[Machine], Value]) -> None:
+def _register(path: str, read: Callable[[Runner], Value]) -> None:
     ATTRIBUTES[f"numba.cuda.{path}"] = Attribute(T.INT32, read)
 
 
@@ -151,7 +149,7 @@ for _name, _axis in _AXES.items():
     _register_axis(_name, _axis)
 
 
-def _lane(machine: Machine) -> Value:
+def _lane(machine: Runner) -> Value:
     return (machine.space.thread_in_block % WARP_SIZE).astype(np.int32)
 
 
@@ -169,22 +167,22 @@ def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _per_axis(
-    one: Callable[[Machine, int], Value],
-) -> Callable[[Machine, ast.Call, list[Any]], Any]:
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
+    one: Callable[[Runner, int], Value],
+) -> Callable[[Runner, ast.Call, list[Any]], Any]:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
         axes = [one(machine, axis) for axis in (2, 1, 0)[: int(values[0])]]
         return axes[0] if len(axes) == 1 else tuple(axes)
 
     return run
 
 
-def _grid_axis(machine: Machine, axis: int) -> Value:
+def _grid_axis(machine: Runner, axis: int) -> Value:
     space = machine.space
     block = space.block_index[axis].astype(np.int64)
     return block * np.int64(space.threads[axis]) + space.thread_index[axis]
 
 
-def _gridsize_axis(machine: Machine, axis: int) -> Value:
+def _gridsize_axis(machine: Runner, axis: int) -> Value:
     return np.int64(machine.space.grid[axis] * machine.space.threads[axis])
 
 
@@ -257,7 +255,7 @@ def _make_array(space: str) -> Intrinsic:
         need(space == "shared" or 0 not in sizes, "an array has at least one element")
         return typed
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
         return machine.make_array(space, node)
 
     return Intrinsic(typing, run)
@@ -278,11 +276,11 @@ def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     machine.syncwarp(node)
 
 
-def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     """A fence orders what one thread does, and that is in order here; time does not pass.
 
     Nor does a barrier do more than make threads wait.
@@ -307,7 +305,7 @@ def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.RangeType(T.UINT64 if unsigned else T.INT64))
 
 
-def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
+def _range(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
     dtype = machine.typing.types[node].dtype  # type: ignore[union-attr]
     whole = [machine.convert(value, dtype) for value in values]
     if len(whole) == 1:
@@ -324,7 +322,7 @@ def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = Fa
         supported(not spread, "takes a number here", "Write the comparison that is meant.")
         return Typed(choose(scalars(arguments, 1, complex_too=complex_too)[0]))
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         result: Value = machine.convert(values[0], machine.typing.types[node])
         return result
 
@@ -351,7 +349,7 @@ def _float_of(text: object) -> np.float64 | None:
         return None
 
 
-def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _float(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     number = _float_of(values[0])
     result: Value = machine.convert(
         values[0] if number is None else number, machine.typing.types[node]
@@ -375,7 +373,7 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64)
 
 
-def _len(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _len(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     value = values[0]
     return np.int64(len(value)) if isinstance(value, tuple) else value.shape[0]
 
@@ -421,7 +419,7 @@ def elementwise(
         need(not keywords, "takes no keyword arguments")
         return Typed(result(scalars(arguments, low, high, complex_too)))
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         kinds = [value.dtype for value in values]
         common = (operands or result)(kinds)
         machine.count_flops(node, common, flops)
@@ -498,7 +496,7 @@ def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
         assert isinstance(kind, T.TupleType)
         return of_numbers.typing([Typed(item) for item in kind.items], keywords)
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         items = values[0] if len(values) == 1 else values
         result: Value = of_numbers.run(machine, node, list(items))
         return result
@@ -515,7 +513,7 @@ def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.power_type(base, exponent, isinstance(arguments[1].literal, int)))
 
 
-def _pow(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _pow(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     dtype = machine.typing.types[node]
     assert isinstance(dtype, np.dtype)
     machine.count_flops(node, dtype, 1)
@@ -619,7 +617,7 @@ def _pair_typing(second: np.dtype | None) -> Callable[[Arguments, Keywords], Typ
 
 
 def _pair(function: Callable[[Any], tuple[Any, Any]]) -> Callable[..., tuple[Value, Value]]:
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
         kinds = machine.typing.types[node]
         assert isinstance(kinds, T.TupleType)
         first, second = function(machine.convert(values[0], kinds.items[0]))
@@ -638,7 +636,7 @@ def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.math_type(number))
 
 
-def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _ldexp(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     result: Value = np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
     return result
 
@@ -654,7 +652,7 @@ def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
-def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _round(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     if len(values) == 1:
         result: Value = machine.convert(np.round(values[0], 0), kind)
@@ -700,7 +698,7 @@ def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
 
 
-def _divmod(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+def _divmod(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     common = T.arithmetic_type(values[0].dtype, values[1].dtype)
     left, right = (machine.convert(value, common) for value in values)
     return left // right, left % right
@@ -744,8 +742,8 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
 
 def _atomic(
     combine: Callable[[Any, Any], Any], operands: int = 1
-) -> Callable[[Machine, ast.Call, list[Any]], Value]:
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+) -> Callable[[Runner, ast.Call, list[Any]], Value]:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         given = values[2 : 2 + operands]
         unlike_numpy = combine in _LEAVES_OUT_NAN and np.any(np.isnan(given[0]))
         chosen = _LEAVES_OUT_NAN[combine] if unlike_numpy else combine
@@ -808,7 +806,7 @@ def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return typed
 
 
-def _compare_and_swap(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _compare_and_swap(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     return machine.atomic(node, values[0], np.int64(0), values[1:], _swap_if_equal)
 
 

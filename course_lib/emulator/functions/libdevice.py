@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     scalars,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 _PATH = "numba.cuda.libdevice."
 
@@ -39,7 +37,7 @@ def _function(
         scalars(arguments, len(takes))
         return Typed(gives)
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         machine.count_flops(node, gives, flops)
         given = [machine.convert(value, kind) for value, kind in zip(values, takes, strict=True)]
         result: Value = machine.convert(compute(*given), gives)
@@ -150,7 +148,7 @@ def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
         scalars(arguments, len(takes))
         return Typed(takes[0])
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         given = [machine.convert(value, kind) for value, kind in zip(values, takes, strict=True)]
         result: Value = known.run(machine, node, given)
         return result
