@@ -18,10 +18,10 @@ from course_lib.emulator.functions.intrinsics import (
     Intrinsic,
     Keywords,
     Typed,
-    integer_power,
     need,
     scalars,
 )
+from course_lib.emulator.functions.math_functions import integer_power
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value

@@ -16,8 +16,9 @@ from course_lib.emulator.functions.array_methods import (
     view_as,
     written_out,
 )
+from course_lib.emulator.functions.arrays import static_dtype
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import Typed, need, static_dtype
+from course_lib.emulator.functions.intrinsics import Typed, need
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import integer_power
+from course_lib.emulator.functions.math_functions import integer_power
 from course_lib.emulator.language import types as T
 
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
