@@ -16,6 +16,7 @@ from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
+from course_lib.emulator.state.indices import Fault, IndexChecker
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
@@ -23,8 +24,6 @@ from course_lib.emulator.state.memory import (
     Ages,
     Allocation,
     ArrayView,
-    Fault,
-    IndexChecker,
     Memory,
     poison,
 )

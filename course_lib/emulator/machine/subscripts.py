@@ -13,8 +13,9 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.choices import chosen
 from course_lib.emulator.machine.machine import Machine, Prepare, Prepared
 from course_lib.emulator.machine.records import read_field
+from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import Value
-from course_lib.emulator.state.memory import ArrayView, Fault
+from course_lib.emulator.state.memory import ArrayView
 
 
 def subscript(machine: Machine, node: ast.Subscript) -> Any:
