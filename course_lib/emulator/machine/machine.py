@@ -20,14 +20,11 @@ from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCou
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.async_copies import AsyncCopies
+from course_lib.emulator.machine.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Kind, Observers
 from course_lib.emulator.machine.frames import Frame, RunningLoop
 from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.machine.load_store import (
-    AtomicUpdate,
-    LoadStoreUnit,
-    as_dtype,
-)
+from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
 from course_lib.emulator.machine.operators import (
     DOUBLE,
 )
