@@ -67,12 +67,10 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
         raise rejection(
             "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
         )
-    known = T.is_number_type(array.dtype) and array.dtype.isnative
-    if not (known or T.is_record_type(array.dtype)):
+    kind = T.type_of_array(array)
+    if kind is None:
         raise _unknown_array(name, array)
-    flags = array.flags
-    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    return T.ArrayType(array.dtype, array.ndim, flags.writeable, layout)
+    return kind
 
 
 def _no_argument(name: str, value: object) -> KernelRejected:

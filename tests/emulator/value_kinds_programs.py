@@ -291,6 +291,27 @@ if i < a.shape[0]:
     },
 )
 
+add(
+    "functions of NumPy over whole arrays",
+    """
+i = cuda.grid(1)
+if i < a.shape[0]:
+    np.sin(a[i], out[i, 0])
+    np.maximum(a[i, ::-1], b[i % 3], out[i, 1])
+    np.arctan2(a[i], 2.0, out[i, 2])
+    np.less(a[i], b[:, :1], test[i])
+    np.divide(b[:, :1], b[0], quotients[i])
+    out[i, 3, 0] = np.cos(a[i], out[i, 4])[1]
+""",
+    lambda: {
+        "a": np.random.default_rng(5).normal(size=(60, 4)),
+        "b": np.arange(1, 13).reshape(3, 4),
+        "out": np.zeros((60, 5, 4)),
+        "test": np.zeros((60, 3, 4), bool),
+        "quotients": np.zeros((60, 3, 4), np.float32),
+    },
+)
+
 
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""

@@ -8,6 +8,7 @@ are those of the call.
 from __future__ import annotations
 
 import ast
+import textwrap
 
 import numpy as np
 
@@ -124,8 +125,12 @@ FUNCTIONS = {f"numpy.{name}": name for name in METHODS - {"fill", "item"}} | {
 
 def written_out(name: str, line: int) -> ast.FunctionDef:
     """The function that does what a method does, as if it stood in one line of the kernel."""
-    lines = _TEXTS[name].strip("\n").splitlines()
-    (tree,) = ast.parse("\n".join(each[8:] for each in lines)).body
+    return function_in_one_line(textwrap.dedent(_TEXTS[name]), line)
+
+
+def function_in_one_line(text: str, line: int) -> ast.FunctionDef:
+    """The function that a text of ours defines, as if all of it stood in one line."""
+    (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):

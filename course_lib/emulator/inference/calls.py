@@ -223,6 +223,9 @@ class CallTyper(MethodTyper):
                 node,
             )
         try:
+            loop = self.ufunc_into_array(node, function, arguments)
+            if loop is not None:
+                return loop
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
             raise self.refused_call(node, function, error) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,8 @@ from course_lib.emulator.functions.array_methods import (
 )
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
 from course_lib.emulator.functions.intrinsics import Typed, need, static_dtype
+from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
+from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
@@ -80,16 +82,36 @@ class MethodTyper(Typer):
         start: ast.expr = ast.Constant(start_of(name, array.dtype, is_python))  # type: ignore[arg-type]
         given = node.args[0] if name == "fill" else ast.copy_location(start, node)
         if node not in self.loops_of_methods:
-            self.loops_of_methods[node] = (self.loop_kernel(name, node), [items, given])
+            loop = self.loop_kernel(name, written_out(name, node.lineno), {})
+            self.loops_of_methods[node] = (loop, [items, given])
         kernel, arguments = self.loops_of_methods[node]
         self.typing.methods[node] = arguments
         typed = [self.expression(each, env) for each in arguments]
         return self.call_function(node, kernel, typed, {})
 
-    def loop_kernel(self, name: str, node: ast.Call) -> Kernel:
-        tree = written_out(name, node.lineno)
+    def loop_kernel(
+        self, name: str, tree: ast.FunctionDef, names_there: Mapping[str, object]
+    ) -> Kernel:
         names = tuple(each.arg for each in tree.args.args)
-        return replace(self.kernel, name=name, parameters=names, tree=tree, namespace={})
+        namespace = dict(names_there)
+        return replace(self.kernel, name=name, parameters=names, tree=tree, namespace=namespace)
+
+    def ufunc_into_array(
+        self, node: ast.Call, function: Reference, arguments: Sequence[Typed]
+    ) -> Typed | None:
+        """`np.sin(a, out)`: a loop over all elements of `out`; None if there is no such array."""
+        ufunc = UFUNCS.get(function.path)
+        if ufunc is None or node.keywords or len(arguments) != ufunc.nin + 1:
+            return None
+        *inputs, out = (each.type for each in arguments)
+        if not isinstance(out, T.ArrayType):
+            return None
+        check_arrays(ufunc, inputs, out)
+        if node not in self.loops_of_methods:
+            tree = loop_of_ufunc(inputs, out, node.lineno)
+            kernel = self.loop_kernel(ufunc.__name__, tree, {"function": function})
+            self.loops_of_methods[node] = (kernel, node.args)
+        return self.call_function(node, self.loops_of_methods[node][0], list(arguments), {})
 
     def method_of_number(
         self, node: ast.Call, owner: ast.expr, typed: Typed, env: Environment

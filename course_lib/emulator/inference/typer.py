@@ -17,7 +17,7 @@ from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.sentences import say
 
 
@@ -185,6 +185,8 @@ class Typer:
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
+        if isinstance(value, DeviceArray):
+            return self.device_array(node, value)
         if isinstance(value, complex | bytes) or value is Ellipsis:
             message = say("The emulator does not know values such as {value}.", value=shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
@@ -192,6 +194,21 @@ class Typer:
         raise rejection(
             "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
         )
+
+    def device_array(self, node: ast.expr, value: DeviceArray) -> Typed:
+        """The type of a device's array from outside; unlike NumPy's, it is no constant."""
+        known = self.typing.constants.get(node, value)
+        array = known.fetch()
+        kind = T.type_of_array(array) if isinstance(array, np.ndarray) else None
+        if kind is None:
+            message = say(
+                "{name} is an array of {dtype}, and the emulator has none of those.",
+                name=ast.unparse(node),
+                dtype=value.owner.dtype,
+            )
+            raise rejection("unsupported", message, node, "It has arrays of numbers, and records.")
+        self.typing.constants[node] = known
+        return Typed(kind)
 
     def refuse_member(self, node: ast.expr) -> None:
         """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.names import DeviceArray
 
 
 def all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
@@ -40,6 +41,16 @@ def bytes_per_lane(typing: Typing) -> int:
                 assert isinstance(array, T.ArrayType)
                 total += int(np.prod(shape, dtype=object)) * (array.dtype.itemsize + 4)
     return total
+
+
+def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
+    """The devices' arrays that a kernel finds outside, and what it calls them."""
+    return {
+        constant: ast.unparse(node)
+        for each in all_typings(typing, set())
+        for node, constant in each.constants.items()
+        if isinstance(constant, DeviceArray)
+    }
 
 
 @lru_cache(maxsize=8)

@@ -392,6 +392,16 @@ def is_record_type(dtype: np.dtype) -> bool:
     )
 
 
+def type_of_array(array: np.ndarray) -> ArrayType | None:
+    """The type of an array from outside the kernel; None if kernels have no such elements."""
+    known = is_number_type(array.dtype) and array.dtype.isnative
+    if not (known or is_record_type(array.dtype)):
+        return None
+    flags = array.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return ArrayType(array.dtype, array.ndim, flags.writeable, layout)
+
+
 def element_type(array: ArrayType) -> np.dtype | RecordType:
     """The type of an array's elements."""
     return RecordType(array.dtype) if array.dtype.names else array.dtype

@@ -11,7 +11,7 @@ with it when all have arrived. So several machines can take turns, without threa
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
 from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.events import Kind, Observers
 from course_lib.emulator.machine.frames import Frame, RunningLoop
@@ -74,6 +74,7 @@ class Machine:
         steps: what may be spent.
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
         instead: what stands for values that nobody wrote, in a launch that tries that out.
+        captured: the devices' arrays that the kernel finds outside.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Machine:
         budget: Budget,
         dynamic_shared_bytes: int = 0,
         instead: Instead | None = None,
+        captured: Mapping[DeviceArray, ArrayView] | None = None,
     ) -> None:
         self.space = space
         self.memory = memory
@@ -97,6 +99,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
+        self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
