@@ -312,6 +312,47 @@ if i < a.shape[0]:
     },
 )
 
+add(
+    "other shapes and types over the same elements",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    rows = a.reshape(20, -1)
+    row = rows[i % 20].reshape((4, 3))
+    out[i, 0] = row[i % 4, 2] + rows.shape[1]
+    s = cuda.local.array(6, np.float64)
+    pairs = s.reshape(3, 2)
+    pairs[i % 3, 1] = i
+    out[i, 1] = s[1 + 2 * (i % 3)]
+    words = a.view(np.int16).reshape(-1)
+    out[i, 2] = int(words[4 * i]) + 2 * int(words[4 * i + 3])
+    out[i, 3] = halves[2 * i : 2 * i + 4].view(np.float64)[0]
+    halves[2 * (i + 70)] = i
+    halves[2 * (i + 70) :].view(np.int64)[0] += 1 << 32
+""",
+    lambda: {
+        "a": np.random.default_rng(3).normal(size=(60, 4)),
+        "halves": np.random.default_rng(4).integers(0, 9, 280).astype(np.int32),
+        "out": np.zeros((70, 4)),
+    },
+)
+add(
+    "more functions of numbers",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    x, y = a[i], a[(7 * i + 3) % 70]
+    out[i, 0] = math.remainder(x, y) + math.remainder(i, 4.0)
+    out[i, 1] = math.exp2(x)
+    out[i, 2] = math.nextafter(x, y)
+    for v in tuple((x, y, 2.0)):
+        out[i, 3] += v
+    out[i, 4] = abs(complex(*cmath.polar(complex(x, y))))
+    out[i, 5] = math.hypot(*(x, y)) + len(tuple())
+""",
+    lambda: {"a": np.random.default_rng(6).normal(size=70), "out": np.zeros((70, 6))},
+)
+
 
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""

@@ -857,6 +857,67 @@ WRITTEN_OUT["functions of NumPy over whole arrays"] = """
         np.deg2rad(a, R.x)
     """
 
+WRITTEN_OUT["other shapes and types over the same elements"] = """
+        e = a.reshape(4, 2); a[0] = e[3, 1]
+        e = a.reshape((2, 2, 2)); a[0] = e[1, 1, 1]
+        e = a.reshape(2, -1); a[0] = e.shape[1]
+        e = a.reshape(n, w + 2); a[0] = e[1, 1]
+        e = a.reshape(-1); e[0] = 1
+        e = m.reshape(16); e[15] = 1
+        e = f.reshape(16)
+        e = g.reshape(16)
+        e = a[::2].reshape(2, 2)
+        e = a.reshape(m.shape)
+        e = a.reshape(t)
+        e = a.reshape(r)
+        e = a.reshape(q)
+        e = a.reshape(x)
+        e = a.reshape()
+        e = a[:1].reshape(()); e[()] = 2
+        e = np.reshape(a, (2, 4))
+        e = a.reshape(shape=(2, 4))
+        e = a.T.reshape(2, 4)
+        e = m.T.reshape(16)
+        e = m[1].reshape(2, 2); e[1, 1] = 1
+        e = Z.reshape(1); e[0] = 1
+        e = R.reshape(2, 4); a[0] = e[1, 1].x
+        s = cuda.shared.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
+        s = cuda.local.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
+        a[0] = x.reshape(1)
+        e = a.view(np.float64); e[1] = 2
+        e = a.view(np.int8); e[31] = 2
+        e = m.view(np.int8); a[0] = e[3, 15]
+        e = f.view(np.int8)
+        e = g.view(np.int8)
+        e = y.view(np.int32); e[1] = 3
+        e = y.view(np.dtype('int32')); e[1] = 3
+        e = a[::2].view(np.int8)
+        e = a[:2].view(np.float64); e[0] = 1
+        s = cuda.shared.array(8, float32); e = s.view(np.int8); e[0] = 1
+        a[0] = x.view(np.int8)
+        a[0] = z.view(np.int32)
+        a[0] = n.view(np.float64)
+        k[0] = n.bit_count() + w.bit_count() + v.bit_count()
+        k[0] = y[0].bit_count() + (3).bit_count()
+        k[0] = q.bit_count()
+        k[0] = x.bit_count()
+        k[0] = n.bit_count(1)
+        a[0] = math.remainder(x, x) + math.remainder(n, w)
+        a[0] = math.exp2(x) + math.exp2(n)
+        a[0] = math.nextafter(x, z)
+        a[0] = tuple(t)[1] + tuple(r)[1]
+        a[0] = tuple(a)[0]
+        e = tuple()
+        e = tuple(range(3))
+        for i in tuple(t):| a[i] = 1
+        C[0] = complex(*cmath.polar(C[1]))
+        C[0] = complex(*a)
+        C[0] = complex(*(x, x), x)
+        a[0] = math.hypot(*t)
+        a[0] = math.sqrt(*t)
+        a[0] = max(*t)
+    """
+
 BINARY = "+ - * / // % ** @ & | ^ << >>".split()
 COMPARISONS = ["<", "==", "!=", ">=", "is", "in", "not in"]
 BUILTINS = """abs all any bool chr complex dict divmod enumerate filter float getattr hash id int

@@ -11,7 +11,7 @@ from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
-from course_lib.emulator.inference.binding import bound
+from course_lib.emulator.inference.binding import bound, places
 from course_lib.emulator.inference.hints import (
     INSTEAD,
     NUMBAS_FUNCTIONS,
@@ -49,9 +49,10 @@ class CallTyper(MethodTyper):
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
-        own = isinstance(function, Closure | Kernel)
         several = any(isinstance(each, ast.Starred) for each in node.args)
-        if any(each.arg is None for each in node.keywords) or (several and not own):
+        if any(each.arg is None for each in node.keywords) or (
+            several and not _takes_star(function)
+        ):
             hint = "Write out the arguments one by one."
             raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
         arguments = [self.expression(argument, env) for argument in node.args]
@@ -72,6 +73,10 @@ class CallTyper(MethodTyper):
                 self.typing.rewritten[node] = other
                 return self.expression(other, env)
             case Reference():
+                if several:
+                    spread = places(node, arguments)
+                    arguments = [typed for typed, _ in spread]
+                    self.typing.slots[node] = tuple(slot for _, slot in spread)
                 for argument in node.args:
                     self.refuse_member(argument)
                 return self.call_intrinsic(node, function, arguments, keywords)
@@ -294,6 +299,13 @@ class CallTyper(MethodTyper):
         return rejection(
             "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
         )
+
+
+def _takes_star(function: object) -> bool:
+    """Whether a tuple behind a `*` may be the arguments: of own functions, and of those of math."""
+    of_numbers = ("math.", "cmath.", "builtins.complex")
+    known = isinstance(function, Reference) and function.path.startswith(of_numbers)
+    return known or isinstance(function, Closure | Kernel)
 
 
 def _fits(signature: Signature, kinds: list[T.Type]) -> bool:

@@ -12,6 +12,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.array_methods import (
     FUNCTIONS,
     METHODS,
+    RESHAPE,
     start_of,
     view_as,
     written_out,
@@ -42,9 +43,11 @@ class MethodTyper(Typer):
         if not isinstance(node.func, ast.Attribute):
             return self.function_of_array(node, env)
         name, owner = node.func.attr, node.func.value
-        if name not in METHODS and name not in NUMBER_METHODS and name != "view":
+        if name not in METHODS and name not in NUMBER_METHODS and name not in ("view", "reshape"):
             return None
         kind = self.expression(owner, env).type
+        if name == "reshape" and isinstance(kind, T.ArrayType):
+            return self.reshape(node, owner, kind, env)
         if name == "view" and len(node.args) == 1 and isinstance(kind, np.dtype | T.ArrayType):
             return self.view(node, owner, kind, env)
         if isinstance(kind, np.dtype) and name in NUMBER_METHODS:
@@ -128,6 +131,24 @@ class MethodTyper(Typer):
         self.typing.calls[node] = intrinsic
         return result
 
+    def reshape(
+        self, node: ast.Call, owner: ast.expr, array: T.ArrayType, env: Environment
+    ) -> Typed:
+        """`.reshape(2, 3)`, of a shape or of lengths: the same elements, row after row."""
+        kinds = [self.expression(each, env).type for each in node.args]
+        if len(kinds) == 1 and isinstance(kinds[0], T.TupleType):
+            kinds = list(kinds[0].items)
+        whole = all(map(T.is_integer, kinds)) and bool(node.args)
+        if not whole or array.layout == "A":
+            said = "takes whole numbers" if not whole else "takes arrays without gaps only"
+            raise rejection("compile-error", say(".reshape {said}.", said=said), node)
+        if array.layout == "F" and array.ndim > 1:
+            message = "The emulator knows .reshape of arrays that lie row after row."
+            raise rejection("unsupported", message, node, "An index for every axis reaches them.")
+        self.typing.methods[node] = [owner, *node.args]
+        self.typing.calls[node] = RESHAPE
+        return Typed(replace(array, ndim=len(kinds), layout="C"))
+
     def view(
         self, node: ast.Call, owner: ast.expr, kind: np.dtype | T.ArrayType, env: Environment
     ) -> Typed:
@@ -142,9 +163,14 @@ class MethodTyper(Typer):
             message = say(".view: {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
         now = kind.dtype if isinstance(kind, T.ArrayType) else kind
-        if wanted.itemsize != now.itemsize or wanted.names or now.names:
+        if wanted.itemsize != now.itemsize and isinstance(kind, np.dtype):
+            message = say("Numba sees no {now} as {wanted}.", now=now, wanted=wanted)
+            hint = "The two have numbers of different sizes."
+            raise rejection("compile-error", message, node, hint)
+        in_rows = isinstance(kind, T.ArrayType) and kind.layout == "C" and kind.ndim > 0
+        if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
             message = say("The emulator sees no {now} as {wanted}.", now=now, wanted=wanted)
-            hint = "It knows .view of types of one size."
+            hint = "It knows .view of types of one size, and of arrays that lie row after row."
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]
         self.typing.calls[node] = view_as(wanted, isinstance(kind, T.ArrayType))

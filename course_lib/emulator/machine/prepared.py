@@ -161,6 +161,8 @@ def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepare
 def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     """A cast, or a function that the emulator knows."""
     target = typing.calls[node]
+    if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
+        return None
     arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
         run = target.run
