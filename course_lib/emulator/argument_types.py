@@ -35,7 +35,12 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
             ),
             kernel.tree,
         )
-    return [type_of_argument(*pair) for pair in zip(names, arguments, strict=True)]
+    return [
+        T.EnumType(type(value))
+        if isinstance(value, enum.IntEnum)
+        else type_of_argument(name, value)
+        for name, value in zip(names, arguments, strict=True)
+    ]
 
 
 def type_of_argument(name: str, value: Any) -> T.Type:

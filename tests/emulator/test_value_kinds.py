@@ -306,7 +306,7 @@ def test_what_numba_refuses_is_refused(body: str) -> None:
 
 
 def test_an_array_into_a_field_is_only_unsupported() -> None:
-    """Numba copies it; the emulator says so with its line."""
+    """Numba may come to copy it; today it does so with the field in square brackets."""
     record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
     text = "from numba import cuda\n@cuda.jit\ndef kernel(r, a):\n    r[0].v = a\n"
     with pytest.raises(KernelRejected) as refused:

@@ -353,6 +353,31 @@ if i < out.shape[0]:
     lambda: {"a": np.random.default_rng(6).normal(size=70), "out": np.zeros((70, 6))},
 )
 
+_PACKED = np.dtype([("n", np.int8), ("v", np.float32, (2, 3)), ("w", np.float32, (3,))])
+add(
+    "whole arrays into fields",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    b[i]["v"] = a[i]["v"]
+    b[i]["w"] = rows[i]
+    l = cuda.local.array((2, 3), np.float32)
+    for j in range(6):
+        l[j // 3, j % 3] = i + j
+    if i % 3 == 0:
+        b[i]["v"] = l
+    for x in b[i].v.flat:
+        out[i] += x
+    out[i] += b[i].w[2] + a[i].v.size
+""",
+    lambda: {
+        "a": np.frombuffer(np.random.default_rng(8).bytes(37 * 70), _PACKED).copy(),
+        "b": np.zeros(75, _PACKED),
+        "rows": np.random.default_rng(9).normal(size=(70, 3)).astype(np.float32),
+        "out": np.zeros(70),
+    },
+)
+
 
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""

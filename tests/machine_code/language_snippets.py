@@ -918,6 +918,60 @@ WRITTEN_OUT["other shapes and types over the same elements"] = """
         a[0] = max(*t)
     """
 
+WRITTEN_OUT["whole arrays into fields, members into elements"] = """
+        R[0]['v'] = a
+        R[0]['v'] = a[:2]
+        R[0]['v'] = m[0]
+        R[0]['v'] = d
+        R[0]['v'] = k
+        R[0]['v'] = a[::2]
+        R[0]['v'] = m
+        R[0]['v'] = t
+        R[0]['v'] = x
+        R[0]['v'] = R[1].v
+        R[0]['v'] = R[1]['v']
+        R[0].v = R[1].v
+        R[0].v = a
+        R['v'] = m
+        R['v'][0] = a
+        R[0]['x'] = a
+        R[0] = a
+        R[0] = R
+        R[0] = x
+        R[0] = R[0].v
+        s = cuda.local.array(2, float32); R[0]['v'] = s
+        k[0] = Num.one
+        a[0] = Num.one
+        o[0] = Num.one
+        k[:] = Num.one
+        a[:] = Num.one
+        k[0] += Num.one
+        a[0] += Num.one
+        R[0].x = Num.one
+        R[0].j = Num.one
+        a[0] = int32(Num.one)
+        a[0] = np.int8(Num.one)
+        a[0] = float32(Num.one)
+        a[0] = int(Num.one)
+        a[0] = math.sqrt(Num.one)
+        a[0] = max(Num.one, 1)
+        a[0] = abs(Num.one)
+        for i in range(Num.two):| a[i] = 1
+        cuda.atomic.add(k, 0, Num.one)
+        e = Num.one; k[0] = e
+        e = Num.one; a[0] = e
+        e = Num.one; a[e] = 1
+        e = Num.one if q else Num.two; k[0] = e
+        k[0] = n is 3
+        k[0] = n is w
+        k[0] = q is True
+        k[0] = x is not x
+        k[0] = Num.one is Num.one
+        k[0] = Num.one is n
+        k[0] = n is not n
+        k[0] = t is t
+    """
+
 BINARY = "+ - * / // % ** @ & | ^ << >>".split()
 COMPARISONS = ["<", "==", "!=", ">=", "is", "in", "not in"]
 BUILTINS = """abs all any bool chr complex dict divmod enumerate filter float getattr hash id int

@@ -7,6 +7,7 @@ Each entry gives the typing rule (argument types to result type, as Numba has it
 from __future__ import annotations
 
 import ast
+import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Typed:
-    """A type, and the value if it is a literal that Numba treats as a constant."""
+    """A type, and the value if it is a literal that Numba treats as a constant.
+
+    Of a whole number `members` is the enumeration that it is a member of, if it is one.
+    """
 
     type: T.Type
     literal: int | tuple[Any, ...] | None = None
+    members: enum.EnumMeta | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Typed):
             return False
-        return T.same(self.type, other.type) and self.literal == other.literal
+        known = (self.literal, self.members) == (other.literal, other.members)
+        return known and T.same(self.type, other.type)
 
     def __hash__(self) -> int:
         return hash((self.type, self.literal))

@@ -36,6 +36,10 @@ _KEYWORDS_ARE_KNOWN = (
     *("builtins.print", "builtins.range"),
     *("numba.cuda.shared", "numba.cuda.local", "numba.cuda.atomic"),
 )
+# Functions that convert a member of an IntEnum to a whole number; others have no rule for one.
+_TAKE_MEMBERS = (
+    *("math.", "builtins.abs", "builtins.range", "numba.cuda.atomic.", "numba.cuda.syncwarp"),
+)
 
 
 class CallTyper(MethodTyper):
@@ -77,8 +81,9 @@ class CallTyper(MethodTyper):
                     spread = places(node, arguments)
                     arguments = [typed for typed, _ in spread]
                     self.typing.slots[node] = tuple(slot for _, slot in spread)
-                for argument in node.args:
-                    self.refuse_member(argument)
+                if not function.path.startswith(_TAKE_MEMBERS):
+                    for argument in node.args:
+                        self.refuse_member(argument)
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 
@@ -109,6 +114,8 @@ class CallTyper(MethodTyper):
             message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
             hint = "Its parts are .real and .imag; abs(z) is its length."
             raise rejection("compile-error", message, node, hint)
+        if not T.is_integer(cast.dtype):
+            self.refuse_member(node.args[0])
         self.typing.calls[node] = cast
         return Typed(cast.dtype)
 

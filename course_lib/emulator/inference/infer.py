@@ -47,7 +47,12 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
     Raises:
         KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
     """
-    arguments = [Typed(each) for each in argument_types]
+    arguments = [
+        Typed(T.INT64, members=each.members)
+        if isinstance(each, T.EnumType) and issubclass(each.members, int)
+        else Typed(each)
+        for each in argument_types
+    ]
     common = Common(remembers=remembers)
     return _Inference(kernel, {}, (), common).run(arguments)
 
@@ -124,10 +129,10 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
-        if any(isinstance(target, ast.Subscript | ast.Attribute) for target in node.targets):
-            self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)
+            if isinstance(target, ast.Subscript | ast.Attribute):
+                self.refuse_member_as_element(node.value, self.typing.types[target])
         return env
 
     def annotated_assign(self, node: ast.AnnAssign, env: Environment) -> Environment:
@@ -242,6 +247,8 @@ class _Inference(ExpressionTyper):
             current = Typed(self.place_type(node.target, env))
         else:
             current = self.expression(node.target, env)
+        if T.is_float(current.type) or T.is_complex(current.type):
+            self.refuse_member(node.value)
         result = Typed(self.binary_type(node, node.op, current.type, value.type))
         if isinstance(node.target, ast.Subscript):
             self.store(node.target, result, env)

@@ -103,6 +103,7 @@ class Typer:
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
+        self.whole_members: set[ast.AST] = set()  # expressions that are members of an IntEnum
         # Of each call of an array's method: the loop that does it, and what that is given.
         self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
@@ -150,6 +151,8 @@ class Typer:
         typed = handler(self, node, env)
         self.common.depth -= 1
         self.typing.types[node] = typed.type
+        if typed.members is not None:
+            self.whole_members.add(node)
         return typed
 
     def condition(self, node: ast.expr, env: Environment) -> None:
@@ -178,7 +181,8 @@ class Typer:
         if kind is not None:
             self.typing.constants[node] = kind.type(value)
             # Only Python's own integers count as literals in Numba: np.int64(4) does not.
-            return Typed(kind, value if type(value) is int else None)
+            literal = value if type(value) is int else None
+            return Typed(kind, literal, type(value) if isinstance(value, enum.Enum) else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
@@ -212,9 +216,15 @@ class Typer:
 
     def refuse_member(self, node: ast.expr) -> None:
         """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""
-        if node in self.members:
+        if node in self.members or node in self.whole_members:
             message = "Numba takes no member of an enumeration here."
             raise rejection("compile-error", message, node, ENUM_HINT)
+
+    def refuse_member_as_element(self, node: ast.expr, place: T.Type) -> None:
+        """Numba makes an integer of a member of an IntEnum, and nothing else."""
+        element = place.dtype if isinstance(place, T.ArrayType) else place
+        if not T.is_integer(element):
+            self.refuse_member(node)
 
     def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
         """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""

@@ -7,6 +7,7 @@ A kernel is never executed, so the emulator needs no objects, only their dotted 
 from __future__ import annotations
 
 import builtins
+import enum
 import math
 import types as python_types
 from dataclasses import dataclass
@@ -151,6 +152,8 @@ def describe(value: object) -> object:
     Numbers, tuples and NumPy arrays stand for themselves; modules, functions and types become
     a `Reference`. Anything else is returned unchanged, for the caller to judge.
     """
+    if isinstance(value, enum.EnumMeta):
+        return value
     if isinstance(value, python_types.ModuleType):
         return Reference(canonical_path(value.__name__))
     if isinstance(value, type) and issubclass(value, BaseException):

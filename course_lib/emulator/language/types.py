@@ -158,7 +158,10 @@ class ZipType:
 
 @dataclass(frozen=True)
 class EnumType:
-    """A member of an enumeration that is no number; on the machine, its place among all members."""
+    """A member of an enumeration; on the machine, its place among all members.
+
+    Members that are whole numbers are int64 in a kernel, and only as arguments of a launch this.
+    """
 
     members: enum.EnumMeta
 

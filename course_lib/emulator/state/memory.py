@@ -179,7 +179,8 @@ class ArrayView:
     @property
     def flattened(self) -> ArrayView:
         """The same elements under one index, if they lie one after the other."""
-        return replace(self, shape=(self.size,), strides=(1,))
+        apart = max(self.allocation.dtype.itemsize // self.allocation.spacing, 1)
+        return replace(self, shape=(self.size,), strides=(apart,))
 
     @property
     def size(self) -> Value:
