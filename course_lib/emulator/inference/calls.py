@@ -21,7 +21,7 @@ from course_lib.emulator.inference.hints import (
 )
 from course_lib.emulator.inference.methods import MethodTyper
 from course_lib.emulator.inference.operator_functions import as_operator
-from course_lib.emulator.inference.typer import RefusedForNoLiteral
+from course_lib.emulator.inference.typer import NotKnownYet, RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
@@ -157,13 +157,13 @@ class CallTyper(MethodTyper):
     def call_function(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
     ) -> Typed:
+        if kernel.tree is self.kernel.tree and len(self.callers) > 1:
+            return self.call_itself(node, kernel, arguments)
         if any(each.tree is kernel.tree for each in self.callers):
-            raise rejection(
-                "unsupported",
-                say("{kernel} calls itself.", kernel=kernel.name),
-                node,
-                "A loop does it.",
-            )
+            message = say("{kernel} calls itself, by way of another function.", kernel=kernel.name)
+            if kernel.tree is self.kernel.tree:
+                message = say("{kernel} calls itself, and is a kernel.", kernel=kernel.name)
+            raise rejection("unsupported", message, node, "A loop does it.")
         if len(self.callers) > MAX_CALL_DEPTH:
             hint = "Which of these functions could be a loop?"
             message = "Functions call each other too deeply."
@@ -176,7 +176,8 @@ class CallTyper(MethodTyper):
             self.common.enter(4, node)
             depth = self.common.depth
             try:
-                typing = self.function_typing(kernel, outer, [Typed(each) for each in kinds])
+                given = [Typed(each) for each in kinds]
+                typing = self.function_typing(kernel, outer, given, result)
             except RefusedForNoLiteral:
                 # Numba tries again, with the arguments that are literals. Others may differ.
                 self.common.depth, known = depth, None
@@ -186,13 +187,33 @@ class CallTyper(MethodTyper):
                     else Typed(kind)
                     for each, kind in zip(arguments, kinds, strict=True)
                 ]
-                typing = self.function_typing(kernel, outer, literal)
+                typing = self.function_typing(kernel, outer, literal, result)
             self.common.depth -= 4
             typing.return_type = result or typing.return_type
             if known is not None:
                 known[kinds] = typing
         self.typing.calls[node] = typing
         return Typed(typing.return_type)
+
+    def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
+        """A call of a function by itself: with arguments of the same types, as Numba has it."""
+        kinds, _ = self.declared_types(node, kernel, [each.type for each in arguments])
+        if self.outer:
+            message = say("{kernel} stands in a function, and calls itself.", kernel=kernel.name)
+            raise rejection("compile-error", message, node, "A device function may do so.")
+        same = len(kinds) == len(self.given) and all(
+            T.same(kind, each.type) and each.literal is None
+            for kind, each in zip(kinds, self.given, strict=True)
+        )
+        if not same:
+            message = say("{kernel} calls itself with other types.", kernel=kernel.name)
+            hint = "A signature, such as int64(int64), makes them the same in every call."
+            raise rejection("unsupported", message, node, hint)
+        self.typing.levels = max(self.typing.levels, self.common.depth - self.entered + 4)
+        if self.own_result is None:
+            raise NotKnownYet
+        self.typing.calls[node] = self.typing
+        return Typed(self.own_result)
 
     def declared_types(
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]

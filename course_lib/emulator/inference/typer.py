@@ -75,6 +75,10 @@ class RefusedForNoLiteral(KernelRejected):
         super().__init__(refusal.findings)
 
 
+class NotKnownYet(Exception):
+    """A function calls itself, and none of its other paths has said yet what it returns."""
+
+
 class Typer:
     """Types the expressions of one function, with a handler for each kind of expression.
 
@@ -100,6 +104,9 @@ class Typer:
         self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
+        self.given: Sequence[Typed] = ()  # the arguments
+        # What the function returns where it calls itself, as far as that is known.
+        self.own_result: T.Type | None = None
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
@@ -108,9 +115,13 @@ class Typer:
         self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
     def function_typing(
-        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        arguments: Sequence[Typed],
+        declared: T.Type | None,
     ) -> Typing:
-        """The types of a function that this one calls."""
+        """The types of a function that this one calls, and what it is declared to return."""
         raise NotImplementedError
 
     def unified(self, left: T.Type, right: T.Type, node: ast.AST, what: str) -> T.Type:

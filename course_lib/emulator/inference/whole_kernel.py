@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray
@@ -34,7 +35,8 @@ def bytes_per_lane(typing: Typing) -> int:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 several = kind.leaves if isinstance(kind, T.TupleType) else 1
                 leaves[node.id] = max(several, leaves.get(node.id, 0))
-        total += 8 * sum(leaves.values())
+        at_once = MAX_DEPTH_OF_CALLS // each.levels if each.levels else 1
+        total += 8 * sum(leaves.values()) * at_once
         for call, shape in each.layouts.items():
             if ast.unparse(call.func).endswith("local.array"):
                 array = each.types[call]

@@ -17,7 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import (
+    MAX_DEPTH_OF_CALLS,
+    Budget,
+    BudgetExceeded,
+    OpenLoop,
+    StepCounter,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
@@ -526,7 +532,7 @@ class Machine:
     def name(self, node: ast.Name) -> Any:
         frame: Frame | None = self.frame
         while frame is not None and node.id not in frame.variables:
-            frame = frame.parent
+            frame = None if frame.typing.levels else frame.parent
         if frame is None:
             return self._without_value(node)
         value = frame.variables[node.id]
@@ -914,7 +920,8 @@ class Machine:
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
         path = (*caller.path, line)
-        self.frame = Frame(typing, variables, entered, parent=caller, path=path)
+        depth = self._deeper(typing) if typing.levels else caller.depth
+        self.frame = Frame(typing, variables, entered, parent=caller, path=path, depth=depth)
         outside = self.unit.moment
         self.unit.moment = (*outside, line)
         yield from self.block(typing.kernel.body)
@@ -927,6 +934,19 @@ class Machine:
         if result is None:
             return _poison_of_type(typing.return_type)
         return self.convert(result, typing.return_type)
+
+    def _deeper(self, typing: Typing) -> int:
+        """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+        depth = self.frame.depth + typing.levels
+        if depth > MAX_DEPTH_OF_CALLS:
+            message = say(
+                "{kernel} calls itself more than {most} times in a row here.",
+                kernel=typing.kernel.name,
+                most=MAX_DEPTH_OF_CALLS // typing.levels,
+            )
+            hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+            raise rejection("unsupported", message, self.line, hint)
+        return depth
 
     def function_value(self, node: ast.expr) -> None:
         """A lambda: the typing knows what it is."""
