@@ -122,9 +122,8 @@ for _suffix, _kind in (("", T.FLOAT64), ("f", T.FLOAT32)):
     INTRINSICS[f"{_PATH}frexp{_suffix}"] = _pair(np.frexp, _kind, T.INT32)
     INTRINSICS[f"{_PATH}modf{_suffix}"] = _pair(np.modf, _kind, _kind)
     INTRINSICS[f"{_PATH}sincos{_suffix}"] = _pair(lambda x: (np.sin(x), np.cos(x)), _kind, _kind, 2)
-    _of_pi = tuple(_ONE[_name] for _name in ("sinpi", "cospi"))
     INTRINSICS[f"{_PATH}sincospi{_suffix}"] = _pair(
-        lambda x, both=_of_pi: (both[0](x), both[1](x)), _kind, _kind, 2
+        lambda x: (_ONE["sinpi"](x), _ONE["cospi"](x)), _kind, _kind, 2
     )
 INTRINSICS[f"{_PATH}fast_sincosf"] = INTRINSICS[f"{_PATH}sincosf"]
 

@@ -160,10 +160,14 @@ class CallTyper(MethodTyper):
         if kernel.tree is self.kernel.tree and len(self.callers) > 1:
             return self.call_itself(node, kernel, arguments)
         if any(each.tree is kernel.tree for each in self.callers):
-            message = say("{kernel} calls itself, by way of another function.", kernel=kernel.name)
-            if kernel.tree is self.kernel.tree:
-                message = say("{kernel} calls itself, and is a kernel.", kernel=kernel.name)
-            raise rejection("unsupported", message, node, "A loop does it.")
+            raise rejection(
+                "unsupported",
+                say("{kernel} calls itself, by way of another function.", kernel=kernel.name)
+                if kernel.tree is not self.kernel.tree
+                else say("{kernel} calls itself, and is a kernel.", kernel=kernel.name),
+                node,
+                "A loop does it.",
+            )
         if len(self.callers) > MAX_CALL_DEPTH:
             hint = "Which of these functions could be a loop?"
             message = "Functions call each other too deeply."

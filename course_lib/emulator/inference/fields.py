@@ -78,10 +78,10 @@ class FieldTyper(Typer):
             hint = "An array of the field's own type, row after row, is; a loop copies others."
             raise rejection("compile-error", message, target, hint)
         if isinstance(target, ast.Attribute):
-            message = "The emulator copies no whole array into a field behind a dot."
-            hint = say('{record}["{field}"] = … is the form that Numba compiles.',
+            dotted = "The emulator copies no whole array into a field behind a dot."
+            form = say('{record}["{field}"] = … is the form that Numba compiles.',
                        record=ast.unparse(target.value), field=target.attr)  # fmt: skip
-            raise rejection("unsupported", message, target, hint)
+            raise rejection("unsupported", dotted, target, form)
 
 
 def _is_rest(index: ast.expr) -> bool:

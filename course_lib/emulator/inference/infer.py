@@ -48,8 +48,8 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
         KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
     """
     arguments = [
-        Typed(T.INT64, members=each.members)
-        if isinstance(each, T.EnumType) and issubclass(each.members, int)
+        Typed(T.INT64, None, each.members)
+        if isinstance(each, T.EnumType) and each.is_whole
         else Typed(each)
         for each in argument_types
     ]
@@ -93,11 +93,11 @@ class _Inference(ExpressionTyper):
                 hint = say("{declared}(…) converts what it returns.", declared=declared)
                 raise rejection("compile-error", message, kernel.tree, hint)
             result = typing.return_type
-        message = say("What {kernel} returns does not settle.", kernel=kernel.name)
-        raise rejection("compile-error", message, kernel.tree)
+        said = say("What {kernel} returns does not settle.", kernel=kernel.name)
+        raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
-        self.given, self.entered = arguments, self.common.depth
+        self.given = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
             raise rejection(
@@ -122,8 +122,8 @@ class _Inference(ExpressionTyper):
     def check_calls_of_itself(self, returns: bool) -> None:
         """Refuse a function that only calls itself, and one whose calls would share an array."""
         if returns and not self.returns:
-            message = say("{kernel} calls itself without end.", kernel=self.kernel.name)
-            raise rejection("compile-error", message, self.kernel.tree)
+            endless = say("{kernel} calls itself without end.", kernel=self.kernel.name)
+            raise rejection("compile-error", endless, self.kernel.tree)
         for call in self.typing.layouts:
             if ast.unparse(call.func).endswith("local.array"):
                 message = "The emulator knows no local array in a function that calls itself."

@@ -105,6 +105,7 @@ class Typer:
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
         self.given: Sequence[Typed] = ()  # the arguments
+        self.entered = self.common.depth
         # What the function returns where it calls itself, as far as that is known.
         self.own_result: T.Type | None = None
         self.loop_heads: set[ast.AST] = set()

@@ -165,6 +165,11 @@ class EnumType:
 
     members: enum.EnumMeta
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its members are whole numbers."""
+        return issubclass(self.members, int)
+
     def __str__(self) -> str:
         return f"member of {self.members.__name__}"
 
