@@ -205,9 +205,9 @@ class CallTyper(MethodTyper):
         if self.outer:
             message = say("{kernel} stands in a function, and calls itself.", kernel=kernel.name)
             raise rejection("compile-error", message, node, "A device function may do so.")
-        same = len(kinds) == len(self.given) and all(
+        same = len(kinds) == len(self.arguments) and all(
             T.same(kind, each.type) and each.literal is None
-            for kind, each in zip(kinds, self.given, strict=True)
+            for kind, each in zip(kinds, self.arguments, strict=True)
         )
         if not same:
             message = say("{kernel} calls itself with other types.", kernel=kernel.name)

@@ -97,7 +97,7 @@ class _Inference(ExpressionTyper):
         raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
-        self.given = arguments
+        self.arguments = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
             raise rejection(

@@ -104,7 +104,7 @@ class Typer:
         self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
-        self.given: Sequence[Typed] = ()  # the arguments
+        self.arguments: Sequence[Typed] = ()
         self.entered = self.common.depth
         # What the function returns where it calls itself, as far as that is known.
         self.own_result: T.Type | None = None
