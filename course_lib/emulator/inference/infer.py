@@ -20,7 +20,7 @@ from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.typer import Common
+from course_lib.emulator.inference.typer import Common, NotKnownYet
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
@@ -47,7 +47,12 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
     Raises:
         KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
     """
-    arguments = [Typed(each) for each in argument_types]
+    arguments = [
+        Typed(T.INT64, None, each.members)
+        if isinstance(each, T.EnumType) and each.is_whole
+        else Typed(each)
+        for each in argument_types
+    ]
     common = Common(remembers=remembers)
     return _Inference(kernel, {}, (), common).run(arguments)
 
@@ -62,11 +67,37 @@ class _Inference(ExpressionTyper):
         self.returns: list[tuple[T.Type, ast.AST]] = []
 
     def function_typing(
-        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        arguments: Sequence[Typed],
+        declared: T.Type | None,
     ) -> Typing:
-        return _Inference(kernel, outer, self.callers, self.common).run(arguments)
+        """Where a function calls itself, its other paths say first what it returns."""
+        result, depth = declared, self.common.depth
+        for _ in range(MAX_LOOP_PASSES):
+            inner = _Inference(kernel, outer, self.callers, self.common)
+            inner.own_result = result
+            typing = inner.run(arguments)
+            self.common.depth = depth
+            settled = result is not None and T.same(result, typing.return_type)
+            if not typing.levels or settled:
+                return typing
+            if declared is not None:
+                message = say(
+                    "{kernel} calls itself, and returns {found}, not {declared} as it is declared.",
+                    kernel=kernel.name,
+                    found=typing.return_type,
+                    declared=declared,
+                )
+                hint = say("{declared}(…) converts what it returns.", declared=declared)
+                raise rejection("compile-error", message, kernel.tree, hint)
+            result = typing.return_type
+        said = say("What {kernel} returns does not settle.", kernel=kernel.name)
+        raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
+        self.arguments = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
             raise rejection(
@@ -83,8 +114,20 @@ class _Inference(ExpressionTyper):
         end = self.block(self.kernel.body, environment)
         if end is not None and self.returns:
             self.returns.append((T.Static(None), self.kernel.tree))
+        if self.typing.levels:
+            self.check_calls_of_itself(end is None)
         self.typing.return_type = self._return_type()
         return self.typing
+
+    def check_calls_of_itself(self, returns: bool) -> None:
+        """Refuse a function that only calls itself, and one whose calls would share an array."""
+        if returns and not self.returns:
+            endless = say("{kernel} calls itself without end.", kernel=self.kernel.name)
+            raise rejection("compile-error", endless, self.kernel.tree)
+        for call in self.typing.layouts:
+            if ast.unparse(call.func).endswith("local.array"):
+                message = "The emulator knows no local array in a function that calls itself."
+                raise rejection("unsupported", message, call, "Pass the array to the function.")
 
     def _return_type(self) -> T.Type:
         if not self.returns:
@@ -102,7 +145,12 @@ class _Inference(ExpressionTyper):
         for statement in body:
             if current is None:
                 return None
-            current = self.statement(statement, current)
+            depth, loops = self.common.depth, len(self.loops)
+            try:
+                current = self.statement(statement, current)
+            except NotKnownYet:  # this path is looked at again, when the others are known
+                self.common.depth, current = depth, None
+                del self.loops[loops:]
         return current
 
     def statement(self, node: ast.stmt, env: Environment) -> Environment | None:
@@ -124,10 +172,10 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
-        if any(isinstance(target, ast.Subscript | ast.Attribute) for target in node.targets):
-            self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)
+            if isinstance(target, ast.Subscript | ast.Attribute):
+                self.refuse_member_as_element(node.value, self.typing.types[target])
         return env
 
     def annotated_assign(self, node: ast.AnnAssign, env: Environment) -> Environment:
@@ -242,6 +290,8 @@ class _Inference(ExpressionTyper):
             current = Typed(self.place_type(node.target, env))
         else:
             current = self.expression(node.target, env)
+        if T.is_float(current.type) or T.is_complex(current.type):
+            self.refuse_member(node.value)
         result = Typed(self.binary_type(node, node.op, current.type, value.type))
         if isinstance(node.target, ast.Subscript):
             self.store(node.target, result, env)

@@ -8,7 +8,7 @@ from typing import Any
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import Typer
+from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
@@ -99,12 +99,27 @@ class ValueTyper(Typer):
         decided = self.decided(node.test)
         if decided is not None:
             return self.expression(node.body if decided else node.orelse, env)
-        left, right = self.expression(node.body, env), self.expression(node.orelse, env)
+        sides = [self.if_known(each, env) for each in (node.body, node.orelse)]
+        known = [each for each in sides if each is not None]
+        if len(known) < 2:  # one side is a call of this function by itself; the other one says more
+            if not known:
+                raise NotKnownYet
+            return known[0]
+        left, right = known
         self.note_purity(node.body)
         self.note_purity(node.orelse)
         if left == right:
             return left
         return Typed(self.unified(left.type, right.type, node, "branches"))
+
+    def if_known(self, node: ast.expr, env: Environment) -> Typed | None:
+        """The type of an expression; None if that takes what this function returns."""
+        depth = self.common.depth
+        try:
+            return self.expression(node, env)
+        except NotKnownYet:
+            self.common.depth = depth
+            return None
 
     def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
         if any(isinstance(item, ast.Starred) for item in node.elts):

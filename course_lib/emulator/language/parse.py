@@ -24,6 +24,7 @@ from course_lib.emulator.language.definitions import parameters_of, read_stateme
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
+    DeviceArray,
     Reference,
     Unusable,
     canonical_path,
@@ -151,7 +152,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     if isinstance(value, list | dict | set | bytes):
         hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
         return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
-    if hasattr(value, "copy_to_host"):
+    if hasattr(type(value), "__cuda_array_interface__"):
         return (
             say("{what}: the emulator takes it only as an argument.", what=what),
             "unsupported",
@@ -211,6 +212,8 @@ class _LiveNames(Mapping[str, Any]):
             return described
         if described is None or isinstance(described, usable):
             return described
+        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+            return DeviceArray(value)
         return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:

@@ -11,20 +11,26 @@ with it when all have arrived. So several machines can take turns, without threa
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import (
+    MAX_DEPTH_OF_CALLS,
+    Budget,
+    BudgetExceeded,
+    OpenLoop,
+    StepCounter,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
 from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.events import Kind, Observers
 from course_lib.emulator.machine.frames import Frame, RunningLoop
@@ -74,6 +80,7 @@ class Machine:
         steps: what may be spent.
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
         instead: what stands for values that nobody wrote, in a launch that tries that out.
+        captured: the devices' arrays that the kernel finds outside.
     """
 
     def __init__(
@@ -88,6 +95,7 @@ class Machine:
         budget: Budget,
         dynamic_shared_bytes: int = 0,
         instead: Instead | None = None,
+        captured: Mapping[DeviceArray, ArrayView] | None = None,
     ) -> None:
         self.space = space
         self.memory = memory
@@ -97,6 +105,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
+        self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
@@ -523,7 +532,7 @@ class Machine:
     def name(self, node: ast.Name) -> Any:
         frame: Frame | None = self.frame
         while frame is not None and node.id not in frame.variables:
-            frame = frame.parent
+            frame = None if frame.typing.levels else frame.parent
         if frame is None:
             return self._without_value(node)
         value = frame.variables[node.id]
@@ -911,7 +920,8 @@ class Machine:
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
         path = (*caller.path, line)
-        self.frame = Frame(typing, variables, entered, parent=caller, path=path)
+        depth = self._deeper(typing) if typing.levels else caller.depth
+        self.frame = Frame(typing, variables, entered, parent=caller, path=path, depth=depth)
         outside = self.unit.moment
         self.unit.moment = (*outside, line)
         yield from self.block(typing.kernel.body)
@@ -924,6 +934,19 @@ class Machine:
         if result is None:
             return _poison_of_type(typing.return_type)
         return self.convert(result, typing.return_type)
+
+    def _deeper(self, typing: Typing) -> int:
+        """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+        depth = self.frame.depth + typing.levels
+        if depth > MAX_DEPTH_OF_CALLS:
+            message = say(
+                "{kernel} calls itself more than {most} times in a row here.",
+                kernel=typing.kernel.name,
+                most=MAX_DEPTH_OF_CALLS // typing.levels,
+            )
+            hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+            raise rejection("unsupported", message, self.line, hint)
+        return depth
 
     def function_value(self, node: ast.expr) -> None:
         """A lambda: the typing knows what it is."""
