@@ -1,6 +1,13 @@
 """Run the kernels of public projects on the emulator, which nobody here wrote.
 
-    python benchmarks/language/public_projects.py --fix-list     write the list of kernels anew
+    python benchmarks/language/public_projects.py --python PYTHON          all, about half an hour
+    python benchmarks/language/public_projects.py --python PYTHON fbpic    one project's kernels
+    python benchmarks/language/public_projects.py --fix-list               write the list anew
+
+PYTHON is one that has numba-cuda and its compiler; no GPU is needed. Each kernel is cut out of its
+project (`cut_out.py`), given arguments by its recipe (`recipes/`, in our own words), and launched
+on the emulator and on Numba's simulator, which must leave the same arrays; Numba's compiler says
+whether it takes the kernel at all (`public_launch.py`).
 
 The projects' files are downloaded into a folder of their own and stay there: the list
 (`kernels_of_public_projects.json`) keeps their names, versions and places and the hashes of the
@@ -11,10 +18,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
 import zipfile
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +33,28 @@ from cut_out import found_in
 HERE = Path(__file__).resolve().parent
 LIST = HERE / "kernels_of_public_projects.json"
 FOLDER = Path("/tmp/public_projects")
+RESULTS = HERE / "results_of_public_projects.json"
+READ = HERE / "read_by_hand.json"  # what a person found in a kernel that no program decides
 SEED, CLOSURES = 17, 20
+SECONDS_PER_KERNEL = 240
+
+# What a kernel came to, best first.
+OUTCOMES = (
+    "right",
+    "right: a fault of the kernel is named",
+    "refused, and Numba refuses it, too",
+    "unsupported",
+    "not launched",
+    "to be looked at: an error is named",
+    "to be looked at: no equal",
+    "to be looked at: Numba refuses it",
+    "to be looked at: Numba compiles it",
+    "crashed",
+)
 
 
 def download(project: str, version: str) -> None:
-    """Fetch a project's wheel, and unpack those of its Python files that speak of Numba."""
+    """Fetch a project's wheel, and unpack its Python files."""
     folder = FOLDER / "src" / project
     if folder.exists():
         return
@@ -37,7 +64,7 @@ def download(project: str, version: str) -> None:
     for wheel in wheels.glob("*.whl"):
         with zipfile.ZipFile(wheel) as packed:
             for name in packed.namelist():
-                if name.endswith(".py") and b"numba" in packed.read(name):
+                if name.endswith(".py"):
                     packed.extract(name, folder)
 
 
@@ -80,14 +107,109 @@ def fix_list(projects: dict[str, str]) -> dict[str, Any]:
     return {"projects": projects, "seed": SEED, "kernels": kernels}
 
 
+def ask(python: str, what: str, kernel: dict[str, Any]) -> dict[str, Any]:
+    """One kernel in a process of its own: `run` or `compile`."""
+    place = [str(root_of(kernel["project"])), kernel["project"], kernel["file"], kernel["kernel"]]
+    place.append(kernel["sha"])
+    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if what == "run" else {})
+    command = [python, str(HERE / "public_launch.py"), what, *place]
+    try:
+        ended = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS_PER_KERNEL,
+            check=False,
+        )  # fmt: skip
+        note: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return {"trouble": "out of time"}
+    except (IndexError, json.JSONDecodeError):
+        return {"trouble": ended.stderr[-500:]}
+    return note
+
+
+def outcome_of(note: dict[str, Any]) -> str:
+    """What the emulator's, the simulator's and the compiler's answers come to together."""
+    compiles = note.get("compiler") == "compiled"
+    match note.get("emulator"):
+        case None:
+            return "not launched"
+        case "crashed" | "unsupported" as said:
+            return str(said)
+        case "ran":
+            if not compiles:
+                return "to be looked at: Numba refuses it"
+            if note["findings"]:
+                return "to be looked at: an error is named"
+            return "right" if note.get("equal") else "to be looked at: no equal"
+    if compiles:
+        return "to be looked at: Numba compiles it"
+    return "refused, and Numba refuses it, too"
+
+
+def measured(python: str, kernel: dict[str, Any]) -> dict[str, Any]:
+    note = ask(python, "run", kernel) | ask(python, "compile", kernel)
+    keep = ("emulator", "findings", "said", "line", "simulator", "compiler", "missing", "trouble")
+    kept = {key: note[key] for key in keep if note.get(key)}
+    print(f"{outcome_of(note):40}{kernel['project']} {kernel['kernel']}", file=sys.stderr)
+    place = {key: kernel[key] for key in ("project", "file", "kernel", "sha")}
+    return {**place, "outcome": outcome_of(note), **kept}
+
+
+def with_what_was_read(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Results, with a person's reading of those that no program decides."""
+    read = json.loads(READ.read_text(encoding="utf-8")) if READ.exists() else {}
+    for each in results:
+        found = read.get(each["sha"])
+        if found and found["of"] == each["outcome"]:
+            each |= {"outcome": found["outcome"], "read": found["read"]}
+    return results
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Results by project, as Markdown."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for each in results:
+        counts[each["project"]][each["outcome"].split(":")[0]] += 1
+    heads = list(dict.fromkeys(each.split(":")[0] for each in OUTCOMES))
+    lines = [["project", "kernels", *heads], ["---"] * (len(heads) + 2)]
+    for project, found in [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]:
+        lines.append([project, str(found.total()), *(str(found[head]) for head in heads)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("projects", nargs="*", help="names of projects, such as fbpic")
+    parser.add_argument("--python", default=sys.executable, help="one that has numba-cuda")
+    parser.add_argument("--store", action="store_true", help="keep the results")
     parser.add_argument("--fix-list", action="store_true", help="write the list of kernels anew")
     options = parser.parse_args()
     listed = json.loads(LIST.read_text(encoding="utf-8"))
     if options.fix_list:
         listed = fix_list(listed["projects"])
         LIST.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        return
+    for project, version in listed["projects"].items():
+        if "/" not in project:
+            download(project, version)
+    chosen = [
+        each
+        for each in listed["kernels"]
+        if each["measured"] and (not options.projects or each["project"] in options.projects)
+    ]
+    with ThreadPoolExecutor(2) as workers:
+        results = list(workers.map(lambda each: measured(options.python, each), chosen))
+    results = with_what_was_read(results)
+    for each in results:
+        if each["outcome"] not in OUTCOMES[:3]:
+            said = each.get("said") or each.get("missing") or each.get("trouble") or ""
+            print(
+                f"{each['project']} {each['file']} {each['kernel']}\n    {each['outcome']}: {said}"
+            )
+    print(table(results))
+    if options.store:
+        stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+        of = {each["sha"]: each for each in [*stored, *results]}
+        RESULTS.write_text(json.dumps(list(of.values()), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
