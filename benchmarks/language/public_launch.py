@@ -10,6 +10,7 @@ import copy
 import importlib.util
 import inspect
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -126,17 +127,18 @@ def compiled(root: Path, file: str, kernel: str, sha: str, recipe: Recipe) -> di
     return {"compiler": "compiled"}
 
 
-def main(what: str, root: str, project: str, file: str, kernel: str, sha: str) -> None:
-    try:
-        recipe = recipe_for(project, file, kernel)
-        note = {"run": run, "compile": compiled}[what](Path(root), file, kernel, sha, recipe)
-    except Missing as missing:
-        note = {"missing": str(missing)}
-    except Exception:
-        note = {"trouble": traceback.format_exc()[-800:]}
-    print("\n" + json.dumps(note), flush=True)
-    import os
-
+def main(what: str, root: str, kernels: str) -> None:
+    """Print what is found of each kernel, as a line of JSON; a line that lacks is a crash."""
+    for each in json.loads(kernels):
+        place = each["file"], each["kernel"], each["sha"]
+        try:
+            recipe = recipe_for(each["project"], each["file"], each["kernel"])
+            note = {"run": run, "compile": compiled}[what](Path(root), *place, recipe)
+        except Missing as missing:
+            note = {"missing": str(missing)}
+        except Exception:
+            note = {"trouble": traceback.format_exc()[-800:]}
+        print("\n" + json.dumps({"sha": each["sha"]} | note), flush=True)
     os._exit(0)  # a thread of the simulator that hangs does not keep the process
 
 

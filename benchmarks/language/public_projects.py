@@ -36,7 +36,7 @@ FOLDER = Path("/tmp/public_projects")
 RESULTS = HERE / "results_of_public_projects.json"
 READ = HERE / "read_by_hand.json"  # what a person found in a kernel that no program decides
 SEED, CLOSURES = 17, 20
-SECONDS_PER_KERNEL = 240
+SECONDS_PER_KERNEL, KERNELS_TOGETHER = 240, 10
 
 # What a kernel came to, best first.
 OUTCOMES = (
@@ -107,23 +107,26 @@ def fix_list(projects: dict[str, str]) -> dict[str, Any]:
     return {"projects": projects, "seed": SEED, "kernels": kernels}
 
 
-def ask(python: str, what: str, kernel: dict[str, Any]) -> dict[str, Any]:
-    """One kernel in a process of its own: `run` or `compile`."""
-    place = [str(root_of(kernel["project"])), kernel["project"], kernel["file"], kernel["kernel"]]
-    place.append(kernel["sha"])
+def ask(python: str, what: str, kernels: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What is found of a project's kernels, `run` or `compile`, in a process of its own."""
     environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if what == "run" else {})
-    command = [python, str(HERE / "public_launch.py"), what, *place]
+    root = root_of(kernels[0]["project"])
+    command = [python, str(HERE / "public_launch.py"), what, str(root), json.dumps(kernels)]
+    limit = SECONDS_PER_KERNEL * len(kernels)
     try:
         ended = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=SECONDS_PER_KERNEL,
-            check=False,
-        )  # fmt: skip
-        note: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
-    except subprocess.TimeoutExpired:
-        return {"trouble": "out of time"}
-    except (IndexError, json.JSONDecodeError):
-        return {"trouble": ended.stderr[-500:]}
-    return note
+            command, env=environment, capture_output=True, text=True, timeout=limit, check=False
+        )
+        said, why = ended.stdout, ended.stderr[-500:]
+    except subprocess.TimeoutExpired as late:
+        said, why = (late.stdout or b"").decode(), "out of time"
+    notes = [json.loads(line) for line in said.splitlines() if line.startswith('{"sha"')]
+    found: dict[str, dict[str, Any]] = {note.pop("sha"): note for note in notes}
+    for each in kernels:
+        if each["sha"] not in found and len(kernels) > 1:
+            found |= ask(python, what, [each])
+        found.setdefault(each["sha"], {"trouble": why})
+    return found
 
 
 def outcome_of(note: dict[str, Any]) -> str:
@@ -145,13 +148,18 @@ def outcome_of(note: dict[str, Any]) -> str:
     return "refused, and Numba refuses it, too"
 
 
-def measured(python: str, kernel: dict[str, Any]) -> dict[str, Any]:
-    note = ask(python, "run", kernel) | ask(python, "compile", kernel)
+def measured(python: str, kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results of several kernels of one project."""
+    ran, compiled = (ask(python, what, kernels) for what in ("run", "compile"))
     keep = ("emulator", "findings", "said", "line", "simulator", "compiler", "missing", "trouble")
-    kept = {key: note[key] for key in keep if note.get(key)}
-    print(f"{outcome_of(note):40}{kernel['project']} {kernel['kernel']}", file=sys.stderr)
-    place = {key: kernel[key] for key in ("project", "file", "kernel", "sha")}
-    return {**place, "outcome": outcome_of(note), **kept}
+    results = []
+    for kernel in kernels:
+        note = ran[kernel["sha"]] | compiled[kernel["sha"]]
+        kept = {key: note[key] for key in keep if note.get(key)}
+        place = {key: kernel[key] for key in ("project", "file", "kernel", "sha")}
+        results.append({**place, "outcome": outcome_of(note), **kept})
+        print(f"{outcome_of(note):40}{kernel['project']} {kernel['kernel']}", file=sys.stderr)
+    return results
 
 
 def with_what_was_read(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -196,9 +204,17 @@ def main() -> None:
         for each in listed["kernels"]
         if each["measured"] and (not options.projects or each["project"] in options.projects)
     ]
+    of_project: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for each in chosen:
+        of_project[each["project"]].append(each)
+    together = [
+        kernels[first : first + KERNELS_TOGETHER]
+        for kernels in of_project.values()
+        for first in range(0, len(kernels), KERNELS_TOGETHER)
+    ]
     with ThreadPoolExecutor(2) as workers:
-        results = list(workers.map(lambda each: measured(options.python, each), chosen))
-    results = with_what_was_read(results)
+        found = list(workers.map(lambda each: measured(options.python, each), together))
+    results = with_what_was_read([each for part in found for each in part])
     for each in results:
         if each["outcome"] not in OUTCOMES[:3]:
             said = each.get("said") or each.get("missing") or each.get("trouble") or ""
