@@ -35,7 +35,10 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
             ),
             kernel.tree,
         )
-    return [type_of_argument(*pair) for pair in zip(names, arguments, strict=True)]
+    return [
+        T.Static(None) if value is None else type_of_argument(name, value)
+        for name, value in zip(names, arguments, strict=True)
+    ]
 
 
 def type_of_argument(name: str, value: Any) -> T.Type:
@@ -83,10 +86,10 @@ def _no_argument(name: str, value: object) -> KernelRejected:
             name=name,
         )
         return rejection("invalid-launch", message, None, "What is the largest number it must be?")
-    if isinstance(value, np.void | np.datetime64 | np.timedelta64):
+    if value is None or isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
         message = say(
-            "Argument {name} is of type {what}, and the emulator has no numbers of that type.",
+            "Argument {name} is of type {what}, and the emulator takes none of that type there.",
             name=name,
             what=what,
         )
