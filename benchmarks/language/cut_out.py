@@ -290,7 +290,8 @@ class Cutter:
 def cut_out(root: Path, file: str, kernel: str, sha: str, given: set[str], style: Style) -> Cut:
     """One kernel with what it calls and names; `given` are names that the recipe explains.
 
-    `sha` says which, where a file has several of one name. Raises `Missing` when a name is explained nowhere.
+    `sha` says which, where a file has several of one name. Raises `Missing` when a name is
+    explained nowhere.
     """
     text = (root / file).read_text(encoding="utf-8")
     tree = ast.parse(text)

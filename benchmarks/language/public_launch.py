@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 from cut_out import Missing, Style, cut_out
-from recipes import Recipe, recipe_for
+from recipes import NoLaunch, Recipe, recipe_for
 
 SECONDS_FOR_THE_SIMULATOR = 120
 
@@ -134,7 +134,7 @@ def main(what: str, root: str, kernels: str) -> None:
         try:
             recipe = recipe_for(each["project"], each["file"], each["kernel"])
             note = {"run": run, "compile": compiled}[what](Path(root), *place, recipe)
-        except Missing as missing:
+        except (Missing, NoLaunch) as missing:
             note = {"missing": str(missing)}
         except Exception:
             note = {"trouble": traceback.format_exc()[-800:]}

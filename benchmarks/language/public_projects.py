@@ -151,7 +151,7 @@ def outcome_of(note: dict[str, Any]) -> str:
 def measured(python: str, kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The results of several kernels of one project."""
     ran, compiled = (ask(python, what, kernels) for what in ("run", "compile"))
-    keep = ("emulator", "findings", "said", "line", "simulator", "compiler", "missing", "trouble")
+    keep = "emulator findings said line equal simulator compiler missing trouble".split()
     results = []
     for kernel in kernels:
         note = ran[kernel["sha"]] | compiled[kernel["sha"]]

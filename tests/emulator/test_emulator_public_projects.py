@@ -84,7 +84,9 @@ def test_pythons_own_modules_stay_out() -> None:
 
 UNPACKED = {
     "a row": ("x, y = a[i]", [[1, 2], [3, 4], [5, 6], [7, 8]], [2, 12, 30, 56]),
-    "in a loop": ("y = 1\nfor u, v in a:\n    y += u * v\nx = i", [[1, 2], [3, 4]], [0, 15, 30, 45]),
+    "in a loop": (
+        "y = 1\nfor u, v in a:\n    y += u * v\nx = i", [[1, 2], [3, 4]], [0, 15, 30, 45]
+    ),
     "rows": ("u, v = a\nx, y = u[i], v[i]", [[1, 2, 3, 4], [5, 6, 7, 8]], [5, 12, 21, 32]),
     "flat": ("x, y, u, v = a.flat", [[1, 2], [3, 4]], [2] * 4),
     "local": ("s = cuda.local.array(2, int64)\ns[0], s[1] = i, 5\nx, y = s", [[0]], [0, 5, 10, 15]),
@@ -180,7 +182,8 @@ def test_a_name_that_is_set_on_some_paths_decides_nothing() -> None:
 
 
 RETURNED = {
-    "the argument": ("return a", True), "on two paths": ("if a[0] > 9:\n        return a\n    return a", True),
+    "the argument": ("return a", True),
+    "on two paths": ("if a[0] > 9:\n        return a\n    return a", True),
     "a row": ("return a[0:1]", False), "another name": ("b = a\n    return b", False),
     "set anew": ("a = a[0:1]\n    return a", False), "turned": ("return a.T", False),
     "of its own": ("b = cuda.local.array(2, float64)\n    b[0] = 3\n    return b", False),

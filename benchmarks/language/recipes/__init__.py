@@ -15,18 +15,24 @@ TABLES = {
     "pyxem": "microscopy", "skopi": "microscopy", "mmdet3d": "microscopy",
 }  # fmt: skip
 
-__all__ = ["Recipe", "recipe_for"]
+__all__ = ["NoLaunch", "Recipe", "recipe_for"]
+
+
+class NoLaunch(Exception):
+    """Why a project never launches what is decorated as a kernel."""
 
 
 def recipe_for(project: str, file: str, kernel: str) -> Recipe:
     """One kernel's recipe: that of its file's name and its own, or that of its own name.
 
-    Raises `KeyError` when there is none.
+    Raises `NoLaunch` for what is no launch of its own, and `StopIteration` when there is none.
     """
     module = "repositories" if "/" in project else TABLES.get(project, project)
     table = importlib.import_module(f"recipes.{module}")
     name = kernel.split(".")[-1]
     keys = (f"{Path(file).stem}::{kernel}", f"{Path(file).stem}::{name}", name)
+    if name in getattr(table, "NO_LAUNCH", ()):
+        raise NoLaunch(table.NO_LAUNCH[name])
     found = next(table.LAUNCHES[key] for key in keys if key in table.LAUNCHES)
     names = table.NAMES | found.names
     return Recipe(found.grid, found.block, names, table.AROUND | found.around, found.shared)

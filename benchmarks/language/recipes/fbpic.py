@@ -91,7 +91,8 @@ LAUNCHES = (
             "cuda_damp_EB_left cuda_damp_EB_left_pml cuda_damp_EB_right cuda_damp_EB_right_pml "
             "cuda_damp_pml_EB cuda_erase_scalar cuda_erase_vector cuda_divide_scalar_by_volume "
             "cuda_divide_vector_by_volume cuda_correct_currents_curlfree_standard "
-            "cuda_correct_currents_crossdeposition_standard cuda_correct_currents_curlfree_comoving "
+            "cuda_correct_currents_crossdeposition_standard "
+            "cuda_correct_currents_curlfree_comoving "
             "cuda_correct_currents_crossdeposition_comoving cuda_push_eb_pml_standard "
             "cuda_push_eb_comoving cuda_push_eb_pml_comoving cuda_push_rho cuda_filter_scalar "
             "cuda_filter_vector cuda_rt_to_pm cuda_pm_to_rt"
@@ -171,7 +172,7 @@ LAUNCHES = (
         "copy_ionized_electron_spin_cuda": launch(1, 32, **IONISED),
         "gather_synchrotron_cuda": launch(
             1, 32, **MOVED | _table("Ex Ey Ez", real(N, low=-1e9, high=1e9)),
-            ux=real(N, low=-0.1, high=0.1), uy=real(N, low=-0.1, high=0.1), uz=real(N, low=5, high=9),
+            **_table("ux uy", real(N, low=-0.1, high=0.1)), uz=real(N, low=5, high=9),
             gamma_inv=real(N, low=0.1, high=0.2), Larmore_factor_density=1e-3,
             Larmore_factor_momentum=1e-30, gamma_cutoff_inv=0.9, radiation_reaction=True,
             omega_ax=Array(lambda random: np.linspace(1e6, 1e9, 6)), SR_dxi=0.1,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import cuda
 
-from recipes.recipe import fixed, full, launch, real, whole
+from recipes.recipe import Launch, fixed, full, launch, real, whole
 
 PARTICLES, SIDE = 40, 3
 
@@ -35,7 +35,7 @@ def type_of(particle, types):  # type: ignore[no-untyped-def]
     return types[particle]
 
 
-@cuda.jit(device=True)
+@cuda.jit(device=True, inline=True)
 def parameters_of(first, second, parameters):  # type: ignore[no-untyped-def]
     return parameters[first, second]
 
@@ -88,12 +88,19 @@ NAMES = {
     "runtime_actions_params": (np.float32(0.1),), "time_zero": np.float32(0.0), "steps": 3,
 }  # fmt: skip
 
-# Blocks of 16 particles, two threads for each. A kernel that is given a `grid` to wait on has no
-# launch of its own: it is a device function wherever that argument exists, and is not launched.
+# A kernel that is given a `grid` to wait on is a device function wherever there is such a thing.
+NO_LAUNCH = dict.fromkeys(
+    ("kernel", "save_potential_energy_path", "calculate_potential_energy", "compute_interactions"),
+    "It waits on a grid that is an argument, and that only a cooperative kernel has to give.",
+)
+
+# Blocks of 16 particles, two threads for each.
 LAUNCHES = {
     name: launch(3, (16, 2))
     for name in (
-        "get_dot_in_conf_space copy_positions_and_images nblist_update put_particles_in_cells "
-        "calc_forces update_velocities_kernel integrator"
+        "get_dot_in_conf_space nblist_update put_particles_in_cells calc_forces integrator"
     ).split()
+} | {  # these are given the rows of one particle
+    name: Launch(3, (16, 2), around={"num_part": 1})
+    for name in ("copy_positions_and_images", "update_velocities_kernel")
 }

@@ -22,8 +22,8 @@ NAMES: dict[str, object] = {}
 AROUND: dict[str, object] = {"TPB": 32}
 LAUNCHES = {
     "_batch_crop_2d": launch(
-        (3, 1, 1), (1, 16, 16), new_array=full(3, 6, 7, kind="c8"), array=real(3, 12, 13, kind="c8"),
-        corners=whole(3, 2, high=6),
+        (3, 1, 1), (1, 16, 16), new_array=full(3, 6, 7, kind="c8"),
+        array=real(3, 12, 13, kind="c8"), corners=whole(3, 2, high=6),
     ),
     "_sum_run_length_encoded": launch(
         1, 32, array=real(2, 40, kind="f4"), result=full(2, 6, kind="f4"),

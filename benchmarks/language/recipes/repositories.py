@@ -63,7 +63,8 @@ LAUNCHES = {
     "calcularpi_kernel": launch(2, 32, rng_states=states(64), iteraciones=40, out=full(64)),
     "sobel_filter": launch((2, 2), (16, 16), img=real(30, 31, kind="f4")),
     "smooth_gpu": launch(
-        (2, 2), (16, 16), x=whole(20, 22, low=-100, high=100, kind="i1"), out=full(20, 22, kind="i1")
+        (2, 2), (16, 16), x=whole(20, 22, low=-100, high=100, kind="i1"),
+        out=full(20, 22, kind="i1"),
     ),
     "reduce_kernel": launch(4, 32, data=real(100, kind="f4"), out=full(4, kind="f4"), n=100),
     "reduction_3": launch(

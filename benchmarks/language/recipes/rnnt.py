@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from recipes.recipe import fixed, full, launch, real, whole
 
 B, T, U, V = 2, 5, 4, 6  # items, frames, labels and one more, words
@@ -22,7 +21,7 @@ NAMES = {
 }  # fmt: skip
 FORWARD = {"alphas": real(CELLS, **LOGARITHM), "betas": real(CELLS, **LOGARITHM)}
 ROWS = {
-    "I_opid": 1, "R_opid": 1, "num_rows": 40, "acts": real(6 * 40, low=-2, kind="f4"),
+    "I_opid": 1, "R_opid": 1, "num_rows": 150, "acts": real(6 * 150, low=-2, kind="f4"),
     "output": full(6, kind="f4"),
 }  # fmt: skip
 LAUNCHES = {

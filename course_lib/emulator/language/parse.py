@@ -20,11 +20,16 @@ from course_lib.emulator.budget import (
     MAX_STATEMENTS,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.language.definitions import is_inlined, parameters_of, read_statement, stranger
+from course_lib.emulator.language.definitions import (
+    is_inlined,
+    parameters_of,
+    read_statement,
+    stranger,
+)
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
-    OwnModule,
     KNOWN_MODULES,
+    OwnModule,
     Reference,
     Unusable,
     canonical_path,
@@ -197,8 +202,9 @@ class _LiveNames(Mapping[str, Any]):
             return known[1]
         described = describe(value)
         if self._is_stranger(value, described):
-            own = isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _OF_PYTHON
-            return OwnModule(name, _NamesOfModule(value)) if own else stranger(name)
+            if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _OF_PYTHON:
+                return OwnModule(name, _NamesOfModule(value))
+            return stranger(name)
         if isinstance(described, FunctionType):
             return Unusable(
                 say(

@@ -198,10 +198,10 @@ class Machine:
             else:
                 self.store(view, indices, value)
         else:
-            items = target.elts  # type: ignore[attr-defined]
-            parts = self._unpacked(value, len(items)) if isinstance(value, ArrayView) else value
-            for item, part in zip(items, parts, strict=True):
-                self.bind(item, part)
+            targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
+            items = self._unpacked(value, len(targets)) if isinstance(value, ArrayView) else value
+            for each, item in zip(targets, items, strict=True):
+                self.bind(each, item)
 
     def _unpacked(self, view: ArrayView, count: int) -> list[Any]:
         """The items of an array, all before any is stored; so many, or there is a ValueError."""
