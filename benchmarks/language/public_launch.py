@@ -90,10 +90,10 @@ def close(left: Any, right: Any) -> bool:
 
 
 def run(root: Path, file: str, kernel: str, sha: str, recipe: Recipe) -> dict[str, Any]:
-    from numba import cuda
+    from numba.cuda.simulator import kernelapi
 
     # The simulator has no libdevice; what the kernels here call of it is NumPy's.
-    cuda.libdevice = SimpleNamespace(sincosf=lambda x: (np.sin(x), np.cos(x)))
+    kernelapi.FakeCUDAModule.libdevice = SimpleNamespace(sincosf=lambda x: (np.sin(x), np.cos(x)))
     function = module_of(root, file, kernel, sha, recipe, Style.WRITTEN)
     simple = module_of(root, file, kernel, sha, recipe, Style.SIMULATOR)
     ours = recipe.arguments(function.fn)

@@ -47,6 +47,7 @@ OUTCOMES = (
     "not launched",
     "to be looked at: an error is named",
     "to be looked at: no equal",
+    "to be looked at: nothing changes",
     "to be looked at: Numba refuses it",
     "to be looked at: Numba compiles it",
     "crashed",
@@ -142,7 +143,9 @@ def outcome_of(note: dict[str, Any]) -> str:
                 return "to be looked at: Numba refuses it"
             if note["findings"]:
                 return "to be looked at: an error is named"
-            return "right" if note.get("equal") else "to be looked at: no equal"
+            if not note.get("equal"):
+                return "to be looked at: no equal"
+            return "right" if note["changed"] else "to be looked at: nothing changes"
     if compiles:
         return "to be looked at: Numba compiles it"
     return "refused, and Numba refuses it, too"

@@ -43,7 +43,7 @@ NAMES = (
     | _table("w inv_gamma elec_w elec_inv_gamma val gamma_inv", real(N, low=0.5))
     | _table("sx sy sz vx vy vz", real(N, low=-1))
     | {
-        "q": -E, "m": 1, "invdz": 1.0, "zmin": 0.0, "Nz": NZ, "invdr": 1.0, "rmin": 0.0, "Nr": NR,
+        "q": -1.0, "m": 1, "invdz": 1.0, "zmin": 0.0, "Nz": NZ, "invdr": 1.0, "rmin": 0.0, "Nr": NR,
         "rmax_gather": 9.0, "cell_idx": whole(N, high=CELLS, kind="i4"), "dt": 1e-9,
         "sorted_idx": whole(N, high=N), "prefix_sum": _counts(), "beta_n": real(NR + 1),
         "beta_n_m0": real(NR + 1), "beta_n_m1": real(NR + 1), "inv_dt": 3.0, "V": 0.5 * C,
@@ -59,7 +59,11 @@ NAMES = (
 
 # FBPIC's launches: one thread for a particle, or for a point of the field.
 ONE, TWO = (2, 128), ((NZ + 1, 1), (1, 16))
-MOVED = _table("Ex Ey Ez Bx By Bz", real(N, low=-1))
+FORCES = _table("Ex Ey Ez", real(N, low=-1))
+MOVED = FORCES | _table("Bx By Bz", real(N, low=-1))
+# Charges, masses and steps that turn a particle by about one radian.
+PUSHED = FORCES | _table("Bx By Bz", real(N, low=-1e-8, high=1e-8)) | {"m": 1e-8, "dt": 1.0}
+IONS_PUSHED = PUSHED | {"m": 1e-27}
 PML = {"vec_buffer_l": real(10, 4, NR, kind="c16"), "vec_buffer_r": real(10, 4, NR, kind="c16")}
 ELECTRONS = _table(
     "elec_x elec_y elec_z elec_inv_gamma elec_ux elec_uy elec_uz elec_w elec_Ex elec_Ey elec_Ez "
@@ -101,9 +105,9 @@ LAUNCHES = (
     | {
         name: launch(*ONE, **MOVED)
         for name in (
-            "gather_field_gpu_linear gather_field_gpu_cubic erase_eb_cuda push_p_gpu "
-            "gather_field_gpu_linear_one_mode gather_field_gpu_cubic_one_mode push_s_gpu "
-            "push_p_after_plane_gpu push_p_ioniz_gpu push_s_ioniz_gpu get_cell_idx_per_particle "
+            "gather_field_gpu_linear gather_field_gpu_cubic erase_eb_cuda "
+            "gather_field_gpu_linear_one_mode gather_field_gpu_cubic_one_mode "
+            "get_cell_idx_per_particle "
             "deposit_rho_gpu_linear deposit_J_gpu_linear deposit_rho_gpu_cubic deposit_J_gpu_cubic "
             "deposit_rho_gpu_linear_one_mode deposit_J_gpu_linear_one_mode "
             "deposit_rho_gpu_cubic_one_mode deposit_J_gpu_cubic_one_mode "
@@ -111,6 +115,11 @@ LAUNCHES = (
         ).split()
     }
     | {
+        "push_p_gpu": launch(*ONE, **PUSHED),
+        "push_p_after_plane_gpu": launch(*ONE, **PUSHED),
+        "push_s_gpu": launch(*ONE, **PUSHED),
+        "push_p_ioniz_gpu": launch(*ONE, **IONS_PUSHED),
+        "push_s_ioniz_gpu": launch(*ONE, **IONS_PUSHED),
         "copy_pml_to_gpu_buffer": launch(*TWO, **PML),
         "replace_pml_from_gpu_buffer": launch(*TWO, **PML),
         "cuda_push_eb_standard": launch(
