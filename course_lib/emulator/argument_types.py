@@ -35,10 +35,7 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
             ),
             kernel.tree,
         )
-    return [
-        T.Static(None) if value is None else type_of_argument(name, value)
-        for name, value in zip(names, arguments, strict=True)
-    ]
+    return [type_of_argument(*pair) for pair in zip(names, arguments, strict=True)]
 
 
 def type_of_argument(name: str, value: Any) -> T.Type:
@@ -86,10 +83,10 @@ def _no_argument(name: str, value: object) -> KernelRejected:
             name=name,
         )
         return rejection("invalid-launch", message, None, "What is the largest number it must be?")
-    if value is None or isinstance(value, np.void | np.datetime64 | np.timedelta64):
+    if isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
         message = say(
-            "Argument {name} is of type {what}, and the emulator takes none of that type there.",
+            "Argument {name} is of type {what}, and the emulator has no numbers of that type.",
             name=name,
             what=what,
         )

@@ -173,7 +173,8 @@ class Run:
         if isinstance(value, enum.Enum) and not isinstance(value, int):
             return T.place_of_member(value)
         kind = T.type_of_scalar(value)
-        return None if kind is None else kind.type(value)
+        assert kind is not None
+        return kind.type(value)
 
     def _written_allocations(self) -> set[int]:
         """The arrays that the kernel may write."""

@@ -5,6 +5,7 @@ Which of them Numba's compiler takes was tried with numba-cuda 0.30.
 
 from __future__ import annotations
 
+import textwrap
 import types
 
 import numpy as np
@@ -136,16 +137,22 @@ WITHOUT, WITH_TWO = [0, 2, 8, 5], [1, 6, 7, 5]
 
 
 @every_case(("name", "nothing", "two"), list(zip(NONE, WITHOUT, WITH_TWO, strict=True)))
-def test_none_as_an_argument(name: str, nothing: int, two: int) -> None:
+def test_none_as_an_argument_of_a_function(name: str, nothing: int, two: int) -> None:
+    """Of a kernel it is none: Numba has no way to hand it over."""
+    body = textwrap.indent(NONE[name], "    ")
     for flag, expected in ((None, nothing), (2, two)):
         out = np.zeros(1)
-        run_clean(NONE[name], 1, 1, flag, out, parameters="flag, out")
+        before = f"@cuda.jit(device=True)\ndef work(flag, out):\n{body}\n"
+        run_clean(f"work({flag}, out)", 1, 1, out, before=before)
         assert out[0] == expected
+    assert rejection_codes(as_program("pass", "flag"), None) == ["invalid-launch"]
 
 
-def test_nobody_computes_with_none() -> None:
-    program = as_program("out[0] = out[0] + flag", "flag, out")
-    assert rejection_codes(program, None, np.zeros(1)) == ["compile-error"]
+@every_case(("test", "expected"), [("is None", 1), ("is not None", 5)])
+def test_a_text_is_not_none(test: str, expected: int) -> None:
+    out = np.zeros(1)
+    run_clean(f"out[0] = 5 if NAME {test} else 1", 1, 1, out, before='NAME = "x"')
+    assert out[0] == expected
 
 
 # Where Numba's compiler takes the branch that can be taken only; the value is that of the first.

@@ -84,7 +84,7 @@ def _holes(*shape: int) -> Array:
 
 NAMES = {
     "sx": 1.5, "tx": 0.5, "sy": 2.0, "ty": 0.1, "xmin": 0.0, "xmax": 9.0, "ymin": 0.0, "ymax": 9.0,
-    "plot_start": True, "antialias_stage_2": None, "shape": (H, W), "plot_height": H,
+    "plot_start": True, "antialias_stage_2": False, "shape": (H, W), "plot_height": H,
     "plot_width": W, "aggs_and_cols": (full(H, W), real(H, W)), "out_w": W, "out_h": H, "src_w": 30,
     "src_h": 24, "translate_x": 0.3, "translate_y": 0.2, "scale_x": 2.0, "scale_y": 2.0,
     "offset_x": 0, "offset_y": 0, "agg": full(H, W), "col": real(24, 30),
