@@ -55,6 +55,8 @@ class ComparisonTyper(Typer):
     def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
         identity = isinstance(op, ast.Is | ast.IsNot)
         if identity and T.Static(None) in (left, right):
+            if len(node.ops) == 1:
+                self.typing.constants[node] = np.bool_((left == right) == isinstance(op, ast.Is))
             return
         if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
             # Numba has it; but whether a check passes one array twice is no answer's business.

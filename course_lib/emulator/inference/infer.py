@@ -206,9 +206,11 @@ class _Inference(ExpressionTyper):
         raise rejection("compile-error", "Numba cannot assign to this.", target)
 
     def parts(self, value: Typed, items: list[ast.expr], node: ast.AST) -> list[Typed]:
-        if isinstance(value.type, T.ArrayType):
-            message = "The emulator unpacks tuples, and no arrays."
-            raise rejection("unsupported", message, node, "Index it: x = a[0], and so on.")
+        if isinstance(value.type, T.ArrayType | T.FlatType):
+            return [self.item_type(value, node)] * len(items)
+        if isinstance(value.type, T.RangeType | T.ZipType):
+            message = "The emulator unpacks tuples and arrays."
+            raise rejection("unsupported", message, node, "Name its items one by one.")
         if not isinstance(value.type, T.TupleType):
             raise rejection(
                 "compile-error",
@@ -308,6 +310,7 @@ class _Inference(ExpressionTyper):
         env = self.with_walrus(node.test, env)
         decided = self.decided(node.test)
         if decided is not None and not isinstance(node.test, ast.Constant):
+            self.typing.constants[node.test] = np.bool_(decided)
             return self.block(node.body if decided else node.orelse, env)
         return self.join([self.block(node.body, env), self.block(node.orelse, env)], node)
 
@@ -326,7 +329,7 @@ class _Inference(ExpressionTyper):
         iterated = self.expression(node.iter, env)
         if self.typing.calls.get(node.iter) is INTRINSICS[UNROLL]:  # type: ignore[call-overload]
             check_unrolled(self.kernel, node, self.locals | set(self.kernel.parameters))
-        item = self.item_type(iterated, node)
+        item = self.item_type(iterated, node.iter)
 
         def one_pass(start: Environment) -> Environment | None:
             return self.block(node.body, self.bind(node.target, item, start))
@@ -334,18 +337,18 @@ class _Inference(ExpressionTyper):
         head, loop = self.loop(node, env, one_pass)
         return self.join([self.block(node.orelse, head), *loop.breaks], node)
 
-    def item_type(self, iterated: Typed, node: ast.For) -> Typed:
-        if isinstance(iterated.type, T.ZipType) and not isinstance(node.iter, ast.Call):
+    def item_type(self, iterated: Typed, node: ast.AST) -> Typed:
+        if isinstance(iterated.type, T.ZipType) and not isinstance(node, ast.Call):
             message = "The emulator knows zip and enumerate in the head of a loop only."
-            raise rejection("unsupported", message, node.iter, "Write the call itself there.")
+            raise rejection("unsupported", message, node, "Write the call itself there.")
         try:
             return Typed(item_type(iterated.type))
         except T.NotEmulated as error:
             message = say("The loop {said}.", said=error.said)
-            raise rejection("unsupported", message, node.iter, error.hint) from None
+            raise rejection("unsupported", message, node, error.hint) from None
         except T.TypingError as error:
             message = say("Numba refuses this: {said}.", said=error.said)
-            raise rejection("compile-error", message, node.iter) from None
+            raise rejection("compile-error", message, node) from None
 
     def loop(
         self,
@@ -395,7 +398,21 @@ class _Inference(ExpressionTyper):
         if kind != T.Static(None) and len(self.callers) == 1:
             hint = "Write the result into an array that is passed in."
             raise rejection("compile-error", "A kernel cannot return a value.", node, hint)
+        if isinstance(kind, T.ArrayType) and not self.may_return_array(node):
+            message = "Numba returns no array but one that came in as an argument, by its name."
+            hint = "Let the caller index it, or pass in an array for the result."
+            raise rejection("compile-error", message, node, hint)
         self.returns.append((kind, node))
+
+    def may_return_array(self, node: ast.Return) -> bool:
+        """Whether Numba lets a function return this array: where it is a function at all.
+
+        One that stands inside another, or is decorated with `inline=True`, is written out.
+        """
+        if not self.kernel.is_decorated or self.kernel.is_inlined:
+            return True
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        return name in self.kernel.parameters and name not in self.locals
 
     def expression_statement(self, node: ast.Expr, env: Environment) -> Environment:
         self.expression(node.value, env)

@@ -17,7 +17,7 @@ from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.names import DeviceArray, Reference
+from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
 from course_lib.sentences import say
 
 
@@ -181,7 +181,7 @@ class Typer:
 
     def known(self, node: ast.expr, value: Any) -> Typed:
         """The type of a value that is known now; it is kept for the machine."""
-        static = str | Reference | Kernel | np.dtype | enum.EnumMeta
+        static = str | Reference | Kernel | OwnModule | np.dtype | enum.EnumMeta
         if value is None or isinstance(value, static):
             return Typed(T.Static(value))
         if isinstance(value, enum.Enum):

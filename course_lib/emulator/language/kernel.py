@@ -28,6 +28,7 @@ class Kernel:
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
         is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
+        is_inlined: whether it is written out where it is called, by `inline=True`.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
         compiled: its types, for arguments of each kind that it was called with. A decorated
             function remembers them as Numba remembers what it compiled, with the values that
@@ -45,6 +46,7 @@ class Kernel:
     is_debugged: bool = False
     is_unrolled: bool = False
     is_for_cpu: bool = False
+    is_inlined: bool = False
     # Not handed on to copies, whose names may stand for something else.
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 

@@ -10,6 +10,7 @@ import builtins
 import enum
 import math
 import types as python_types
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,17 @@ class Reference:
         if module in ("numpy", "numba", "numba.types", "numba.core.types", "numba.cuda.types"):
             return DTYPES.get(name)
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class OwnModule:
+    """A module that somebody wrote beside the kernel: what its names stand for in a kernel."""
+
+    name: str
+    names: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"module {self.name}"
 
 
 @dataclass(frozen=True)

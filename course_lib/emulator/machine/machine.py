@@ -207,8 +207,15 @@ class Machine:
             else:
                 self.store(view, indices, value)
         else:
-            for item, part in zip(target.elts, value, strict=True):  # type: ignore[attr-defined]
-                self.bind(item, part)
+            targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
+            items = self._unpacked(value, len(targets)) if isinstance(value, ArrayView) else value
+            for each, item in zip(targets, items, strict=True):
+                self.bind(each, item)
+
+    def _unpacked(self, view: ArrayView, count: int) -> list[Any]:
+        """The items of an array, all before any is stored; so many, or there is a ValueError."""
+        self._of_one_length(self.line, view.shape[0], count, self.active)
+        return [self.array_item(view, place) for place in range(count)]
 
     def set_variable(self, name: str, value: Any) -> None:
         frame, active = self.frame, self.active
@@ -966,7 +973,7 @@ class Machine:
         part, lanes = self.unit.part(view, items, self.active, self.line, "store")
         lengths = [int(np.max(length)) for length in part.shape]
         if isinstance(value, tuple):
-            lanes = self._of_one_length(node, part.shape[0], len(value), lanes)
+            lanes = self._of_one_length(node.lineno, part.shape[0], len(value), lanes)
             lengths = [len(value)]
         for place in np.ndindex(*lengths):
             inside: Value = np.True_
@@ -979,12 +986,12 @@ class Machine:
                 new = value[place[0]] if isinstance(value, tuple) else value
                 self.unit.store(part, indices, new, writing, self.line)
 
-    def _of_one_length(self, node: ast.Subscript, length: Value, items: int, lanes: Mask) -> Mask:
-        """The lanes whose part is as long as the tuple; the others raise a ValueError."""
+    def _of_one_length(self, line: int, length: Value, items: int, lanes: Mask) -> Mask:
+        """The lanes whose part has so many items; the others raise a ValueError."""
         wrong = lanes.where(length != items)
         if not wrong.empty:
             what = f"ValueError ({items} values for a part of another length)"
-            self.observers.raised(what, wrong, node.lineno)
+            self.observers.raised(what, wrong, line)
             self.end(wrong)
         return lanes.without(wrong)
 
