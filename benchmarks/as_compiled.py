@@ -129,15 +129,20 @@ def launch_on_gpu(names: list[str]) -> None:
     """Launch every kernel once, in order; what Nsight Compute runs."""
     everything = launches()
     for name in names:
-        kernel, grid, block, arguments, dynamic = everything[name]
-        given = [cuda.to_device(each) if isinstance(each, np.ndarray) else each
-                 for each in arguments]  # fmt: skip
-        if dynamic > 48 * 1024:
-            from course_lib.kernels import large_shared
-
-            large_shared.allow(kernel, tuple(given), dynamic)
-        kernel[grid, block, 0, dynamic](*given)
+        launch_once(everything[name])
     cuda.synchronize()
+
+
+def launch_once(launch: Launch) -> None:
+    """Launch a kernel on the GPU, on copies of its arrays."""
+    kernel, grid, block, arguments, dynamic = launch
+    given = [cuda.to_device(each) if isinstance(each, np.ndarray) else each
+             for each in arguments]  # fmt: skip
+    if dynamic > 48 * 1024:
+        from course_lib.kernels import large_shared
+
+        large_shared.allow(kernel, tuple(given), dynamic)
+    kernel[grid, block, 0, dynamic](*given)
 
 
 def read_hardware(names: list[str]) -> tuple[list[dict[str, float]], str]:
