@@ -75,6 +75,9 @@ def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
     for counter in EXACT:
         if counter in counted:
             assert getattr(found, counter) == counted[counter], counter
+    for side, again in (("written", found.profile), ("compiled", found)):
+        ours = {each: getattr(again, each) for each in counted}
+        assert ours == getattr(stored(name), side), side
     for counter in PASSES:
         more = counted[counter] - getattr(found, counter)
         passes = found.shared_load_wavefronts + found.shared_store_wavefronts
