@@ -3,10 +3,10 @@
     python benchmarks/shared_passes.py --store FILE    with a GPU: count there, and store it
     python benchmarks/shared_passes.py FILE            anywhere: hold it against counts as compiled
 
-`l1tex__data_…` counters sit at the hardware's shared memory and see everything that passes there.
-`smsp__sass_l1tex_data_…` counters are made from the addresses of each instruction, as the counts as
-compiled are. Every kernel is launched several times under the first, and once under the second;
-four kernels of our own differ only in what else is under way while they store and load.
+`l1tex__data_…` counters sit at the hardware's shared memory and see everything that passes there:
+they count each of several launches of a kernel. What Nsight Compute tells of each instruction is
+made from the addresses, as the counts as compiled are. Four kernels of our own differ only in what
+else is under way while they store and load.
 
 Needs what `as_compiled.py` needs. Beside FILE the GPU's side leaves Nsight Compute's own report.
 """
@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
 import shutil
 import subprocess
 import sys
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,11 @@ import as_compiled
 import numpy as np
 from numba import cuda, float32
 
+import course_lib
 from course_lib import runtime
+from course_lib.emulator import copies_of
+from course_lib.machine_code.compiler import compile_kernel
+from course_lib.machine_code.sass import parse
 
 TIMES = 10
 SECONDS = 900
@@ -38,18 +43,7 @@ NAMES = (
     "rung tensor_core_tf32", "rung tensor_core_bf16",
 )  # fmt: skip
 COUNTERS = as_compiled.SHARED[1:]
-BY_LINE = tuple(
-    f"smsp__sass_l1tex_data_{what}_mem_shared_op_{op}"
-    for what in ("pipe_lsu_wavefronts", "bank_conflicts_pipe_lsu")
-    for op in ("ld", "st")
-)
-# What to ask for, the next where this Nsight Compute does not know the one before.
-QUESTIONS = (
-    ",".join(BY_LINE) + ",regex:^smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global.*",
-    ",".join(BY_LINE),
-    "regex:^smsp__sass_l1tex.*",
-    "",
-)
+OPERATIONS = {"shared_load_wavefronts": ("LDS", "LDSM"), "shared_store_wavefronts": ("STS",)}
 ROUNDS, BLOCKS, TILE = 64, 132, 512
 
 
@@ -98,32 +92,31 @@ def launch_on_gpu(times: int) -> None:
     cuda.synchronize()
 
 
-def run_ncu(options: list[str], program: list[str]) -> str:
-    """What `ncu` prints; ends the benchmark with its last lines if it fails."""
-    ncu = shutil.which("ncu") or str(next(Path("/usr/local/cuda/bin").glob("ncu"), "ncu"))
-    done = subprocess.run([ncu, *options, *program], capture_output=True, text=True,
+def ncu() -> Path:
+    """Where Nsight Compute's command is."""
+    return Path(shutil.which("ncu") or "/usr/local/cuda/bin/ncu").resolve()
+
+
+def run_ncu(options: list[str], times: int) -> str:
+    """What `ncu` prints of so many launches of each kernel; its last lines if it fails."""
+    program = [sys.executable, __file__, "--launch", str(times)]
+    done = subprocess.run([str(ncu()), *options, *program], capture_output=True, text=True,
                           timeout=SECONDS)  # fmt: skip
     if done.returncode:
-        raise RuntimeError("\n".join((done.stdout + done.stderr).splitlines()[-15:]))
+        raise SystemExit("\n".join((done.stdout + done.stderr).splitlines()[-15:]))
     return done.stdout
-
-
-def table(text: str, begin: str) -> list[dict[str, str]]:
-    """The rows of the CSV table in `text` whose header has the column `begin`."""
-    lines = [line for line in text.splitlines() if line.startswith('"')]
-    start = next((at for at, line in enumerate(lines) if f'"{begin}"' in line), len(lines))
-    return list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
 
 
 def counted_by_launch(names: list[str]) -> dict[str, dict[str, list[float]]]:
     """The hardware's counters of each kernel, in the order of its launches."""
     metrics = {each: next(iter(as_compiled.METRICS[each])) for each in COUNTERS}
     options = ["--csv", "--print-units", "base", "--clock-control", "none", "--metrics"]
-    program = [sys.executable, __file__, "--launch", str(TIMES)]
-    text = run_ncu([*options, ",".join(metrics.values())], program)
-    values: dict[tuple[int, str], float] = {}
-    for row in table(text, "Metric Name"):
-        values[int(row["ID"]), row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
+    lines = run_ncu([*options, ",".join(metrics.values())], TIMES).splitlines()
+    rows = csv.DictReader(line for line in lines if line.startswith('"'))
+    values = {
+        (int(row["ID"]), row["Metric Name"]): float(row["Metric Value"].replace(",", ""))
+        for row in rows
+    }
     ids = sorted({at for at, _ in values})
     assert len(ids) == TIMES * len(names), f"{len(ids)} launches"
     return {
@@ -135,55 +128,102 @@ def counted_by_launch(names: list[str]) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def counted_by_line(names: list[str], report: Path) -> dict[str, list[dict[str, Any]]]:
-    """Of each kernel the instructions on shared memory, with what Nsight Compute counts of each."""
-    program = [sys.executable, __file__, "--launch", "1"]
-    collect = ["-f", "-o", str(report.with_suffix("")), "--import-source", "no"]
-    collect += ["--section", "SourceCounters"]
-    for metrics in QUESTIONS:
-        try:
-            run_ncu([*collect, *(["--metrics", metrics] if metrics else [])], program)
-            break
-        except RuntimeError as reason:
-            print(f"not with {metrics or 'the section alone'}: {reason}")
-    of_report = ["--import", str(report), "--page", "source", "--csv"]
-    of_report += ["--print-metric-name", "name", "--launch-count", "1"]
-    found = {}
-    for place, name in enumerate(names):
-        text = run_ncu([*of_report, "--launch-skip", str(place)], [])
-        rows = table(text, "Source")
-        found[name] = [kept(at, row) for at, row in enumerate(rows) if touches_memory(row)]
-        if not found[name]:
-            print(f"{name}: no instruction found in\n{text[:3000]}")
-    return found
+def counted_by_instruction(names: list[str], report: Path) -> dict[str, list[list[int]]]:
+    """Of each kernel the instructions on shared memory: where they stand, and their passes."""
+    run_ncu(["-f", "-o", str(report.with_suffix("")), "--section", "SourceCounters"], 1)
+    shown = ["--import", str(report), "--page", "source", "--csv", "--print-source", "sass"]
+    text = subprocess.run([str(ncu()), *shown], capture_output=True, text=True, check=True).stdout
+    found = passes_by_place(text)
+    assert len(found) == len(names), f"{len(found)} tables"
+    return dict(zip(names, found, strict=True))
 
 
-def touches_memory(row: dict[str, str]) -> bool:
-    """Whether a row of the source page is an instruction on shared or global memory."""
-    return any(name in row["Source"] for name in ("LDS", "STS", "ATOMS", "LDG", "STG", "LDSM"))
+def passes_by_place(text: str) -> list[list[list[int]]]:
+    """Of every kernel's table on Nsight Compute's source page: place and passes of instructions.
 
-
-def kept(at: int, row: dict[str, str]) -> dict[str, Any]:
-    """Number, text and counts of an instruction."""
-    words = ("shared", "global", "inst_executed", "sectors", "wavefronts")
-    counts = {
-        name: value
-        for name, value in row.items()
-        if name and value and any(word in name.lower() for word in words)
-    }
-    return {"at": at, "text": row["Source"].strip(), **counts}
+    The place is counted in bytes from the kernel's first instruction. A table begins with a line
+    that names its kernel.
+    """
+    tables = []
+    for part in text.split('"Kernel Name",')[1:]:
+        rows = list(csv.DictReader(part.splitlines()[1:]))
+        first = min(int(row["Address"], 0) for row in rows)
+        tables.append(
+            [
+                [int(row["Address"], 0) - first, int(row["L1 Wavefronts Shared"])]
+                for row in rows
+                if "Shared" in row["Address Space"]
+            ]
+        )
+    return tables
 
 
 def store(path: Path) -> None:
     """Count on the GPU here, and write it down."""
     names = list(launches())
-    plain: dict[str, Any] = {"device": runtime.device_name(), "times": TIMES}
-    plain["by launch"] = counted_by_launch(names)
+    launched = counted_by_launch(names)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
-    plain["by line"] = counted_by_line(names, path.with_suffix(".ncu-rep"))
-    path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    instructions = counted_by_instruction(names, path.with_suffix(".ncu-rep"))
+    kernels = {
+        name: {"launches": launched[name], "instructions": instructions[name]} for name in names
+    }
+    write(path, runtime.device_name(), f"{datetime.now(UTC):%Y-%m-%d}", kernels)
     print(f"{len(names)} kernels counted, {TIMES} launches each: {path}")
+
+
+def write(path: Path, device: str, counted: str, kernels: dict[str, Any]) -> None:
+    """One line for each kernel."""
+    rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in kernels.items())
+    head = f' "device": {json.dumps(device)},\n "counted": {json.dumps(counted)},\n'
+    path.write_text(f'{{\n{head} "kernels": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
+
+
+Lines = dict[int, tuple[int, int, str]]
+
+
+def by_line(launch: as_compiled.Launch, counted: Any) -> dict[str, Lines]:
+    """By counter and line: the passes as compiled, those that Nsight Compute tells of the line's
+    instructions, and which instructions these are."""
+    kernel, grid, block, arguments, dynamic = launch
+    more = {"max_dynamic_shared": dynamic} if dynamic else {}
+    emulated = course_lib.emulate(kernel, steps=runtime.PATIENT_STEPS, **more)
+    ours = emulated[grid, block, 0, dynamic](*copies_of(arguments)).as_compiled("9.0").lines
+    made = next(iter(compile_kernel(kernel, copies_of(arguments), (9, 0)).values()))
+    at = {each.address: each for each in parse(made.sass or "", made.entry).instructions}
+    found: dict[str, Lines] = {}
+    for counter, operations in OPERATIONS.items():
+        theirs: Counter[int] = Counter()
+        names: dict[int, Counter[str]] = defaultdict(Counter)
+        for place, passes in counted["instructions"]:
+            if at[place].opcode.split(".")[0] in operations:
+                theirs[at[place].line] += passes
+                names[at[place].line][at[place].opcode] += 1
+        mine = {line: int(getattr(each, counter)) for line, each in ours.items()}
+        found[counter] = {
+            line: (
+                mine.get(line, 0),
+                theirs[line],
+                ", ".join(f"{n} {name}" for name, n in sorted(names[line].items())),
+            )
+            for line in sorted({line for line, passes in mine.items() if passes} | set(theirs))
+        }
+    return found
+
+
+def compare(path: Path) -> int:
+    """Print every line's passes, and what the hardware counted beyond them; 1 if a line differs."""
+    stored, everything, odd = json.loads(path.read_text(encoding="utf-8")), launches(), 0
+    for name, counted in stored["kernels"].items():
+        for counter, lines in by_line(everything[name], counted).items():
+            pattern = sum(passes for passes, _, _ in lines.values())
+            beyond = [int(each) - pattern for each in counted["launches"][counter]]
+            print(f"{name}, {counter}: {pattern:,}; beyond it {sorted(beyond)}")
+            for line, (passes, told, names) in lines.items():
+                odd += passes != told
+                verdict = "" if passes == told else f", Nsight Compute {told:,}"
+                print(f"    line {line}: {passes:,}{verdict}  {names}")
+    print(f"{odd} lines differ")
+    return min(odd, 1)
 
 
 def main() -> int:
@@ -197,6 +237,8 @@ def main() -> int:
         launch_on_gpu(options.launch)
     elif options.store:
         store(options.store)
+    elif options.file:
+        return compare(options.file)
     return 0
 
 
