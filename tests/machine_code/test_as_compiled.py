@@ -135,10 +135,7 @@ def shared_passes() -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        name if name == "tiled matmul" else pytest.param(name, marks=SLOW)
-        for name in PASSES_OF_H200
-    ],
+    [name if name == "tiled matmul" else pytest.param(name, marks=SLOW) for name in PASSES_OF_H200],
 )
 def test_each_line_has_the_passes_that_nsight_compute_tells(
     corpus: Any, shared_passes: Any, name: str
