@@ -174,9 +174,15 @@ def on_gpu() -> bool:
 
 def can_copy_asynchronously() -> bool:
     """Does the GPU here have asynchronous copies, as from compute capability 8.0 on?"""
+    return int(compute_capability().split(".")[0]) >= 8
+
+
+def compute_capability() -> str:
+    """That of the GPU here, such as "7.5"; there must be one."""
     from numba import cuda
 
-    return tuple(cuda.get_current_device().compute_capability) >= (8, 0)
+    major, minor = tuple(cuda.get_current_device().compute_capability)[:2]
+    return f"{major}.{minor}"
 
 
 def device_name() -> str:
