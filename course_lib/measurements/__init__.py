@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from course_lib.measurements import files
+
 FOLDER = Path(__file__).resolve().parent
 SCHEMA = 1
 
@@ -276,7 +278,7 @@ def _fastest(cells: Iterable[Cell]) -> Cell | None:
 
 def devices(folder: Path = FOLDER) -> tuple[str, ...]:
     """The short names of the devices that there are measurements of."""
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+    return files.devices(folder)
 
 
 def load(device: str, folder: Path = FOLDER) -> Measurements:
@@ -287,11 +289,8 @@ def load(device: str, folder: Path = FOLDER) -> Measurements:
         UnreadableMeasurements: if the file is not one of bench's.
     """
     known = {name.casefold(): name for name in devices(folder)}
-    if device.casefold() not in known:
-        there = ", ".join(known.values()) or "none"
-        raise KeyError(f"no measurements of {device!r}; there are: {there}")
-    path = folder / f"{known[device.casefold()]}.json"
-    return parse(path.read_text(encoding="utf-8"))
+    found = known.get(device.casefold(), device)
+    return parse(files.text_of(folder, found, "no measurements of"))
 
 
 def latest(folder: Path = FOLDER) -> Measurements | None:
@@ -301,12 +300,7 @@ def latest(folder: Path = FOLDER) -> Measurements | None:
 
 def store(measured: Measurements, folder: Path = FOLDER) -> Path:
     """Write measurements to the file of their device."""
-    path = folder / f"{measured.short_name}.json"
-    folder.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(measured.as_json(), encoding="utf-8")
-    unfinished.replace(path)
-    return path
+    return files.replace_file(folder / f"{measured.short_name}.json", measured.as_json())
 
 
 def parse(text: str) -> Measurements:

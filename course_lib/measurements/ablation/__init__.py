@@ -6,11 +6,11 @@ speed for the same product with a bfloat16 result, in the same run.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 SAMPLES, SUSTAINED = "samples of 10 ms", "after two seconds"
@@ -101,10 +101,5 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
     return Ablation(f"{plain['device']}, {plain['timed']}", size, when, tuple(steps))
 
 
-@cache
 def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no ablation was measured on {device!r}; there are: {there}")
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return content_of(FOLDER, device, "no ablation was measured on")

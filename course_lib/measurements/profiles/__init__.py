@@ -6,13 +6,12 @@ rung kept the GPU is read from `measurements.ncu` and stands nowhere else.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib.measurements.files import content_of
 from course_lib.measurements.ncu import busy
 
 FOLDER = Path(__file__).resolve().parent
@@ -58,10 +57,5 @@ def seen(kernel: str, device: str = "H200") -> ProfiledLaunch:
     return ProfiledLaunch(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
 
 
-@cache
 def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no profile was taken on {device!r}; there are: {there}")
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return content_of(FOLDER, device, "no profile was taken on")
