@@ -84,7 +84,7 @@ def from_text(stored: str) -> Example:
 
 
 def example_of(code: str, root: Path) -> Example | None:
-    """What is said of the first wrong answer that is marked with a code and told it; None if none is.
+    """What is said of the first wrong answer that is marked with a code, and told it; or None.
 
     Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
     each other reader who is told something else.

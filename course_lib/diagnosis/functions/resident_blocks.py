@@ -7,7 +7,6 @@ student's own machine and a grader's come to the same verdict. What is right is 
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
