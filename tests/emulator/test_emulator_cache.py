@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from every_case import every_case
+from known_kernels import matmul_naive as coalesced
 from numba import cuda, float32
 
 from course_lib.devices import DEVICES
@@ -55,15 +56,6 @@ def by_parity_of_block(x, out):
 
 def add_to_one(x, out):
     cuda.atomic.add(out, 0, x[cuda.grid(1)])
-
-
-def coalesced(A, B, C):
-    column, row = cuda.grid(2)
-    if row < C.shape[0] and column < C.shape[1]:
-        acc = float32(0)
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, column]
-        C[row, column] = acc
 
 
 def strided(A, B, C):
