@@ -233,7 +233,7 @@ class Measurements:
             {name: value for name, value in each.items() if value != {}}
             for each in plain["entries"]
         ]
-        return json.dumps(_rounded(plain), indent=1, ensure_ascii=False) + "\n"
+        return files.as_text(plain)
 
 
 @dataclass(frozen=True)
@@ -328,14 +328,3 @@ def _entry(plain: dict[str, Any]) -> Entry:
 def _cell(plain: dict[str, Any]) -> Cell:
     lists = {name: tuple(plain.get(name, ())) for name in ("samples_ms", "sm_clock_mhz")}
     return Cell(**{**plain, **lists})
-
-
-def _rounded(value: Any) -> Any:
-    """Five figures are more than a clock gives."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
-    return value

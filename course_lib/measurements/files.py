@@ -40,3 +40,19 @@ def replace_file(path: Path, text: str) -> Path:
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(text, encoding="utf-8")
     return unfinished.replace(path)
+
+
+def as_text(content: Any) -> str:
+    """The text of a file that holds this, its numbers rounded."""
+    return json.dumps(_rounded(content), indent=1, ensure_ascii=False) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    """Five figures are more than a clock gives."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    return value

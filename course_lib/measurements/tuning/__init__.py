@@ -107,7 +107,7 @@ class Tuning:
 
     def as_json(self) -> str:
         """The text of the file; `parse` reads it."""
-        return json.dumps(_rounded(asdict(self)), indent=1, ensure_ascii=False) + "\n"
+        return files.as_text(asdict(self))
 
 
 def devices(folder: Path = FOLDER) -> tuple[str, ...]:
@@ -151,14 +151,3 @@ def parse(text: str) -> Tuning:
         for rung, some in plain.pop("tried").items()
     }
     return Tuning(**plain, tried=tried)
-
-
-def _rounded(value: Any) -> Any:
-    """Five figures are more than a clock gives."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
-    return value
