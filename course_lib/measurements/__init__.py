@@ -174,7 +174,8 @@ class Measurements:
 
     def cublas(self, precision: str, size: int, result: str | None = None) -> Cell | None:
         """The fastest of cuBLAS's products in this precision; with `result`, of those stored so."""
-        return _fastest(self._cells("cuBLAS", size, precision, result))
+        cells = self._cells("cuBLAS", size, precision, result)
+        return min(cells, key=lambda cell: cell.median_ms, default=None)
 
     def share_of_cublas(self, entry: Entry, size: int) -> float | None:
         """How much of cuBLAS's speed in the same precision an entry reaches."""
@@ -267,10 +268,6 @@ class Speeds:
             of_cublas = f"  {share:6.1%} of cuBLAS" if share else ""
             rows.append(f"  {name:<{width}}  {gflops:>9,.0f} GFLOP/s{of_cublas}")
         return "\n".join(rows)
-
-
-def _fastest(cells: Iterable[Cell]) -> Cell | None:
-    return min(cells, key=lambda cell: cell.median_ms, default=None)
 
 
 # --- files ------------------------------------------------------------------------------------

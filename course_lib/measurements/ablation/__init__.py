@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from course_lib.measurements.files import content_of
 
@@ -88,7 +88,7 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
     Raises:
         KeyError: if this was not measured on this device.
     """
-    plain = _file(device)
+    plain = content_of(FOLDER, device, "no ablation was measured on")
     rows = [row for row in plain["rows"] if (row["size"], row["when"]) == (size, when)]
     if not rows:
         there = sorted({(row["size"], row["when"]) for row in plain["rows"]})
@@ -99,7 +99,3 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
         for row in sorted(rows, key=lambda row: order.index(row["step"]))
     ]
     return Ablation(f"{plain['device']}, {plain['timed']}", size, when, tuple(steps))
-
-
-def _file(device: str) -> dict[str, Any]:
-    return content_of(FOLDER, device, "no ablation was measured on")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from course_lib.measurements.files import content_of
 from course_lib.measurements.ncu import busy
@@ -48,14 +47,10 @@ def seen(kernel: str, device: str = "H200") -> ProfiledLaunch:
     Raises:
         KeyError: if it was not profiled on this device.
     """
-    plain = _file(device)
+    plain = content_of(FOLDER, device, "no profile was taken on")
     row = next((row for row in plain["rows"] if row["kernel"] == kernel), None)
     if row is None:
         raise KeyError(f"{kernel} was not profiled on {device}")
     label = f"{plain['device']}, {plain['seen']}"
     shares = busy(kernel, device)
     return ProfiledLaunch(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
-
-
-def _file(device: str) -> dict[str, Any]:
-    return content_of(FOLDER, device, "no profile was taken on")
