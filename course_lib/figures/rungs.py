@@ -1,9 +1,10 @@
-"""Draw the ladder: every rung with its speed, published or measured, and its share of cuBLAS."""
+"""Draw the ladder: every rung with its speed, published or measured, and where we stand lit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from course_lib import curriculum
 from course_lib.figures import style
@@ -26,11 +27,14 @@ class _Step:
 
 
 @style.drawn
-def ladder(*, speeds: Speeds | None = None) -> Picture:
-    """The rungs from the bottom up.
+def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Picture:
+    """The rungs from the bottom up; `current` is the one that is lit.
 
     With `speeds` (from `course_lib.bench.speeds()`) they are those, with their device and date;
     without, the published ones.
+
+    Raises:
+        ValueError: if no rung has that name.
     """
     if speeds is not None and speeds.origin == "measured":
         steps = [
@@ -38,7 +42,7 @@ def ladder(*, speeds: Speeds | None = None) -> Picture:
             for name, gflops in speeds.gflops.items()
             if name in speeds.of_cublas
         ]
-        return _draw(steps, speeds.label, speeds.caption, "measured", "cuBLAS")
+        return _draw(steps, current, speeds.label, speeds.caption, "measured", "cuBLAS")
     cublas = curriculum.PUBLISHED_CUBLAS_GFLOPS
     steps = [
         _Step(each.name, each.published_gflops, each.published_gflops / cublas)
@@ -46,10 +50,22 @@ def ladder(*, speeds: Speeds | None = None) -> Picture:
     ]
     note = f"Published by {curriculum.PUBLISHED_BY}, not measured by us."
     opponent = f"cuBLAS {cublas:,.0f}"
-    return _draw(steps, curriculum.PUBLISHED_ON, note, "published", opponent)
+    return _draw(steps, current, curriculum.PUBLISHED_ON, note, "published", opponent)
 
 
-def _draw(steps: Sequence[_Step], where: str, note: str, origin: str, opponent: str) -> Picture:
+def _draw(
+    steps: Sequence[_Step],
+    current: str | None,
+    where: str,
+    note: str,
+    origin: str,
+    opponent: str,
+) -> Picture:
+    names = [step.name for step in steps]
+    if current is not None and current not in names:
+        raise ValueError(f"No rung {current!r} on the ladder; there are {', '.join(names)}.")
+    here = names.index(current) if current is not None else len(steps)
+
     height = 1.32 + _ROW * len(steps)
     figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
     pen = Pen.on(figure)
@@ -58,12 +74,12 @@ def _draw(steps: Sequence[_Step], where: str, note: str, origin: str, opponent: 
     _draw_cublas(pen, bottom, len(steps), opponent)
     for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
-        _draw_rung(pen, y, step)
+        _draw_rung(pen, y, step, place - here)
         if place:
             gain = step.gflops / steps[place - 1].gflops
             pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
     style.footnote(figure, note)
-    return Picture(figure, _words(steps, where, origin, opponent))
+    return Picture(figure, _words(steps, current, where, origin, opponent))
 
 
 def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
@@ -79,25 +95,34 @@ def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:
     pen.write(x, top - 0.05, opponent, va="bottom", ha="center")
 
 
-def _draw_rung(pen: Pen, y: float, step: _Step) -> None:
+def _draw_rung(pen: Pen, y: float, step: _Step, steps_from_here: int) -> None:
+    lit, climbed = steps_from_here == 0, steps_from_here < 0
+    colour = style.ORANGE if lit else style.BLUE
+    strength = 1.0 if lit else 0.75 if climbed else 0.16
     left, right = _RAILS
+    edge = colour if lit or climbed else style.GREY
+    fill, line = (0.9, 2) if lit else (0.14, 1.2)
     box = left - 0.07, y - 0.13, right - left + 0.14, 0.26
-    pen.box(*box, colour=style.BLUE, fill=0.14, line=1.2, z=2)
-    middle = (left + right) / 2
-    pen.write(middle, y, step.name, ha="center", mono=True, size=style.NORMAL, z=3)
-    length, looks = _FULL_BAR * step.share, {**tinted(style.BLUE, 0.75, 1), "z": 1}
+    pen.box(*box, colour=edge, fill=fill, line=line, z=2)
+    name: dict[str, Any] = {"mono": True, "bold": lit, "size": style.NORMAL, "z": 3}
+    pen.write((left + right) / 2, y, step.name, ha="center", **name)
+    length, hatch = _FULL_BAR * step.share, None if lit or climbed else "////"
+    looks = {**tinted(colour, strength, 1), "z": 1, "hatch": hatch}
     pen.bar(_FIRST_BAR, y, length, 0.24, label=step.name, **looks)
-    label = f"{style.whole(step.gflops)}  ({step.share:.1%})"
+    label = f"{style.whole(step.gflops)}  ({step.share:.1%})" + ("  ◀ here" if lit else "")
     # A number beside a long bar would sit on cuBLAS's line, so it moves behind it.
     end = max(_FULL_BAR, length) if step.share > 0.6 else length
-    pen.write(_FIRST_BAR + end + 0.08, y, label)
+    pen.write(_FIRST_BAR + end + 0.08, y, label, bold=lit)
 
 
-def _words(steps: Sequence[_Step], where: str, origin: str, opponent: str) -> str:
+def _words(
+    steps: Sequence[_Step], current: str | None, where: str, origin: str, opponent: str
+) -> str:
     told = ", ".join(f"{each.name} {style.whole(each.gflops)} ({each.share:.1%})" for each in steps)
     against = opponent.removeprefix("cuBLAS").strip()
     cublas = f"cuBLAS ({against})" if against else "cuBLAS"
+    here = f" You are on the rung {current}." if current else ""
     return (
         f"The ladder of kernels from slow to fast, {origin} GFLOP/s on {where} and share of "
-        f"{cublas}: {told}."
+        f"{cublas}: {told}.{here}"
     )

@@ -213,10 +213,12 @@ def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
 
 
 def test_the_ladder_shows_measured_speeds_with_their_label():
-    picture = figures.ladder(speeds=canned().speeds(4096))
+    picture = figures.ladder("tiled", speeds=canned().speeds(4096))
     assert "measured GFLOP/s on NVIDIA Example 1, 2026-11-20" in picture.alt
-    assert "tiled 429 (20.0%)" in picture.alt
+    assert "tiled 429 (20.0%)" in picture.alt and "You are on the rung tiled" in picture.alt
     assert figures.ladder(speeds=bench.published()).alt == figures.ladder().alt
+    with pytest.raises(ValueError, match="register_2d"):
+        figures.ladder("register_2d", speeds=canned().speeds(4096))
 
 
 def test_the_roofline_shows_what_blocks_request():

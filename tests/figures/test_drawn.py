@@ -43,7 +43,7 @@ def words_of(picture):
 
 
 def test_bars_of_the_ladder_are_shares_of_cublas():
-    picture = figures.ladder()
+    picture = figures.ladder("tiled")
     bars = bars_of(picture)
     longest = bars["warp_tiled"] / 0.9368
     for rung in curriculum.RUNGS:
@@ -51,6 +51,13 @@ def test_bars_of_the_ladder_are_shares_of_cublas():
     assert "309 (1.3%)" in picture.alt
     assert "×6.4" in words_of(picture)
     assert "not measured by us" in words_of(picture)
+
+
+def test_one_rung_is_lit_or_none():
+    assert words_of(figures.ladder("coalesced")).count("◀") == 1
+    assert words_of(figures.ladder()).count("◀") == 0
+    with pytest.raises(ValueError, match="No rung 'tilde'"):
+        figures.ladder("tilde")
 
 
 # --- places and strips -------------------------------------------------------------------------

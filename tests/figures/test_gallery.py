@@ -14,7 +14,7 @@ from sampling import marks
 
 from course_lib import figures
 from course_lib.callers import our_kernel, used_by
-from course_lib.curriculum import TASKS
+from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
 from course_lib.emulator import emulate, load_program, names_around
 from course_lib.figures.small_launch import NoPicture
@@ -85,11 +85,14 @@ def climbed(count):
 # Every public picture, in the forms that the lessons use and at the edges of what it takes.
 GALLERY = {
     "ladder": lambda: figures.ladder(),
-    "ladder-measured": lambda: figures.ladder(speeds=CLIMBED.speeds()),
+    "ladder-measured": lambda: figures.ladder("cp_async", speeds=CLIMBED.speeds()),
     "measured_roofline": lambda: figures.measured_roofline(CLIMBED),
     "measured_roofline-data-sheet": lambda: figures.measured_roofline(
         replace(CLIMBED, measured_roofs={}), rungs=["naive", "tiled", "cp_async"]
     ),
+    "ladder-first": lambda: figures.ladder(RUNGS[0].name),
+    "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
+    "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
     "threads_in_flight": lambda: figures.threads_in_flight(in_flight()),
     **{f"memory_places-{name}": lambda n=name: figures.memory_places(n) for name in WIDEST},
     **{f"roofline_plot-{name}": lambda n=name: figures.roofline_plot(n) for name in WIDEST},

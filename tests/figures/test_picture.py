@@ -28,7 +28,7 @@ def shown(monkeypatch):
 
 
 def test_the_bundle_holds_image_and_words():
-    picture = figures.ladder()
+    picture = figures.ladder("tiled")
     data, metadata = picture._repr_mimebundle_()
     assert base64.b64decode(data["image/png"]) == picture.png()
     assert data["text/plain"] == picture.alt == repr(picture)
@@ -36,7 +36,7 @@ def test_the_bundle_holds_image_and_words():
 
 
 def test_a_cell_shows_the_image_and_a_fold_with_its_words(shown):
-    picture = figures.ladder()
+    picture = figures.ladder("tiled")
     picture._ipython_display_()
     (image, metadata), (fold, _) = shown
     assert image["image/png"]
