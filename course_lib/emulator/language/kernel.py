@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,9 +62,34 @@ class Kernel:
         return self.tree.body
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is not written yet; see `says_nothing`."""
+        return says_nothing(self.body)
+
+    @property
     def lines(self) -> dict[int, str]:
         """The source, line by line."""
         return dict(enumerate(self.source.splitlines(), self.first_line))
+
+
+def says_nothing(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function's body is that of one still to be written.
+
+    Nothing stands in it but docstrings, `pass`, `...`, a return without a value, and
+    `raise NotImplementedError`.
+    """
+    return all(map(_is_nothing, body))
+
+
+def _is_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(ast.Constant()) | ast.Return(None | ast.Constant(None)):
+            return True
+        case ast.Raise(ast.Name("NotImplementedError")):
+            return True
+        case ast.Raise(ast.Call(ast.Name("NotImplementedError"))):
+            return True
+    return False
 
 
 @dataclass

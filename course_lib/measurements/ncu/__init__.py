@@ -7,12 +7,12 @@ anew, with all metrics; with `--compiled`, anywhere, it counts source and machin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -67,10 +67,5 @@ def busy(rung: str, device: str = "H200") -> Mapping[str, float]:
     return shares
 
 
-@cache
 def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no reports of {device!r}; there are: {there}")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return content_of(FOLDER, device, "no reports of")
