@@ -29,6 +29,8 @@ from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator.args import ArgHint
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
+from witness import watching
+
 from course_lib.emulator import Budget, KernelRejected, emulate
 
 SECONDS_PER_TEST = 25
@@ -42,11 +44,11 @@ REST = {
     "cooperative groups": r"\bcg\b|this_grid|cooperative",
     "textures": r"texture",
     "foreign functions": r"\bffi\b|declare_device|from_buffer|CFunc",
-    "cache hints": r"\b(ld|st)(ca|cg|cs|lu|cv|wb|wt)\b",
     "memory that a kernel asks for": (
         r"np\.(empty|zeros|ones|full|array|arange|copy)\w*\(|\.copy\(\)|literal_unroll"
     ),
     "dates": r"datetime|timedelta",
+    "addresses": r"\.ctypes\b",
     "extensions of Numba": r"overload|extending|intrinsic\(",
 }
 kept: Any = None
@@ -78,6 +80,11 @@ def as_declared(function: Any, arguments: list[Any]) -> list[Any]:
     ]
 
 
+def undecorated(value: Any) -> Any:
+    """The plain function in a kernel of the simulator's or of the compiler's."""
+    return getattr(value, "py_func", None) or getattr(value, "fn", value)
+
+
 def name_of(function: Any, file: str) -> tuple[str, str]:
     """A kernel's name in the list, and the hash of its source and of what it closes over."""
     try:
@@ -90,7 +97,7 @@ def name_of(function: Any, file: str) -> tuple[str, str]:
             value = cell.cell_contents
         except ValueError:
             continue
-        inner = getattr(value, "fn", value)
+        inner = undecorated(value)
         if callable(inner) and not isinstance(inner, type):
             around.append(getattr(inner, "__name__", ""))
     sha = hashlib.sha256((source + "|".join(around)).encode()).hexdigest()[:12]
@@ -113,7 +120,7 @@ def uses_of(function: Any, depth: int = 3) -> list[str]:
             value = cells[name].cell_contents if name in cells else function.__globals__.get(name)
         except ValueError:
             continue
-        if inspect.isfunction(inner := getattr(value, "fn", None)):
+        if value is not (inner := undecorated(value)) and inspect.isfunction(inner):
             found.update(uses_of(inner, depth - 1))
         elif inspect.isfunction(value) and not value.__module__.startswith("numba."):
             # A plain function in a kernel.
@@ -134,11 +141,12 @@ def close(left: Any, right: Any) -> bool:
     return bool(np.array_equal(left, right))
 
 
-def on_the_emulator(fake: Any, arguments: list[Any]) -> dict[str, Any]:
+def on_the_emulator(fake: Any, arguments: list[Any], kernel: Any = None) -> dict[str, Any]:
+    """What the emulator says of a launch: of `kernel`, if it is not the simulator's own."""
     grid, block = (tuple(map(int, each)) for each in (fake.grid_dim, fake.block_dim))
     try:
         budget = Budget(steps=300_000)
-        profile = emulate(fake, budget=budget)[grid, block, 0, fake.dynshared_size](*arguments)
+        profile = emulate(kernel or fake, budget=budget)[grid, block, 0, fake.dynshared_size](*arguments)
     except KernelRejected as refused:
         first = refused.findings[0]
         return {"emulator": first.code, "said": first.message, "line": first.line, "findings": []}
@@ -149,7 +157,10 @@ def on_the_emulator(fake: Any, arguments: list[Any]) -> dict[str, Any]:
         return {"emulator": "crashed", "said": " / ".join([*said[-4:]]), "findings": []}
     errors = [each for each in profile.findings if each.severity == "error"]
     said = "; ".join(each.message for each in errors)
-    return {"emulator": "ran", "said": said, "findings": [each.code for each in errors]}
+    first = next((each for each in errors if each.code == "raised-exception"), None)
+    raised = None if first is None else (first.line, first.threads[0])
+    return {"emulator": "ran", "said": said, "findings": [each.code for each in errors],
+            "raised": raised}  # fmt: skip
 
 
 def compare(run: Any, fake: Any, arguments: list[Any], after: list[Any]) -> str:
@@ -158,11 +169,14 @@ def compare(run: Any, fake: Any, arguments: list[Any], after: list[Any]) -> str:
     if threads > MOST_THREADS_FOR_THE_SIMULATOR:
         return "too large"
     try:
-        run(fake, *arguments)
+        with watching() as meets:
+            run(fake, *arguments)
     except TimeoutError:
         raise
     except Exception as error:
         return f"{type(error).__name__}"
+    finally:
+        launches[-1]["threads meet"] = meets()
     return "equal" if all(map(close, arguments, after)) else "other values"
 
 
@@ -248,8 +262,8 @@ def keep_executed_texts() -> None:
     simulator.FakeCUDAKernel.__init__ = make
 
 
-def stubs() -> None:
-    """Packages that some tests want and that no kernel needs."""
+def stubs(simulator: bool = True) -> None:
+    """Packages that some tests want and that no kernel needs; with the simulator run all tests."""
     for name, parts in {
         "filecheck": (), "filecheck.matcher": ("Matcher",), "filecheck.options": ("Options",),
         "filecheck.parser": ("Parser", "pattern_for_opts"), "filecheck.finput": ("FInput",),
@@ -258,6 +272,8 @@ def stubs() -> None:
         for part in parts:
             setattr(module, part, None)
         sys.modules.setdefault(name, module)
+    if not simulator:
+        return
     from numba.cuda import testing
 
     testing.skip_on_cudasim = lambda reason: lambda test: test
@@ -299,11 +315,16 @@ def out_of_time(*_: Any) -> None:
 
 
 def main(path: str, kept_in: str) -> None:
+    stubs()
+    put_in_place(Path(path).stem)
+    run_tests(path, kept_in)
+
+
+def run_tests(path: str, kept_in: str) -> None:
+    """Run a file of tests, and keep what is known of each launch; ends the process."""
     global kept
     kept = open(kept_in, "w", encoding="utf-8")  # noqa: SIM115  (open until the process ends)
     file = Path(path)
-    stubs()
-    put_in_place(file.stem)
     signal.signal(signal.SIGALRM, out_of_time)
     # Not as a part of numba: whatever comes from there counts as Numba's own.
     spec = importlib.util.spec_from_file_location(f"harvested_{file.stem}", path)

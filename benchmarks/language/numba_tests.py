@@ -37,6 +37,7 @@ OUTCOMES = (
     "to be looked at: other values",
     "to be looked at: a race",
     "to be looked at: an error is named",
+    "to be looked at: the compiler refuses it",
     "to be looked at: compile-error",
     "crashed",
 )
@@ -50,14 +51,18 @@ def test_files(python: str) -> list[Path]:
     return sorted(file for each in FOLDERS for file in (tests / each).glob("test_*.py"))
 
 
-def launches_of(python: str, file: Path) -> list[dict[str, Any]]:
+def launches_of(python: str, file: Path, program: str) -> list[dict[str, Any]]:
     """Run one file of tests in a process of its own; what is known of every launch."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as kept:
-        command = [python, str(HERE / "launches.py"), str(file), kept.name]
-        environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+        command = [python, str(HERE / program), str(file), kept.name]
+        simulated = {"NUMBA_ENABLE_CUDASIM": str(int(program == "launches.py"))}
         try:
             subprocess.run(
-                command, env=environment, capture_output=True, timeout=SECONDS_PER_FILE, check=False
+                command,
+                env=os.environ | simulated,
+                capture_output=True,
+                timeout=SECONDS_PER_FILE,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             print(f"{file.stem}: out of time", file=sys.stderr)
@@ -66,29 +71,51 @@ def launches_of(python: str, file: Path) -> list[dict[str, Any]]:
 
 def outcome_of(launches: list[dict[str, Any]]) -> dict[str, Any]:
     """The worst that a kernel's launches came to, with what was said of that one."""
-    worst = max(launches, key=lambda each: OUTCOMES.index(outcome_of_launch(each)))
-    kept = {key: worst[key] for key in ("said", "line") if worst.get(key)}
-    return {"outcome": outcome_of_launch(worst), **kept}
+    equal = [each for each in launches if each.get("simulator") == "equal"]
+    meet = any(each.get("threads meet") for each in launches)
+    passed = any(each.get("compiler") and each["test"] == "passed" for each in launches)
+    compiled = [each for each in launches if each.get("compiler")]
+    judged = [
+        (outcome_of_launch(each, bool(equal), meet, passed), each)
+        for each in launches
+        # What the compiler says of the types at hand is heard first.
+        if each.get("compiler") or not compiled or each["emulator"] in ("ran", "crashed")
+    ]
+    outcome, worst = max(judged, key=lambda each: OUTCOMES.index(each[0]))
+    kept = {key: worst[key] for key in ("said", "line", "compiler") if worst.get(key)}
+    return {"outcome": outcome, **kept, "races": meet}
 
 
-def outcome_of_launch(launch: dict[str, Any]) -> str:
+def outcome_of_launch(launch: dict[str, Any], equal: bool, meet: bool, passed: bool) -> str:
+    """What a launch came to.
+
+    `equal`, `meet` and `passed` are known of all launches of the kernel: the simulator had the same
+    values; threads of the simulator met; a test passed on what Numba compiled and we computed.
+    """
+    refused = launch.get("compiler", "").startswith("refuses")
+    rest = "the rest" if launch["rest"] else "a limit of ours"
     match launch["emulator"]:
         case "crashed":
             return "crashed"
-        case "compile-error" | "invalid-launch" | "not-allowed":
-            return "to be looked at: compile-error"
+        case "compile-error" | "invalid-launch":
+            return "right" if refused else "to be looked at: compile-error"
         case "unsupported":
-            rest = "the rest" if launch["rest"] else "a limit of ours"
             return f"unsupported: {rest}"
-    if launch["simulator"].endswith(("Error", "Exception")) and launch["findings"]:
-        return "right"  # both say that something goes wrong
-    if any(code.startswith("race-") for code in launch["findings"]):
+        case "not-allowed":  # nothing that a course needs: addresses, for example
+            return f"unsupported: {rest}"
+    if refused:
+        # No declared signature fits the arguments: that is said before anything is compiled.
+        unmatched = "No matching definition" in launch["compiler"]
+        return "right" if unmatched else "to be looked at: the compiler refuses it"
+    if any(code.startswith("race-") for code in launch["findings"]) and not meet:
         return "to be looked at: a race"
-    if launch["simulator"] != "equal" and launch["test"] != "passed":
-        return "to be looked at: other values"
-    if launch["findings"] and launch["test"] != "passed":
+    if launch["test"] == "passed" or equal or passed:
+        return "right"
+    if launch.get("simulator", "").endswith(("Error", "Exception")) and launch["findings"]:
+        return "right"  # both say that something goes wrong
+    if launch["findings"]:
         return "to be looked at: an error is named"
-    return "right"
+    return "to be looked at: other values"
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
@@ -120,8 +147,9 @@ def main() -> None:
         if options.files and file.stem not in options.files:
             continue
         kernels: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        for launch in launches_of(options.python, file):
-            kernels[launch["kernel"]].append(launch)
+        for program in ("launches.py", "with_the_compiler.py"):
+            for launch in launches_of(options.python, file, program):
+                kernels[launch["kernel"]].append(launch)
         for name, launches in kernels.items():
             rest = sorted({each for launch in launches for each in launch["rest"]})
             found[name] = outcome_of(launches) | {"sha": launches[0]["sha"], "rest": rest}
