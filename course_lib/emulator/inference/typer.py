@@ -99,7 +99,8 @@ class Typer:
         self.callers = (*callers, kernel)
         self.common = common or Common()
         self.typing = Typing(kernel)
-        self.locals = _assigned_names(kernel)
+        self.locals = assigned_names(kernel)
+        self.given: dict[str, T.Type] = {}  # the types of the parameters
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
@@ -252,7 +253,7 @@ class Typer:
             self.typing.pure.add(node)
 
 
-def _assigned_names(kernel: Kernel) -> frozenset[str]:
+def assigned_names(kernel: Kernel) -> frozenset[str]:
     """The names that are local because the function assigns them."""
     stored = {
         node.id

@@ -8,7 +8,8 @@ from typing import Any
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import Typer
+from course_lib.emulator.inference.pruning import Constants
+from course_lib.emulator.inference.typer import Typer, assigned_names
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
@@ -62,12 +63,25 @@ class ValueTyper(Typer):
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in PYTHON_NAMES:
             return reference
+        if self.belongs_around(node.id):
+            message = say("{name} belongs to the function around this one.", name=node.id)
+            hint = "Pass it as an argument: the emulator hands functions on without their values."
+            raise rejection("unsupported", message, node, hint)
         raise rejection(
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
             node,
             hint_at_name(node.id),
         )
+
+    def belongs_around(self, name: str) -> bool:
+        """Whether it is a variable of a function within which this one is written."""
+        around = (
+            each
+            for each in self.callers[:-1]
+            if any(node is self.kernel.tree for node in ast.walk(each.tree))
+        )
+        return any(name in (*assigned_names(each), *each.parameters) for each in around)
 
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
         return Typed(self.expression(node.value, env).type)
@@ -80,19 +94,12 @@ class ValueTyper(Typer):
         return env
 
     def decided(self, test: ast.expr) -> bool | None:
-        """What a test comes to, where Numba leaves the other side out; None if both are compiled.
+        """What a test comes to, where Numba leaves the other side out; None if both are compiled."""
+        return self.constants().decided(test)
 
-        It does so for literals, and where a parameter that nobody changes is compared with None.
-        """
-        match test:
-            case ast.Constant(value=value):
-                return bool(value)
-            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
-                given = name in self.kernel.parameters and name not in self.locals
-                if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
-                    is_none = self.typing.types[test.left] == T.Static(None)
-                    return is_none == isinstance(test.ops[0], ast.Is)
-        return None
+    def constants(self) -> Constants:
+        """What Numba knows of this function's values before it types anything."""
+        return Constants(self.kernel, set(self.locals), set(self.outer), self.given)
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
