@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import json
 import linecache
+import os
 import re
 import signal
 import sys
@@ -25,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from numba import cuda
+from numba.cuda.core import config
 from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator.args import ArgHint
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
@@ -51,6 +53,8 @@ REST = {
     "addresses": r"\.ctypes\b",
     "extensions of Numba": r"overload|extending|intrinsic\(",
 }
+# Errors of the driver and of the cache on disk: no launch of an emulator raises them.
+NOT_OF_THE_LANGUAGE = ("PicklingError", "CUDAError", "CudaAPIError", "CudaSupportError")
 kept: Any = None
 launches: list[dict[str, Any]] = []
 seen: dict[str, int] = {}
@@ -99,7 +103,9 @@ def name_of(function: Any, file: str) -> tuple[str, str]:
             continue
         inner = undecorated(value)
         if callable(inner) and not isinstance(inner, type):
-            around.append(getattr(inner, "__name__", ""))
+            # The simulator lacks these, so the list has kernels around them without their names.
+            hint = getattr(inner, "__module__", "") == "numba.cuda.cache_hints"
+            around.append("" if hint else getattr(inner, "__name__", ""))
     sha = hashlib.sha256((source + "|".join(around)).encode()).hexdigest()[:12]
     return f"{file}::{function.__qualname__}#{sha}", sha
 
@@ -157,8 +163,9 @@ def on_the_emulator(fake: Any, arguments: list[Any], kernel: Any = None) -> dict
         return {"emulator": "crashed", "said": " / ".join([*said[-4:]]), "findings": []}
     errors = [each for each in profile.findings if each.severity == "error"]
     said = "; ".join(each.message for each in errors)
-    first = next((each for each in errors if each.code == "raised-exception"), None)
-    raised = None if first is None else (first.line, first.threads[0])
+    ending = ("raised-exception", "out-of-bounds-read")
+    first = next((each for each in errors if each.code in ending and each.threads), None)
+    raised = None if first is None else (first.line, first.threads[0], first.code)
     return {"emulator": "ran", "said": said, "findings": [each.code for each in errors],
             "raised": raised}  # fmt: skip
 
@@ -189,6 +196,7 @@ def launch(run: Any, file: str, fake: Any, arguments: tuple[Any, ...]) -> None:
         run(fake, *arguments)
         return
     before = copy.deepcopy(given)
+    os.environ["NUMBA_CUDA_ENABLE_NRT"] = str(int(bool(config.CUDA_ENABLE_NRT)))
     note = {"kernel": name, "sha": sha, "rest": uses_of(fake.fn)} | on_the_emulator(fake, given)
     launches.append(note | {"simulator": "", "test": ""})
     if note["emulator"] != "ran":
@@ -277,13 +285,20 @@ def stubs(simulator: bool = True) -> None:
     from numba.cuda import testing
 
     testing.skip_on_cudasim = lambda reason: lambda test: test
-    testing.skip_unless_cudasim = lambda reason: lambda test: test
+    # What asks for the simulator tests what it lacks; the emulator is in its place here.
+    testing.skip_unless_cudasim = lambda reason: of_the_simulator
     for name in ("libdevice",):
         if not hasattr(cuda, name):
             try:
                 setattr(cuda, name, importlib.import_module(f"numba.cuda.{name}"))
             except Exception:
                 print(f"no cuda.{name} here", file=sys.stderr)
+
+
+def of_the_simulator(test: Any) -> Any:
+    """Mark a test that asserts on the simulator's own refusals."""
+    test.of_the_simulator = True
+    return test
 
 
 class _Result(unittest.TestResult):
@@ -306,7 +321,14 @@ class _Result(unittest.TestResult):
     def stopTest(self, test: unittest.TestCase) -> None:
         signal.alarm(0)
         for each in launches:
-            kept.write(json.dumps(each | {"test": self.ended, "of": test.id()}) + "\n")
+            about = {"test": self.ended, "of": test.id()}
+            method = getattr(test, test._testMethodName)
+            if hasattr(test, "of_the_simulator") or hasattr(method, "of_the_simulator"):
+                about["outside"] = "a test of the simulator"
+            elif missing := re.search(r"(\w+) not raised", self.ended):
+                if missing.group(1) in NOT_OF_THE_LANGUAGE:
+                    about["outside"] = f"the test waits for {missing.group(1)}"
+            kept.write(json.dumps(each | about) + "\n")
         kept.flush()
 
 
@@ -336,8 +358,6 @@ def run_tests(path: str, kept_in: str) -> None:
     kept.close()
     # Threads of a simulated block that hangs do not keep the process.
     sys.stdout.flush()
-    import os
-
     os._exit(0)
 
 

@@ -160,7 +160,7 @@ class Launches:
 
     def exception(self, ran: dict[str, Any]) -> BaseException:
         """What Numba raises after a launch in which a thread did, under debug=True."""
-        line, thread = ran["raised"]
+        line, thread, code = ran["raised"]
         function = self.of.py_func
         where = f"In function '{function.__name__}', file {function.__code__.co_filename}, "
         where += f"line {line}, tid={list(thread[::-1])} ctaid=[0, 0, 0]"
@@ -173,6 +173,8 @@ class Launches:
                 given = [str(ast.literal_eval(each)) for each in call.args]
                 kind: type[BaseException] = names[ast.unparse(call.func)]
                 return kind(": ".join([where, *given]))
+        if code == "out-of-bounds-read":
+            return IndexError(f"{where}: tuple index out of range")
         return ZeroDivisionError(where)
 
 

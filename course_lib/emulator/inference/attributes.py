@@ -12,6 +12,7 @@ from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed
 from course_lib.emulator.inference.fields import FieldTyper
 from course_lib.emulator.inference.hints import (
     METHODS_THAT_ALLOCATE,
+    memory_at_run_time,
     NUMBAS_ARRAY_ATTRIBUTES,
     NUMBAS_NUMBER_ATTRIBUTES,
     OF_A_NUMBER,
@@ -109,6 +110,8 @@ class AttributeTyper(FieldTyper):
         if node.attr in NUMBAS_ARRAY_ATTRIBUTES:
             hint = "Elements by index, .shape and loops do the same."
             raise rejection("unsupported", unknown_attribute("an array", node), node, hint)
+        if allocating := memory_at_run_time(node.attr, node):
+            raise allocating
         # Numba knows these methods, but can compile no call of one: it would make a new array.
         named_only = node.attr in METHODS_THAT_ALLOCATE and node not in self.called
         code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")

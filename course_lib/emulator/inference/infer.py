@@ -371,6 +371,9 @@ class _Inference(ExpressionTyper):
         known = raised is None or (isinstance(raised, ast.Name) and self.is_exception(raised.id))
         whole = not named and node.cause is None
         if not (known and whole and all(map(self.is_constant_text, given))):
+            if isinstance(raised, ast.Attribute):
+                message = say("The emulator does not know {name}.", name=ast.unparse(raised)[:60])
+                raise rejection("unsupported", message, node, "Raise one of Python's own errors.")
             message = "Numba raises exceptions with constant arguments only."
             raise rejection("compile-error", message, node)
 

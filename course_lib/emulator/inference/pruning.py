@@ -78,9 +78,11 @@ class Constants:
             raise Unknown from None
 
     def _is_none(self, node: ast.expr) -> bool:
-        """Whether a value is None: by its type, if it is a parameter's that nobody changes."""
-        if isinstance(node, ast.Name) and node.id in self.given and node.id not in self.own:
-            return self.given[node.id] == T.Static(None)
+        """Whether a value is None; of a parameter Numba knows it only if it is."""
+        if isinstance(node, ast.Name) and self._is_given(node.id):
+            if self.given[node.id] == T.Static(None):
+                return True
+            raise Unknown
         return self.value(node) is None
 
     def value(self, node: ast.expr) -> Any:
