@@ -30,7 +30,6 @@ from numba.cuda.core import config
 from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator.args import ArgHint
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
-
 from witness import watching
 
 from course_lib.emulator import Budget, KernelRejected, emulate
@@ -152,7 +151,9 @@ def on_the_emulator(fake: Any, arguments: list[Any], kernel: Any = None) -> dict
     grid, block = (tuple(map(int, each)) for each in (fake.grid_dim, fake.block_dim))
     try:
         budget = Budget(steps=300_000)
-        profile = emulate(kernel or fake, budget=budget)[grid, block, 0, fake.dynshared_size](*arguments)
+        profile = emulate(kernel or fake, budget=budget)[grid, block, 0, fake.dynshared_size](
+            *arguments
+        )
     except KernelRejected as refused:
         first = refused.findings[0]
         return {"emulator": first.code, "said": first.message, "line": first.line, "findings": []}

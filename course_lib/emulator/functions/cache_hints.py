@@ -52,9 +52,7 @@ def _load_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 def _store_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 3, "takes an array, an index and a value")
     array, value = _array(arguments), arguments[2].type
-    need(
-        T.is_scalar(value) and not T.is_complex(value), say("stores numbers, not {it}", it=value)
-    )
+    need(T.is_scalar(value) and not T.is_complex(value), say("stores numbers, not {it}", it=value))
     supported(array.writable, "changes no constant array here", "Pass the array to the kernel.")
     return Typed(T.Static(None))
 

@@ -12,11 +12,11 @@ from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed
 from course_lib.emulator.inference.fields import FieldTyper
 from course_lib.emulator.inference.hints import (
     METHODS_THAT_ALLOCATE,
-    memory_at_run_time,
     NUMBAS_ARRAY_ATTRIBUTES,
     NUMBAS_NUMBER_ATTRIBUTES,
     OF_A_NUMBER,
     OF_AN_ARRAY,
+    memory_at_run_time,
     unknown_attribute,
 )
 from course_lib.emulator.inference.typings import Environment

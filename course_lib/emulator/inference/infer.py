@@ -372,8 +372,8 @@ class _Inference(ExpressionTyper):
         whole = not named and node.cause is None
         if not (known and whole and all(map(self.is_constant_text, given))):
             if isinstance(raised, ast.Attribute):
-                message = say("The emulator does not know {name}.", name=ast.unparse(raised)[:60])
-                raise rejection("unsupported", message, node, "Raise one of Python's own errors.")
+                unknown = say("The emulator does not know {name}.", name=ast.unparse(raised)[:60])
+                raise rejection("unsupported", unknown, node, "Raise one of Python's own errors.")
             message = "Numba raises exceptions with constant arguments only."
             raise rejection("compile-error", message, node)
 

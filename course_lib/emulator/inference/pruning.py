@@ -42,7 +42,7 @@ class Constants:
         self.given = given
 
     def decided(self, test: ast.expr) -> bool | None:
-        """What a test comes to, where Numba leaves the other side out; None if both are compiled."""
+        """What a test comes to, if Numba leaves the other side out; None if it compiles both."""
         try:
             return self._decided(test)
         except Unknown:
@@ -94,13 +94,15 @@ class Constants:
         match node:
             case ast.Constant(value=value):
                 return value
-            case ast.Name(id=name) if name in self.own:
+            case ast.Name(id=name) if name in self.own and name not in self.kernel.parameters:
                 return self.value(self._only_value(name))
             case ast.Attribute(value=ast.Name(id=name), attr="ndim") if self._is_given(name):
                 kind = self.given[name]
                 if isinstance(kind, T.ArrayType):
                     return kind.ndim
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if self._is_given(name):
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if self._is_given(
+                name
+            ):
                 kind = self.given[name]
                 if isinstance(kind, T.TupleType):
                     return len(kind.items)
@@ -136,6 +138,6 @@ class Constants:
             if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
         ]
         for each in nodes:
-            if isinstance(each, ast.Assign) and stores == [*stores[:1]] and stores[0] in each.targets:
+            if isinstance(each, ast.Assign) and len(stores) == 1 and stores[0] in each.targets:
                 return each.value
         raise Unknown

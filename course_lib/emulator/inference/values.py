@@ -94,7 +94,7 @@ class ValueTyper(Typer):
         return env
 
     def decided(self, test: ast.expr) -> bool | None:
-        """What a test comes to, where Numba leaves the other side out; None if both are compiled."""
+        """What a test comes to, if Numba leaves the other side out; None if it compiles both."""
         return self.constants().decided(test)
 
     def constants(self) -> Constants:

@@ -28,9 +28,9 @@ from course_lib.emulator.language.names import (
     KNOWN_MODULES,
     Reference,
     Unusable,
-    plain_function,
     canonical_path,
     describe,
+    plain_function,
 )
 from course_lib.sentences import say
 
