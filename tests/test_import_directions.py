@@ -118,6 +118,7 @@ CLOSING: dict[tuple[str, str], str] = {
         "it in the kernel's types: only the annotation of the parameter closes the circle"
     )
     for module in (
+        "functions.cache_hints",
         "functions.complex_functions",
         "functions.intrinsics",
         "functions.libdevice",
