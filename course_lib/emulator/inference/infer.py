@@ -20,9 +20,9 @@ from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.pruning import Unknown
 from course_lib.emulator.inference.typer import Common, NotKnownYet
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
@@ -450,11 +450,7 @@ class _Inference(ExpressionTyper):
             return all(map(self.is_constant_text, node.elts))
         if isinstance(node, ast.BinOp):
             return self.is_constant_text(node.left) and self.is_constant_text(node.right)
-        try:
-            self.constants().value(node)
-        except Unknown:
-            return False
-        return True
+        return self.fixed_value(node) is not OPEN
 
     def is_exception(self, name: str) -> bool:
         """Whether a name is that of a class of exceptions, of Python or of the answer's own."""

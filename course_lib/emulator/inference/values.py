@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,17 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.pruning import Constants
 from course_lib.emulator.inference.typer import NotKnownYet, Typer, assigned_names
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.sentences import say
+
+OPEN = object()  # a value that is known only when the kernel runs
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
 
 
 class ValueTyper(Typer):
@@ -65,10 +72,6 @@ class ValueTyper(Typer):
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in PYTHON_NAMES:
             return reference
-        if self.belongs_around(node.id):
-            message = say("{name} belongs to the function around this one.", name=node.id)
-            hint = "Pass it as an argument: the emulator hands functions on without their values."
-            raise rejection("unsupported", message, node, hint)
         raise rejection(
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
@@ -96,12 +99,76 @@ class ValueTyper(Typer):
         return env
 
     def decided(self, test: ast.expr) -> bool | None:
-        """What a test comes to, if Numba leaves the other side out; None if it compiles both."""
-        return self.constants().decided(test)
+        """What a test comes to, where Numba leaves the other side out; None if both are compiled.
 
-    def constants(self) -> Constants:
-        """What Numba knows of this function's values before it types anything."""
-        return Constants(self.kernel, set(self.locals), set(self.outer), self.given)
+        It does so for literals, for constants from outside and comparisons of them, for a name
+        that is set once, to one of these, and where a parameter that nobody changes is compared
+        with None.
+        """
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                opposite = self.decided(operand)
+                return None if opposite is None else not opposite
+            case ast.BoolOp(op=op, values=parts):
+                each = [self.decided(part) for part in parts]
+                ends = isinstance(op, ast.Or)  # what decides, whatever the others come to
+                return ends if ends in each else None if None in each else not ends
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
+                given = name in self.kernel.parameters and name not in self.locals
+                if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
+                    is_none = self.typing.types[test.left] == T.Static(None)
+                    return is_none == isinstance(test.ops[0], ast.Is)
+        value = self.fixed_value(test)
+        return None if value is OPEN else bool(value)
+
+    def fixed_value(self, node: ast.expr) -> Any:
+        """What Numba knows of a value when it looks for branches that are never taken."""
+        match node:
+            case ast.Constant(value=int() | float() | str() | None as value):
+                return value
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+                return self.compared(op, self.fixed_value(left), self.fixed_value(right))
+            case ast.Name(id=name) if name in self.locals:
+                only = self.only_value(name)
+                decided = None if only is None else self.decided(only)
+                fixed = OPEN if only is None else self.fixed_value(only)
+                return decided if fixed is OPEN and decided is not None else fixed
+            case ast.Name(id=name) if name not in {*self.kernel.parameters, *self.outer}:
+                value = self.kernel.namespace.get(name, OPEN)
+                return value if isinstance(value, int | float | str) else OPEN
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = self.decided(test)
+                return OPEN if chosen is None else self.fixed_value(body if chosen else orelse)
+            case ast.Attribute(value=owner, attr="ndim"):
+                kind = self.typing.types.get(owner)
+                return kind.ndim if isinstance(kind, T.ArrayType) else OPEN
+        return OPEN
+
+    @staticmethod
+    def compared(op: ast.cmpop, left: Any, right: Any) -> Any:
+        """What a comparison of two fixed values comes to; of texts, only whether they are equal."""
+        sides = (left, right)
+        words = any(side is None or isinstance(side, str) for side in sides)
+        identity = isinstance(op, ast.Is | ast.IsNot)
+        if OPEN in sides or (identity and None not in sides):
+            return OPEN
+        if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
+            return OPEN
+        return _COMPARE[type(op)](left, right)
+
+    def only_value(self, name: str) -> ast.expr | None:
+        """What a variable is set to, if that is once, on every path, and it is no parameter."""
+        if name in self.kernel.parameters:
+            return None
+        stores = [
+            node
+            for node in ast.walk(self.kernel.tree)
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        ]
+        for node in self.kernel.body:
+            if isinstance(node, ast.Assign) and node.targets == stores:
+                return node.value
+        return None
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)

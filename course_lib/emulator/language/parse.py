@@ -257,6 +257,7 @@ class _NamesOfModule(_LiveNames):
 
     def __init__(self, module: ModuleType) -> None:
         self._globals = vars(module)
+        self._file = getattr(module, "__file__", None) or ""
         self._cells = {}
         self._kernels = {}
 
