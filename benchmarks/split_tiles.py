@@ -26,7 +26,7 @@ from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.kernels import hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
-from course_lib.kernels.tile_plan import WIDTHS, TilePlan
+from course_lib.kernels.tile_plan import STEP, TilePlan
 
 # Turns filled well and badly, with rows of B that are aligned and ragged (no multiple of 64).
 SIZES = ("2048", "2560", "3072", "3328", "3584", "4096", "4104", "4352", "4600", "5000", "5120")
@@ -53,8 +53,6 @@ def ours(name: str, plan: TilePlan | None, split: bool = False) -> Contestant:
             workers = hopper_launch.multiprocessors() // plan.cluster
             tiles = math.prod(plan.tiles(*C.shape))
             chosen = replace(plan, split=tiles % workers)
-        if plan and plan.cut_columns < 0:  # all of it
-            chosen = replace(plan, cut_columns=-(-C.shape[1] // plan.columns))
         return lambda: rung_12.ROUNDED.start(A, B, C, chosen)
 
     multiples = rung_12.RUNG.multiples
@@ -82,15 +80,10 @@ def main(sizes: Sequence[str]) -> None:
     both = [e for e in library.contestants(cc) if e.precision == "bfloat16"]
     theirs = next(each for each in both if each.result == "bfloat16")
     theirs = Contestant(CUBLAS, theirs.kind, theirs.precision, theirs.prepare, theirs.result)
-    kinds = [(n, c) for n in WIDTHS for c in (1, 2)]
     everyone = [
         theirs,
-        *(ours(f"w{n}/{c}", TilePlan(c, n)) for n, c in kinds),
-        *(ours(f"s{n}/{c}", TilePlan(c, n), split=True) for n, c in kinds),
-        *(ours(f"c{n}/{c}", TilePlan(c, n, 0, 1, 1)) for n, c in kinds),
-        *(ours(f"r{n}/{c}", TilePlan(c, n, 0, 1, 0)) for n, c in kinds),
-        *(ours(f"k{n}/{c}", TilePlan(c, n, 0, 0, 1)) for n, c in kinds),
-        *(ours(f"a64/{c}", TilePlan(c, 256, 0, 0, -1)) for c in (1, 2)),
+        *(ours(f"w{n}/{c}", TilePlan(c, n)) for c, n in STEP),
+        *(ours(f"s{n}/{c}", TilePlan(c, n), split=True) for c, n in STEP),
         ours("as it is", None),
     ]
     clock = gpu.EventClock(nvml)

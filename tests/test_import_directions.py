@@ -86,7 +86,9 @@ ALLOWED: dict[str, set[str]] = {
         "verdicts", "web", "words",
     },
     "measurements": set(),
-    "ncu": {"arguments", "emulator", "errors", "measurements", "runtime"},
+    "ncu": {
+        "arguments", "emulator", "errors", "machine_code", "measurements", "profiles", "runtime",
+    },
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
         "number_formats", "roofline", "sentences", "web",

@@ -63,10 +63,15 @@ from course_lib.intrinsics import (
     wgmma_b,
 )
 from course_lib.kernels import hopper_launch
-from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
 from course_lib.kernels.rung import RungKernel
-from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
-from course_lib.kernels.tile_plan import STRIP, WIDTHS, TilePlan, plan_for
+from course_lib.kernels.split_tiles import (
+    ADDING,
+    make_adding,
+    next_piece,
+    share_of_work,
+    workspace,
+)
+from course_lib.kernels.tile_plan import STEP, TilePlan, plan_for
 
 BM, BN, BK = 128, 256, 64  # or fewer columns: `tile_plan`
 GROUPS = 2  # warpgroups that multiply, one below the other
@@ -74,6 +79,7 @@ CONSUMERS = 256  # their threads
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
+BAND = 16  # tiles of C below one another that are computed before the next ones to the right
 
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
 BOX = 8192
@@ -100,6 +106,19 @@ def make_barriers(base, tid, cluster):
 
 
 @cuda.jit(device=True)
+def place(number, down, across, parts):
+    """Row and column of a tile of C of so many parts: band after band, in each down its columns.
+
+    Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
+    """
+    band = np.uint32(BAND * GROUPS // parts)
+    above = np.uint32(number // (band * across) * band)
+    height = np.uint32(min(band, np.uint32(down - above)))
+    inside = np.uint32(number - above * across)
+    return np.uint32(above + inside % height), np.uint32(inside // height)
+
+
+@cuda.jit(device=True)
 def next_stage(stage, lap):
     """The stage after this one; `lap` is 0 or 1, in turns, each time round the ring."""
     after = np.uint32(stage + 1)
@@ -109,18 +128,20 @@ def next_stage(stage, lap):
 
 
 @cuda.jit(device=True)
-def fetch(base, map_a, map_b, work, at, rank, cluster):
+def fetch(base, map_a, map_b, tiles, work, rank, cluster, columns):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
+    (down, across, steps), (begin, end, number, workers) = tiles, work
     share = BK // cluster  # rows of B that this block fetches for its cluster
     stage, lap = np.uint32(0), np.uint32(0)
-    top, left, columns, k, stop, _ = piece(work, at)
-    while k < stop:
-        row = top + rank * BM
+    while begin < end or number < down * across:
+        tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
+        row, column = place(tile, down, across, cluster * GROUPS)
+        top, left = (row * cluster + rank) * BM, column * columns
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
             mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
-            tma_load(here, map_a, (k * BK, row), full)
+            tma_load(here, map_a, (k * BK, top), full)
             for panel in range(columns // 64):
                 to = here + A_BYTES + panel * BOX + rank * share * 128
                 start = (left + panel * 64, k * BK + rank * share)
@@ -130,8 +151,6 @@ def fetch(base, map_a, map_b, work, at, rank, cluster):
                     tma_load(to, map_b, start, full)
             stage, lap = next_stage(stage, lap)
             k = np.uint32(k + 1)
-        at = np.uint32(at + 1)
-        top, left, columns, k, stop, _ = piece(work, at)
 
 
 @cuda.jit(device=True)
@@ -194,79 +213,64 @@ def store_float32(sums, map_c, top, left, staging, group, thread, columns):
                 tma_store(map_c, (left + 32 * p, top), box)
 
 
-def make_summing(columns: int) -> Any:
-    """A consumer's loop over the steps of a piece that is so many columns wide."""
-    product = warpgroup_product(columns)
-    start_product, wait_for_product = product.start, product.wait
-
-    @cuda.jit(device=True)
-    def sum_up(sums, base, a, b, count, stage, lap, thread, cluster):
-        """Multiply what is there, `count` stages; returns the stage after them, and its lap."""
-        done, before = np.uint32(0), np.uint32(0)
-        while done < count:
-            mbarrier_wait(base + FULL + 8 * stage, lap)
-            further = stage * (STAGE // 16)
-            start_product(sums, a + further, b + further, done)  # 0: forget the last piece
-            if done > 0:  # the product before is done
-                release(base, before, thread, cluster)
-            before = np.uint32(stage)
-            stage, lap = next_stage(stage, lap)
-            done = np.uint32(done + 1)
-        wait_for_product(sums)
-        release(base, before, thread, cluster)
-        return stage, lap
-
-    return sum_up
-
-
 def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
 
     `columns` of a tile: 256, or fewer where these fill the last turn better; a multiple of 64.
     """
-    sum_tile, sum_strip, count_of_sums = make_summing(columns), make_summing(STRIP), columns // 2
+    product, count_of_sums = warpgroup_product(columns), columns // 2
+    start_product, wait_for_product = product.start, product.wait
 
     @cuda.jit(device=True)
-    def multiply(base, result, partial, work, at, rank, group, thread):
+    def multiply(base, result, partial, tiles, work, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
+        (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(count_of_sums, float32)
         a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
-        staging = base + STAGING + group * (2 * BOX)
         stage, lap = np.uint32(0), np.uint32(0)
-        here = piece(work, at)
-        while here[3] < here[4]:
-            at = np.uint32(at + 1)
-            after = piece(work, at)  # it comes while this one is multiplied
-            top, left, wide, first, stop, number = here
-            count, row = np.uint32(stop - first), top + rank * BM + group * 64
-            if wide == STRIP:
-                stage, lap = sum_strip(sums, base, a, b, count, stage, lap, thread, cluster)
-                store(sums, result, row, left, staging, group, thread, STRIP)
+        while begin < end or number < down * across:
+            tile, first, stop, begin, number = next_piece(begin, end, number, workers, steps)
+            done, count, before = np.uint32(0), np.uint32(stop - first), np.uint32(0)
+            while done < count:
+                mbarrier_wait(base + FULL + 8 * stage, lap)
+                further = stage * (STAGE // 16)
+                start_product(sums, a + further, b + further, done)  # 0: forget the last tile
+                if done > 0:  # the product before is done
+                    release(base, before, thread, cluster)
+                before = np.uint32(stage)
+                stage, lap = next_stage(stage, lap)
+                done = np.uint32(done + 1)
+            wait_for_product(sums)
+            release(base, before, thread, cluster)
+            staging = base + STAGING + group * (2 * BOX)
+            if count == steps:
+                row, column = place(tile, down, across, cluster * GROUPS)
+                top = (row * cluster + rank) * BM + group * 64
+                store(sums, result, top, column * columns, staging, group, thread, columns)
             else:
-                stage, lap = sum_tile(sums, base, a, b, count, stage, lap, thread, cluster)
-                if number == WHOLE:
-                    store(sums, result, row, left, staging, group, thread, columns)
-                else:
-                    row = ((number * cluster + rank) * GROUPS + group) * 64
-                    store_float32(sums, partial, row, 0, staging, group, thread, columns)
-            here = after
+                piece = ((tile + cuda.blockIdx.x // cluster) * cluster + rank) * GROUPS + group
+                store_float32(sums, partial, piece * 64, 0, staging, group, thread, columns)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, partial, work, most):
+    def tma(map_a, map_b, result, partial, M, N, K, split):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
         warp = uniform(tid // 32)
         rank = make_barriers(base, tid, cluster)
-        first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
+        # Tiles are those of a cluster, one block of it below the other.
+        down = (M + BM * cluster - 1) // (BM * cluster)
+        across = (N + columns - 1) // columns
+        tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
+        work = share_of_work(np.uint32(split), tiles[2], cluster)
         if warp == PRODUCER:
             if tid % 32 == 0:
-                fetch(base, map_a, map_b, work, first, rank, cluster)
+                fetch(base, map_a, map_b, tiles, work, rank, cluster, columns)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            multiply(base, result, partial, work, first, rank, group, thread)
+            multiply(base, result, partial, tiles, work, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -287,8 +291,8 @@ class TmaRung(RungKernel):
 
     @property
     def signature(self) -> str:
-        """Four tensor maps, of 16 words each; the pieces, and how many a worker has at most."""
-        return f"void({', '.join(['uint64[::1]'] * 4)}, uint32[:, :, ::1], uint32)"
+        """Four tensor maps, of 16 words each; the sizes, and how many tiles are split."""
+        return f"void({', '.join(['uint64[::1]'] * 4 + ['int32'] * 4)})"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -296,7 +300,7 @@ class TmaRung(RungKernel):
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
-        return A, B, C, C, C, 0
+        return A, B, C, C, *C.shape, A.shape[1], 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -311,26 +315,28 @@ class TmaRung(RungKernel):
     def start(self, A: Any, B: Any, C: Any, plan: TilePlan | None = None, stream: Any = 0) -> None:
         """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it."""
         (M, N), K = C.shape, A.shape[1]
-        multiprocessors = hopper_launch.multiprocessors()
-        plan = plan or plan_for(M, N, K, multiprocessors)
-        cluster, columns = plan.cluster, plan.columns
-        work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster)
-        result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
+        plan = plan or plan_for(M, N, K, hopper_launch.multiprocessors())
+        cluster, columns, split = plan.cluster, plan.columns, plan.split
+        clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
+        (down, across), steps = plan.tiles(M, N), -(-K // BK)
+        # Each worker has at least one step of split tiles, or a whole tile.
+        workers = min(clusters, split * steps if split else down * across)
         parts = cluster * GROUPS
-        pieces = workspace(work.pieces * parts, stream) if work.pieces else None
+        result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
+        pieces = workspace((clusters + split) * parts, stream) if split else None
         maps = (
             hopper_launch.tensor_map(A, (BM, BK)),
             hopper_launch.tensor_map(B, (BK // cluster, 64)),
             result,
-            result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
+            hopper_launch.tensor_map(pieces, (64, 32)) if split else result,  # nobody looks there
         )
-        arguments = (*maps, work.table, np.uint32(work.most))
+        arguments = (*maps, *(np.int32(each) for each in (M, N, K, split)))
         kernel = self.kernels[cluster, columns]
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        kernel[cluster * work.workers, THREADS, stream, SHARED](*arguments)
-        if pieces is not None:
-            blocks = 32, len(work.shared) * parts
-            self.adding[columns][blocks, ADDING, stream](pieces, C, work.shared, np.uint32(parts))
+        kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
+        if split:
+            sizes = (np.int32(each) for each in (down, across, split, steps, workers, parts))
+            self.adding[columns][(32, split * parts), ADDING, stream](pieces, C, *sizes)
 
 
 @cuda.jit(device=True)
@@ -340,13 +346,12 @@ def unchanged(value):
 
 
 def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
-    ways = [(cluster, columns) for cluster in (1, 2) for columns in WIDTHS]
-    kernels = {way: make_kernel(store, *way) for way in ways}
+    kernels = {way: make_kernel(store, *way) for way in STEP}
     return TmaRung(
         name,
         kernels[1, BN],
         kernels=kernels,
-        adding={columns: make_adding(rounded, columns) for columns in WIDTHS},
+        adding={columns: make_adding(place, rounded, columns) for _, columns in STEP},
         tile=(BM, BN, BK),
         block=(THREADS,),
         min_cc=(9, 0),

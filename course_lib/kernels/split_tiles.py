@@ -14,13 +14,15 @@ kernel adds up what belongs to a tile, in the order of k, so that every run give
 That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
 Where all of this pays, `course_lib.kernels.tile_plan` says.
 
+The pieces of a tile lie in the workspace as many places apart as there are warpgroups' parts in it:
+the piece of a worker in a tile has the number worker + tile, and no two have the same.
+
 M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens: "Stream-K: Work-centric Parallel Decomposition
 for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -36,18 +38,29 @@ ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbo
 # --- whose work is what -----------------------------------------------------------------------
 
 
-def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int, int]]:
-    """Who does what of the split tiles: worker, tile, first step of k and the one behind the last.
+@cuda.jit(device=True)
+def share_of_work(split, steps, cluster):
+    """What this worker has to do: its part of the split tiles, and then whole ones.
 
-    All steps, laid end to end, are cut into equal parts.
+    Returns where its part begins and ends, in steps laid end to end, its first whole tile, and how
+    many workers there are, which is how far it is to the next one.
     """
-    for worker in range(workers if split else 0):
-        begin, end = (each * split * steps // workers for each in (worker, worker + 1))
-        while begin < end:
-            first = begin % steps
-            stop = min(steps, first + end - begin)
-            yield worker, begin // steps, first, stop
-            begin += stop - first
+    worker, workers = cuda.blockIdx.x // cluster, np.uint32(cuda.gridDim.x // cluster)
+    everything = split * steps
+    begin = np.uint32(worker) * everything // workers
+    end = np.uint32(worker + 1) * everything // workers
+    return np.uint32(begin), np.uint32(end), np.uint32(split + worker), workers
+
+
+@cuda.jit(device=True)
+def next_piece(begin, end, number, workers, steps):
+    """A tile, from which step of k to which, and the work that is left: `begin` and `number`."""
+    if begin < end:
+        k = np.uint32(begin % steps)
+        stop = np.uint32(min(steps, np.uint32(k + end - begin)))
+        return np.uint32(begin // steps), k, stop, np.uint32(begin + stop - k), np.uint32(number)
+    after = np.uint32(number + workers)
+    return np.uint32(number), np.uint32(0), np.uint32(steps), np.uint32(begin), after
 
 
 # --- partial sums -----------------------------------------------------------------------------
@@ -66,28 +79,32 @@ def _workspace(pieces: int, stream: Any, gpu: int) -> Any:
     return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
-def make_adding(rounded: Any, columns: int) -> Any:
+def make_adding(place: Any, rounded: Any, columns: int) -> Any:
     """The second kernel: for each tile it adds up the pieces, and stores the results.
 
     Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
-    of each split tile (y). A row of `tiles` says where the tile lies, `columns` wide, the number of
-    its first piece and how many there are: the others have the next numbers. `parts` warpgroups
-    have computed it, one below the other. `rounded(value)` makes a float32 what C holds.
+    of each split tile (y); `parts` of them are one below the other, `columns` wide. `place(tile,
+    down, across, parts)` says where a tile lies; `rounded(value)` makes a float32 what C holds.
     """
 
     @cuda.jit
-    def add_up(workspace, C, tiles, parts):
+    def add_up(workspace, C, down, across, split, steps, workers, parts):
         i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
         j = cuda.threadIdx.x % 64 * 4
         tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
-        top, left, number, count = load4(tiles, tile * 4)
+        # The worker whose share holds the tile's first step, and the one with its last.
+        first = ((tile * steps + 1) * workers - 1) // (split * steps)
+        last = ((tile + 1) * steps * workers - 1) // (split * steps)
+        if first == last:  # who computed all of it has stored it
+            return
         a = b = c = d = float32(0)
-        at = ((np.int64(number) * parts + part) * ROWS + i) * COLUMNS + j
-        for _ in range(count):
+        at = np.int64((((tile + first) * parts + part) * ROWS + i) * COLUMNS + j)
+        for _ in range(last - first + 1):
             four = load4(workspace, at)
             a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
             at += parts * (ROWS * COLUMNS)
-        y, x = top + part * ROWS + i, left + j
+        row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), parts)
+        y, x = (row * parts + part) * ROWS + i, column * columns + j
         if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
             C[y, x], C[y, x + 1] = rounded(a), rounded(b)
             C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)

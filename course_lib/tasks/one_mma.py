@@ -2,6 +2,8 @@
 
 from itertools import permutations
 
+import numpy as np
+
 from course_lib.exercise import Task, WrongIdea
 
 GIVEN = '''\
@@ -114,6 +116,12 @@ def _orders() -> list[WrongIdea]:
 def _single_words() -> list[WrongIdea]:
     """One word of A or of B alone with the slips that all of them may have."""
     slips = (
+        (
+            np.transpose,
+            "word {word} of {name} is transposed",
+            "Of this word: does g count its rows or its columns, and what do the two numbers of a "
+            "lane share?",
+        ),
         (
             pairs_exchanged,
             "the two numbers of word {word} of {name} have changed places",

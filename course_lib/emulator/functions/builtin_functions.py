@@ -128,6 +128,19 @@ INTRINSICS["builtins.print"] = Intrinsic(
 )
 
 
+def _tuple_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(len(arguments) < 2, "takes one tuple")
+    if not arguments:
+        return Typed(T.TupleType(()), ())
+    need(isinstance(arguments[0].type, T.TupleType), "makes a tuple of a tuple only")
+    return arguments[0]
+
+
+INTRINSICS["builtins.tuple"] = Intrinsic(
+    _tuple_typing, lambda machine, node, values: values[0] if values else ()
+)
+
+
 def _of_abs(kinds: list[np.dtype]) -> np.dtype:
     return np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
 

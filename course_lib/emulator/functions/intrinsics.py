@@ -8,6 +8,7 @@ this one fill the tables.
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,15 +23,20 @@ from course_lib.sentences import say
 
 @dataclass(frozen=True)
 class Typed:
-    """A type, and the value if it is a literal that Numba treats as a constant."""
+    """A type, and the value if it is a literal that Numba treats as a constant.
+
+    Of a whole number `members` is the enumeration that it is a member of, if it is one.
+    """
 
     type: T.Type
     literal: int | tuple[Any, ...] | None = None
+    members: enum.EnumMeta | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Typed):
             return False
-        return T.same(self.type, other.type) and self.literal == other.literal
+        known = (self.literal, self.members) == (other.literal, other.members)
+        return known and T.same(self.type, other.type)
 
     def __hash__(self) -> int:
         return hash((self.type, self.literal))

@@ -97,6 +97,7 @@ INTRINSICS["numba.cuda.selp"] = elementwise(
 _MATH_ONE: dict[str, Callable[[Any], Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
+    "exp2": np.exp2,
     "expm1": np.expm1,
     "log": np.log,
     "log2": np.log2,
@@ -128,12 +129,26 @@ _MATH_ONE: dict[str, Callable[[Any], Any]] = {
 _NO_FLOP = {"fabs", "floor", "ceil", "trunc"}
 for _name, _function in _MATH_ONE.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, flops=0 if _name in _NO_FLOP else 1)
+
+
+def _remainder(number: Value, divisor: Value) -> Value:
+    """What IEEE 754 calls the remainder: from the nearest multiple of `divisor`, or an even one."""
+    size = np.abs(divisor)
+    rest = np.fmod(np.abs(number), size + size)
+    beyond = rest > size - rest  # more than half of it, without a sum that may overflow
+    once = np.where(beyond, rest - size, rest)
+    twice = np.where(beyond & (once >= size - once), once - size, once)
+    return twice * np.copysign(number.dtype.type(1), number)
+
+
 _MATH_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "pow": np.power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
     "hypot": np.hypot,
     "copysign": np.copysign,
+    "nextafter": np.nextafter,
+    "remainder": _remainder,
 }
 for _name, _of_two in _MATH_TWO.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_of_two, _math, low=2, flops=1)

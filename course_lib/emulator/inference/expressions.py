@@ -10,6 +10,7 @@ from course_lib.emulator.functions import (
     atomics,  # noqa: F401  (joins INTRINSICS)
     barriers,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
+    cache_hints,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
     iteration,  # noqa: F401  (joins INTRINSICS)
     libdevice,  # noqa: F401  (joins INTRINSICS)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import linecache
+import re
 import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,14 +22,22 @@ from course_lib.emulator.budget import (
     MAX_STATEMENTS,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.language.definitions import parameters_of, read_statement, stranger
+from course_lib.emulator.language.definitions import (
+    is_inlined,
+    parameters_of,
+    read_statement,
+    stranger,
+)
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
+    DeviceArray,
+    OwnModule,
     Reference,
     Unusable,
     canonical_path,
     describe,
+    plain_function,
 )
 from course_lib.sentences import say
 
@@ -134,6 +144,7 @@ def _kernel_of_function(
         first_line=first_line,
         namespace=names,
         is_device=bool(options.get("device", False)),
+        is_inlined=is_inlined(definition) or options.get("inline") in (True, "always"),
         is_decorated=hasattr(decorated, "py_func"),
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_debugged=bool(options.get("debug", False)),
@@ -151,7 +162,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     if isinstance(value, list | dict | set | bytes):
         hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
         return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
-    if hasattr(value, "copy_to_host"):
+    if hasattr(type(value), "__cuda_array_interface__"):
         return (
             say("{what}: the emulator takes it only as an argument.", what=what),
             "unsupported",
@@ -172,11 +183,18 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     )
 
 
+def is_overloaded(name: str, file: str) -> bool:
+    """Whether `@overload(name)` stands in a file, or in a notebook's cell."""
+    pattern = rf"\boverload\(\s*{re.escape(name)}\b"
+    return any(re.search(pattern, line) for line in linecache.getlines(file))
+
+
 class _LiveNames(Mapping[str, Any]):
     """The global and closure names of a Python function, looked up when a kernel uses them."""
 
     def __init__(self, function: FunctionType) -> None:
         self._globals = function.__globals__
+        self._file = function.__code__.co_filename
         self._cells = dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         )
@@ -195,22 +213,20 @@ class _LiveNames(Mapping[str, Any]):
             return known[1]
         described = describe(value)
         if self._is_stranger(value, described):
+            if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _OF_PYTHON:
+                return OwnModule(name, _NamesOfModule(value))
             return stranger(name)
         if isinstance(described, FunctionType):
-            return Unusable(
-                say(
-                    "{name} is a plain Python function; a kernel can call it only if it is "
-                    "decorated with @cuda.jit(device=True).",
-                    name=name,
-                ),
-                "compile-error",
-            )
+            texts = {described.__code__.co_filename, self._file}
+            return plain_function(name, any(is_overloaded(name, each) for each in texts))
         plain = (int, float, complex, str, tuple)
         usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)
         if isinstance(described, enum.EnumMeta | enum.Enum):
             return described
         if described is None or isinstance(described, usable):
             return described
+        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+            return DeviceArray(value)
         return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:
@@ -234,6 +250,16 @@ class _LiveNames(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len({**self._globals, **self._cells})
+
+
+class _NamesOfModule(_LiveNames):
+    """The names in a module of one's own, as a kernel finds them behind its dot."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._globals = vars(module)
+        self._file = getattr(module, "__file__", None) or ""
+        self._cells = {}
+        self._kernels = {}
 
 
 class _PlainNames(_LiveNames):

@@ -29,19 +29,19 @@ def operate(machine: Machine, node: ast.BinOp | ast.AugAssign, left: Value, righ
         machine.meet_limit("wrap", node, left, _first_beyond(node.op, right))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
             machine.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
-    if dtype.kind == "c" and isinstance(node.op, ast.Div):
-        _end_where_zero(machine, right, node.lineno)
+    if isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+        # Without debug=True only a complex number divided by 0 ends a thread.
+        if dtype.kind == "c" or machine.frame.typing.kernel.is_debugged:
+            _end_where_zero(machine, right, node.lineno)
     result: Value = OPERATORS[type(node.op)](left, right)
     return result
 
 
 def _end_where_zero(machine: Machine, divisor: Value, line: int) -> None:
-    """Lanes that divide a complex number by 0 raise an exception, unlike those of floats."""
+    """Lanes that divide by 0 raise an exception where Numba compiles one in."""
     failed = machine.active.where(divisor == 0)
     if not failed.empty:
-        machine.raise_exception(
-            "ZeroDivisionError (a complex number is divided by 0)", failed, line
-        )
+        machine.raise_exception("ZeroDivisionError (a number is divided by 0)", failed, line)
 
 
 def note_flops(

@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.arithmetic import operate
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.machine.records import Field, copy_record
+from course_lib.emulator.machine.records import Field, copy_array, copy_record
 from course_lib.emulator.machine.subscripts import element, read_element
 from course_lib.emulator.machine.variables import set_variable
 from course_lib.emulator.state.fields import field_of
@@ -74,8 +74,17 @@ def bind(machine: Machine, target: ast.expr, value: Any) -> None:
         else:
             machine.store(view, indices, value)
     else:
-        for item, part in zip(target.elts, value, strict=True):  # type: ignore[attr-defined]
-            bind(machine, item, part)
+        targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
+        unpacks = isinstance(value, ArrayView)
+        items = _unpacked(machine, value, len(targets)) if unpacks else value
+        for each, item in zip(targets, items, strict=True):
+            bind(machine, each, item)
+
+
+def _unpacked(machine: Machine, view: ArrayView, count: int) -> list[Any]:
+    """The items of an array, all before any is stored; so many, or there is a ValueError."""
+    _of_one_length(machine, machine.line, view.shape[0], count, machine.active)
+    return [machine.array_item(view, place) for place in range(count)]
 
 
 def _fill(
@@ -85,7 +94,7 @@ def _fill(
     part, lanes = machine.unit.part(view, items, machine.active, machine.line, "store")
     lengths = [int(np.max(length)) for length in part.shape]
     if isinstance(value, tuple):
-        lanes = _of_one_length(machine, node, part.shape[0], len(value), lanes)
+        lanes = _of_one_length(machine, node.lineno, part.shape[0], len(value), lanes)
         lengths = [len(value)]
     for place in np.ndindex(*lengths):
         inside: Value = np.True_
@@ -99,14 +108,12 @@ def _fill(
             machine.unit.store(part, indices, new, writing, machine.line)
 
 
-def _of_one_length(
-    machine: Machine, node: ast.Subscript, length: Value, items: int, lanes: Mask
-) -> Mask:
-    """The lanes whose part is as long as the tuple; the others raise a ValueError."""
+def _of_one_length(machine: Machine, line: int, length: Value, items: int, lanes: Mask) -> Mask:
+    """The lanes whose part has so many items; the others raise a ValueError."""
     wrong = lanes.where(length != items)
     if not wrong.empty:
         what = f"ValueError ({items} values for a part of another length)"
-        machine.observers.raised(what, wrong, node.lineno)
+        machine.observers.raised(what, wrong, line)
         machine.end(wrong)
     return lanes.without(wrong)
 
@@ -114,7 +121,9 @@ def _of_one_length(
 def _store_field(machine: Machine, node: Field, value: Any) -> None:
     """Write a number, or the fields of another record, into a field."""
     view = _field_to_write(machine, node)
-    if isinstance(value, ArrayView):
+    if isinstance(value, ArrayView) and view.shape:
+        copy_array(machine, view, value)
+    elif isinstance(value, ArrayView):
         copy_record(machine, view, value)
     else:
         machine.store(view, [], value)

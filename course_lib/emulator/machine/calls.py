@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
+from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import Cast, Intrinsic
 from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.machine.choices import poison_of_type
 from course_lib.emulator.machine.frames import Frame
 from course_lib.emulator.machine.machine import Machine
+from course_lib.sentences import say
 
 
 def call(machine: Machine, node: ast.Call) -> Any:
@@ -50,7 +53,8 @@ def call_function(
     caller, entered, line = machine.frame, machine.active, machine.line
     variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
     path = (*caller.path, line)
-    machine.frame = Frame(typing, variables, entered, parent=caller, path=path)
+    depth = _deeper(machine, typing) if typing.levels else caller.depth
+    machine.frame = Frame(typing, variables, entered, parent=caller, path=path, depth=depth)
     outside = machine.unit.moment
     machine.unit.moment = (*outside, line)
     yield from machine.block(typing.kernel.body)
@@ -63,6 +67,20 @@ def call_function(
     if result is None:
         return poison_of_type(typing.return_type)
     return machine.convert(result, typing.return_type)
+
+
+def _deeper(machine: Machine, typing: Typing) -> int:
+    """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+    depth = machine.frame.depth + typing.levels
+    if depth > MAX_DEPTH_OF_CALLS:
+        message = say(
+            "{kernel} calls itself more than {most} times in a row here.",
+            kernel=typing.kernel.name,
+            most=MAX_DEPTH_OF_CALLS // typing.levels,
+        )
+        hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+        raise rejection("unsupported", message, machine.line, hint)
+    return depth
 
 
 def _from_slot(values: Sequence[Any], slot: Slot | tuple[Slot, ...]) -> Any:

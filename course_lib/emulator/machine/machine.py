@@ -11,7 +11,7 @@ with it when all have arrived. So several machines can take turns, without threa
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Kind, Observers
@@ -51,6 +52,7 @@ class Machine:
         steps: what may be spent.
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
         instead: what stands for values that nobody wrote, in a launch that tries that out.
+        captured: the devices' arrays that the kernel finds outside.
         run_block: runs statements, and `prepared` makes a function of an expression. Each kind of
             either has a room of its own, and all hold others: here they meet.
     """
@@ -67,6 +69,7 @@ class Machine:
         budget: Budget,
         dynamic_shared_bytes: int = 0,
         instead: Instead | None = None,
+        captured: Mapping[DeviceArray, ArrayView] | None = None,
         *,
         run_block: Callable[[Machine, Sequence[ast.stmt]], Steps],
         prepared: Prepare,
@@ -81,6 +84,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
+        self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno

@@ -16,7 +16,7 @@ import numpy as np
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.machine.arithmetic import binary, note_flops, operate, unary
 from course_lib.emulator.machine.assignments import named_expression
 from course_lib.emulator.machine.calls import call
@@ -52,6 +52,8 @@ def _prepare(typing: Typing, node: ast.expr) -> Prepared:
     value = typing.constants.get(node)
     if isinstance(value, np.ndarray):
         return lambda machine: array_constant(machine, value)
+    if isinstance(value, DeviceArray):
+        return lambda machine: machine.captured[value]
     if value is not None:
         return lambda machine: value
     if node in typing.rewritten:
@@ -98,7 +100,7 @@ def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
     if dtype is None:
         return None
     left, right = prepared(typing, node.left), prepared(typing, node.right)
-    if type(node.op) in WRAPS or dtype.kind not in "iuf":
+    if type(node.op) in WRAPS or dtype.kind not in "iuf" or typing.kernel.is_debugged:
         return lambda machine: operate(machine, node, left(machine), right(machine))
     compute = _FASTER.get(type(node.op), OPERATORS[type(node.op)])
     is_float = dtype.kind == "f"
@@ -155,6 +157,8 @@ def _element(typing: Typing, node: ast.Subscript) -> Prepared | None:
 def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     """A cast, or a function that the emulator knows."""
     target = typing.calls[node]
+    if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
+        return None
     arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
         run = target.run

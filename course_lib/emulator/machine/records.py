@@ -22,6 +22,18 @@ def read_field(machine: Machine, node: Field) -> Any:
     return machine.load(view, []) if isinstance(machine.typing.types[node], np.dtype) else view
 
 
+def copy_array(machine: Machine, target: ArrayView, source: ArrayView) -> None:
+    """As many elements as a field has, row after row, read before any is written."""
+    places = [np.int64(place) for place in range(int(np.max(target.size)))]
+    source, target = source.flattened, target.flattened
+    values = []
+    for place in places:
+        machine.steps.spend(1, machine.line)
+        values.append(machine.load(source, [place]))
+    for place, value in zip(places, values, strict=True):
+        machine.store(target, [place], value)
+
+
 def copy_record(machine: Machine, target: ArrayView, source: ArrayView) -> None:
     """All fields of a record into another one, read before any is written."""
     values = [machine.load(*place) for place in _numbers_in(machine, source)]

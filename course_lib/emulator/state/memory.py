@@ -7,7 +7,7 @@ memory exists once for every block, local memory once for every lane, both poiso
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -177,7 +177,8 @@ class ArrayView:
     @property
     def flattened(self) -> ArrayView:
         """The same elements under one index, if they lie one after the other."""
-        return replace(self, shape=(self.size,), strides=(1,))
+        apart = max(self.allocation.dtype.itemsize // self.allocation.spacing, 1)
+        return replace(self, shape=(self.size,), strides=(apart,))
 
     @property
     def size(self) -> Value:
@@ -377,6 +378,7 @@ class GlobalMemory:
         self._allocations: dict[tuple[int, np.dtype], Allocation] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
         self._records: list[tuple[np.void, np.ndarray]] = []
+        self._fetched: list[tuple[np.ndarray, Callable[[np.ndarray], None]]] = []
         self.arguments: dict[str, Allocation] = {}
 
     def view(self, name: str, array: np.ndarray, uninitialised: bool) -> ArrayView:
@@ -431,6 +433,15 @@ class GlobalMemory:
         self._records.append((value, array))
         return self.view(name, array, False)
 
+    def captured(
+        self, name: str, array: np.ndarray, give_back: Callable[[np.ndarray], None]
+    ) -> ArrayView:
+        """The kernel's view of an array that it finds outside; given back when the launch ends."""
+        while name in self.arguments:
+            name += "'"
+        self._fetched.append((array, give_back))
+        return self.view(name, array, False)
+
     def copy_back(self) -> None:
         """Write what the kernel changed into the arrays, and records, that had to be copied in."""
         for record, changed in self._records:
@@ -439,6 +450,8 @@ class GlobalMemory:
         for original, copy in self._copies:
             if original.flags.writeable:
                 original[...] = copy
+        for array, give_back in self._fetched:
+            give_back(array)
 
 
 def _flat_storage(root: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
