@@ -389,8 +389,12 @@ class Interpreter:
             case ast.JoinedStr(values=parts):
                 texts = [self.text(each, scope) for each in parts]
                 return self.guarded(node, "".join, texts)
-        of_sets = "`{}` is a dictionary; an empty set is `set()`."
-        not_known(type(node).__name__, node, of_sets if isinstance(node, ast.Dict) else "")
+        hint = ""
+        if isinstance(node, ast.Dict):
+            hint = "A variable for each value does the same."
+            if not node.keys:
+                hint = "`{}` is a dictionary; an empty set is `set()`."
+        not_known(f"`{ast.unparse(node)[:60]}`", node, hint)
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
