@@ -2,8 +2,6 @@
 
 from itertools import permutations
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 GIVEN = '''\
@@ -117,7 +115,7 @@ def _single_words() -> list[WrongIdea]:
     """One word of A or of B alone with the slips that all of them may have."""
     slips = (
         (
-            np.transpose,
+            lambda word: word.T,
             "word {word} of {name} is transposed",
             "Of this word: does g count its rows or its columns, and what do the two numbers of a "
             "lane share?",
