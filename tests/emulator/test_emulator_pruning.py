@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.emulator import KernelRejected, emulate, load_program
 
@@ -38,6 +41,23 @@ def test_what_is_left_out_is_not_typed_and_what_is_compiled_is_refused() -> None
     for body in COMPILED:
         with pytest.raises(KernelRejected, match="there is no item"):
             launch(body)
+
+
+# Of a device function, as Numba's compiler has it: what it is given, and whether that is compiled.
+ASKED_FOR_NONE = {"2": False, "n": True, "None": True, "2.5": True, "r": True}
+
+
+@every_case("given", ASKED_FOR_NONE)
+def test_a_function_asks_for_none(given: str) -> None:
+    """Numba compiles the branch unless the argument is a literal; None alone takes it."""
+    asks = "if x is None:\n        r[0] = PAIR[5]"
+    text = (
+        f"{AROUND}@cuda.jit(device=True)\ndef asks(r, x):\n    {asks}\n"
+        f"@cuda.jit\ndef k(r, n):\n    asks(r, {given})\n"
+    )
+    start = emulate(load_program(text).functions["k"])[1, 1]
+    with pytest.raises(KernelRejected) if ASKED_FOR_NONE[given] else nullcontext():
+        start(np.zeros(2), 4)
 
 
 def test_a_parameter_that_is_changed_is_not_taken_for_its_new_value() -> None:

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.typer import Common, NotKnownYet
+from course_lib.emulator.inference.typer import Common, NotKnownYet, RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
@@ -113,7 +113,12 @@ class _Inference(ExpressionTyper):
             )
         environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
         self.given = {name: variable.typed.type for name, variable in environment.items()}
-        end = self.block(self.kernel.body, environment)
+        try:
+            end = self.block(self.kernel.body, environment)
+        except KernelRejected as refusal:
+            if self.literals_decide and refusal.findings[0].code != "not-allowed":
+                raise RefusedForNoLiteral(refusal) from None
+            raise
         if end is not None and self.returns:
             self.returns.append((T.Static(None), self.kernel.tree))
         if self.typing.levels:

@@ -109,6 +109,7 @@ class Typer:
         # What the function returns where it calls itself, as far as that is known.
         self.own_result: T.Type | None = None
         self.given: dict[str, T.Type] = {}  # the types of the parameters
+        self.literals_decide = False  # whether literal arguments would leave out a branch
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named

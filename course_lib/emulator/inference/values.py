@@ -103,7 +103,7 @@ class ValueTyper(Typer):
 
         It does so for literals, for constants from outside and comparisons of them, for a name
         that is set once, to one of these, and where a parameter that nobody changes is compared
-        with None.
+        with None, and is None or given as a literal.
         """
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -116,10 +116,19 @@ class ValueTyper(Typer):
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
                 given = name in self.kernel.parameters and name not in self.locals
                 if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
-                    is_none = self.typing.types[test.left] == T.Static(None)
-                    return is_none == isinstance(test.ops[0], ast.Is)
+                    is_none = self.is_none(self.arguments[self.kernel.parameters.index(name)])
+                    return None if is_none is None else is_none == isinstance(test.ops[0], ast.Is)
         value = self.fixed_value(test)
         return None if value is OPEN else bool(value)
+
+    def is_none(self, argument: Typed) -> bool | None:
+        """Whether an argument is None; None itself where Numba does not ask this beforehand."""
+        if isinstance(argument.type, T.Static):
+            return argument.type.value is None
+        if argument.literal is not None:
+            return False
+        self.literals_decide = True
+        return None
 
     def fixed_value(self, node: ast.expr) -> Any:
         """What Numba knows of a value when it looks for branches that are never taken."""
