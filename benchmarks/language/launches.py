@@ -240,6 +240,7 @@ def put_in_place(file: str) -> None:
 
     cuda.jit = remembering
     keep_executed_texts()
+    keep_apart(simulator.FakeCUDAKernel)
 
 
 def keep_executed_texts() -> None:
@@ -260,15 +261,18 @@ def keep_executed_texts() -> None:
         execute(code, names, local)
 
     builtins.exec = remembered
-    made = simulator.FakeCUDAKernel.__init__
+
+
+def keep_apart(kernels: Any) -> None:
+    """Let a function that the tests bring not be taken for Numba's own, in kernels of a class."""
+    made = kernels.__init__
 
     def make(self: Any, function: Any, *options: Any, **named: Any) -> None:
-        # What the tests bring is not Numba's own.
         if str(getattr(function, "__module__", "")).startswith("numba.cuda.tests"):
             function.__module__ = "harvested"
         made(self, function, *options, **named)
 
-    simulator.FakeCUDAKernel.__init__ = make
+    kernels.__init__ = make
 
 
 def stubs(simulator: bool = True) -> None:

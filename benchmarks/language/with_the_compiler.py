@@ -180,6 +180,7 @@ class Launches:
 
 def put_in_place(file: str) -> None:
     kept = Launches(file)
+    shared.keep_apart(dispatcher.CUDADispatcher)
     dispatcher.CUDADispatcher.call = lambda self, args, config: kept.compiled(self, args, config)
     dispatcher._Kernel.launch = lambda self, *args, **named: kept.started(self, *args, **named)
     dispatcher._Kernel.bind = lambda self: None
