@@ -121,6 +121,7 @@ CLOSING: dict[tuple[str, str], str] = {
     )
     for module in (
         "functions.array_methods",
+        "functions.cache_hints",
         "functions.complex_functions",
         "functions.intrinsics",
         "functions.libdevice",

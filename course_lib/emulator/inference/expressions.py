@@ -6,6 +6,7 @@ import ast
 from typing import ClassVar
 
 from course_lib.emulator.functions import (
+    cache_hints,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
     iteration,  # noqa: F401  (joins INTRINSICS)
     libdevice,  # noqa: F401  (joins INTRINSICS)

@@ -630,16 +630,18 @@ class Machine:
             self.meet_limit("wrap", node, left, _first_beyond(node.op, right))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
                 self.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
-        if dtype.kind == "c" and isinstance(node.op, ast.Div):
-            self._end_where_zero(right, node.lineno)
+        if isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+            # Without debug=True only a complex number divided by 0 ends a thread.
+            if dtype.kind == "c" or self.frame.typing.kernel.is_debugged:
+                self._end_where_zero(right, node.lineno)
         result: Value = OPERATORS[type(node.op)](left, right)
         return result
 
     def _end_where_zero(self, divisor: Value, line: int) -> None:
-        """Lanes that divide a complex number by 0 raise an exception, unlike those of floats."""
+        """Lanes that divide by 0 raise an exception where Numba compiles one in."""
         failed = self.active.where(divisor == 0)
         if not failed.empty:
-            self._raise("ZeroDivisionError (a complex number is divided by 0)", failed, line)
+            self._raise("ZeroDivisionError (a number is divided by 0)", failed, line)
 
     def note_flops(
         self, node: ast.BinOp | ast.AugAssign, dtype: np.dtype, left: Value, right: Value

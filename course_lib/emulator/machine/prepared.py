@@ -82,7 +82,7 @@ def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
     if dtype is None:
         return None
     left, right = prepared(typing, node.left), prepared(typing, node.right)
-    if type(node.op) in WRAPS or dtype.kind not in "iuf":
+    if type(node.op) in WRAPS or dtype.kind not in "iuf" or typing.kernel.is_debugged:
         return lambda machine: machine.operate(node, left(machine), right(machine))
     compute = _FASTER.get(type(node.op), OPERATORS[type(node.op)])
     is_float = dtype.kind == "f"
