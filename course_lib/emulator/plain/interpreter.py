@@ -394,7 +394,9 @@ class Interpreter:
             hint = "A variable for each value does the same."
             if not node.keys:
                 hint = "`{}` is a dictionary; an empty set is `set()`."
-        not_known(f"`{ast.unparse(node)[:60]}`", node, hint)
+        unknown = ast.unparse(node)[:60]
+        message = say("`{unknown}` is not known in a plain function.", unknown=unknown)
+        raise rejection("unsupported", message, node, hint)
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
