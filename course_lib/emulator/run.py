@@ -60,6 +60,12 @@ MAX_LOCAL_BYTES = 512 * 1024
 # does not count, few enough that the arrays stay in the processor's cache.
 LANES_AT_ONCE = 1 << 17
 
+# The C library gives large blocks back to the system as soon as NumPy frees them, and every page
+# that is taken again costs a fault: up to a third of a launch. glibc keeps blocks of the size of
+# the largest that it has seen freed (mallopt(3), M_MMAP_THRESHOLD), so it is shown one; nobody
+# touches it, and it costs no memory. Elsewhere this changes nothing.
+np.empty(16 * LANES_AT_ONCE)
+
 
 class Run:
     """One launch while it runs, and what its observers found out."""

@@ -116,17 +116,11 @@ class LoadStoreUnit:
         value = self._fetch(allocation, cell)
         if mask is not active and mask.array is not None:
             value = np.where(mask.array, value, poison(allocation.dtype))
-        return self._as_loaded(value, view, cell, mask, line)
-
-    def _as_loaded(
-        self, value: Value, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
-    ) -> Value:
-        """What a load gives where it looks at cells that were never written; it is told here."""
-        if view.allocation.written_in is not None:
-            unwritten = self._check_written(view.allocation, cell, mask, line, elements)
+        if allocation.written_in is not None:
+            unwritten = self._check_written(allocation, cell, mask, line)
             if unwritten is not None:
                 value = np.where(unwritten[0].full_array, unwritten[1], value)
-        self.observe("load", view, cell, mask, line, elements)
+        self.observe("load", view, cell, mask, line)
         return value
 
     def load_wide(
@@ -145,8 +139,12 @@ class LoadStoreUnit:
         values = allocation.storage.take(place)
         if mask is not active and mask.array is not None:
             values = np.where(mask.array, values, poison(allocation.dtype))
-        result: np.ndarray = self._as_loaded(values, view, cell, mask, line, elements)
-        return result
+        if allocation.written_in is not None:
+            unwritten = self._check_written(allocation, cell, mask, line, elements)
+            if unwritten is not None:
+                values = np.where(unwritten[0].full_array, unwritten[1], values)
+        self.observe("load", view, cell, mask, line, elements)
+        return values
 
     def _neighbours(self, allocation: Allocation, cell: Value, elements: int) -> np.ndarray:
         """Where in storage the elements from `cell` on lie; the first axis counts them."""

@@ -22,15 +22,15 @@ def run_block(machine: Machine, body: Sequence[ast.stmt]) -> Steps:
         machine.spend(statement)
         machine.observers.statement(statement.lineno, machine.active, machine.frame)
         machine.statement = statement
-        with_blocks = _WITH_BLOCKS.get(type(statement))
-        if with_blocks is not None:
-            yield from with_blocks(machine, statement)
+        kind = type(statement)
+        if kind in _WITH_BLOCKS:
+            yield from _WITH_BLOCKS[kind](machine, statement)
         elif statement in machine.frame.typing.waiting:
             yield from settle(machine, statement)
-            _WITHOUT[type(statement)](machine, statement)
+            _WITHOUT[kind](machine, statement)
             machine.frame.settled.clear()
         else:
-            _WITHOUT[type(statement)](machine, statement)
+            _WITHOUT[kind](machine, statement)
 
 
 def if_statement(machine: Machine, node: ast.If) -> Steps:
