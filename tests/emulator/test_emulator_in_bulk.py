@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -143,3 +146,36 @@ def test_values_are_spread_as_numpy_does(axes: tuple[int, ...], small: int) -> N
     shape = np.broadcast_shapes(value.shape, other.shape, (1,) * 6)
     assert joint_shape(value, other) == joint_shape(other, value) == shape
     assert np.array_equal(spread(value, shape), np.broadcast_to(value, shape))
+
+
+# How often a page had to be fetched in the fourth to sixth of the same launches.
+FAULTS = """
+import resource
+import numpy as np
+from course_lib.emulator import emulate, load_program
+
+TEXT = '''
+from numba import cuda
+@cuda.jit
+def polynomial(out, x):
+    i = cuda.grid(1)
+    y = x[i] * x[i] + 1.0
+    for k in range(4):
+        y = y * x[i] + 1.0
+    out[i] = y
+'''
+x = np.ones(1 << 17)
+launch = emulate(load_program(TEXT).functions["polynomial"])[512, 256]
+for _ in range(6):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    launch(np.empty_like(x), x)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how glibc keeps freed memory")
+def test_memory_that_a_launch_has_freed_is_at_hand_for_the_next_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True
+    )
+    assert sum(map(int, done.stdout.split()[3:])) < 2000
