@@ -32,11 +32,13 @@ from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
 from course_lib.emulator.observers.faults import CopyFaults, Faults
+from course_lib.emulator.observers.launch_findings import causes_only, float64_findings, timeout
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter
-from course_lib.emulator.observers.races import RaceDetector
-from course_lib.emulator.observers.report import Reporter
+from course_lib.emulator.observers.race_findings import race_finding
+from course_lib.emulator.observers.races import Race, RaceDetector
 from course_lib.emulator.observers.stream import StreamRecorder
+from course_lib.emulator.observers.thread_names import ThreadNames
 from course_lib.emulator.observers.tracing import Output, Tracer
 from course_lib.emulator.observers.unwritten import Unwritten
 from course_lib.emulator.options import (
@@ -51,7 +53,7 @@ from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
 from course_lib.emulator.state.lanes import LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
-from course_lib.findings import Finding, by_importance, finding
+from course_lib.findings import Finding, by_importance
 from course_lib.sentences import say
 
 MAX_LOCAL_BYTES = 512 * 1024
@@ -91,7 +93,7 @@ class Run:
             each: self.memory.captured(name, each.fetch(), each.give_back)
             for each, name in device_arrays(typing).items()
         }
-        self.reporter = Reporter(shape.grid, shape.block)
+        self.names = ThreadNames(shape.grid, shape.block)
         self.findings: dict[tuple[Any, ...], Finding] = {}
         self.may_be_written = self._written_allocations()
         self.stopped_in: OpenLoop | None = None
@@ -107,40 +109,40 @@ class Run:
 
     def _make_observers(self, others: Iterable[Observer], limits: LimitNotes | None) -> None:
         """Who listens to this launch: what the options ask for, and then the others."""
-        options, grid = self.options, self.shape.grid
-        self.faults = Faults(self.reporter, self.note)
+        options = self.options
+        self.faults = Faults(self.names, self.note)
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
         wanted = options.trace if isinstance(options.trace, str) else None
         self.tracer = Tracer(wanted) if options.trace else None
-        written = self.may_be_written
-        self.block_races = BlockRaces(grid[::-1], written, fence_lines(self.typing))
-        chosen: list[Observer | None] = [
-            self.faults,
-            self.output,
-            self.meter,
-            self.stream,
-            self.tracer,
-        ]
-        if options.races:
-            chosen.append(RaceDetector(written, lambda race: self.note(self.reporter.race(race))))
-            chosen.append(CopyFaults(self.reporter, self.note))
-        if options.races and max(grid) > 1:
-            chosen.append(self.block_races)
-        chosen.append(Unwritten(self.reporter, self.note))
+        fences = fence_lines(self.typing)
+        self.block_races = BlockRaces(self.shape.grid[::-1], self.may_be_written, fences)
+        self.observers = Observers([*self._own_observers(limits), *others])
+
+    def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
+        """In the order in which they are told."""
+        by_options = (self.faults, self.output, self.meter, self.stream, self.tracer)
+        yield from (each for each in by_options if each is not None)
+        if self.options.races:
+            yield RaceDetector(self.may_be_written, self._note_race)
+            yield CopyFaults(self.names, self.note)
+            if max(self.shape.grid) > 1:
+                yield self.block_races
+        yield Unwritten(self.names, self.note)
         # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
-        if limits and options.schedule == "lockstep":
+        if limits and self.options.schedule == "lockstep":
             limits.next_launch()
-            chosen.append(limits)
-        chosen += others
-        self.observers = Observers(each for each in chosen if each is not None)
+            yield limits
+
+    def _note_race(self, race: Race) -> None:
+        self.note(race_finding(race, self.names))
 
     def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
         again = copy.copy(self)
         again.findings, again.shared, again.instead = {}, {}, instead
-        again.faults = Faults(again.reporter, again.note)
+        again.faults = Faults(again.names, again.note)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
         return again
@@ -206,10 +208,10 @@ class Run:
         except BudgetExceeded as stop:
             finished = False
             self.stopped_in = stop.loop
-            self.note(self.reporter.timeout(stop, self.options.budget.steps))
+            self.note(timeout(stop, self.options.budget.steps))
         spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.block_races.races:
-            self.note(self.reporter.race(race))
+            self._note_race(race)
         if before is not None and finished:
             weigh(self, before)
         self.memory.copy_back()
@@ -291,7 +293,9 @@ class Run:
 
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
-        findings = _causes_only(self.findings.values()) + self._float64_findings()
+        findings = causes_only(self.findings.values())
+        if self.meter:
+            findings += float64_findings(self.meter.float64_lines, self.array_types)
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,
@@ -316,26 +320,6 @@ class Run:
             steps=steps,
         )
 
-    def _of_the_arrays(self) -> str:
-        if len(self.array_types) == 1:
-            return f"the arrays are {next(iter(self.array_types))}"
-        return "none of the arrays is"
-
-    def _float64_findings(self) -> list[Finding]:
-        if self.meter is None or str(T.FLOAT64) in self.array_types:
-            return []
-        return [
-            finding(
-                "float64-arithmetic",
-                say(
-                    "This line computes in float64 although {arrays}.", arrays=self._of_the_arrays()
-                ),
-                line,
-                "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
-            )
-            for line in sorted(self.meter.float64_lines)
-        ]
-
 
 def _views_in(values: Iterable[Any]) -> Iterator[ArrayView]:
     """The arrays among the arguments, also those in tuples."""
@@ -344,17 +328,6 @@ def _views_in(values: Iterable[Any]) -> Iterator[ArrayView]:
             yield value
         elif isinstance(value, tuple):
             yield from _views_in(value)
-
-
-def _causes_only(findings: Iterable[Finding]) -> list[Finding]:
-    """Without reads of unwritten cells that a race in the same array explains."""
-    kept = list(findings)
-    raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
-    return [
-        each
-        for each in kept
-        if each.code != "uninitialised-read" or each.cell.split("[")[0] not in raced
-    ]
 
 
 def _spaces(grid: Triple, block: Triple, lanes: int) -> Iterator[LaneSpace]:

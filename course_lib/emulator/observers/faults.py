@@ -1,4 +1,4 @@
-"""Notes what should not happen in a launch: accesses that fault, and threads that go astray."""
+"""Makes findings of what should not happen in a launch: bad accesses, threads that go astray."""
 
 from __future__ import annotations
 
@@ -6,38 +6,29 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.report import Reporter
+from course_lib.emulator.observers.index_findings import index_finding
+from course_lib.emulator.observers.thread_names import FaultObserver, Place, ThreadNames
 from course_lib.emulator.profile.profile import StaleRead
 from course_lib.emulator.state.indices import Fault
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
-from course_lib.emulator.state.memory import Allocation, Memory
-from course_lib.findings import Finding
+from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
+from course_lib.emulator.state.memory import Allocation
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Index, Line, say
 
 
-class Faults(Observer):
+class Faults(FaultObserver):
     """Makes a finding of every fault.
-
-    Args:
-        reporter: says it in words.
-        note: keeps the finding.
 
     Attributes:
         stale_reads: reads of what was left from an earlier round, which may be meant.
     """
 
-    space: LaneSpace
-
-    def __init__(self, reporter: Reporter, note: Callable[[Finding], None]) -> None:
-        self.reporter = reporter
-        self.note = note
+    def __init__(self, names: ThreadNames, note: Callable[[Finding], None]) -> None:
+        super().__init__(names, note)
         self.stale_reads: dict[tuple[int, str], StaleRead] = {}
 
-    def begin(self, space: LaneSpace, memory: Memory) -> None:
-        self.space = space
-
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
-        self.note(self.reporter.fault(fault, allocation, kind, line, self.space))
+        self.note(index_finding(fault, allocation, kind, line, *self.who(fault.lane)))
 
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
         key = (line, allocation.name)
@@ -48,20 +39,69 @@ class Faults(Observer):
             self.stale_reads[key] = StaleRead(line, allocation.name, name, thread, block)
 
     def undefined(self, name: str, bad: Mask, line: int) -> None:
-        lane = int(np.argmax(bad.full_array))
-        self.note(self.reporter.undefined(name, lane, line, self.space))
+        who, thread = self.who(int(np.argmax(bad.full_array)))
+        found = finding(
+            "uninitialised-read",
+            say(
+                "{who} uses {name}, but on its path {name} was never given a value.",
+                who=who,
+                name=name,
+            ),
+            line,
+            say("Give {name} a value before the branch.", name=name),
+            threads=(thread,),
+            cell=name,
+        )
+        self.note(found)
 
     def raised(self, what: str, mask: Mask, line: int) -> None:
-        lane = int(np.argmax(mask.full_array))
-        self.note(self.reporter.raised(what, lane, line, self.space))
+        who, thread = self.who(int(np.argmax(mask.full_array)))
+        found = finding(
+            "raised-exception",
+            say("{who} raises {what} here, and ends.", who=who, what=what),
+            line,
+            "Which value led this thread to this line?",
+            threads=(thread,),
+        )
+        self.note(found)
 
     def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None:
         lane, number = _first_lane(bad, index)
-        self.note(self.reporter.no_such_item(name, number, items, lane, line, self.space))
+        who, thread = self.who(lane)
+        has = "1 item" if items == 1 else say("{items} items", items=items)
+        found = finding(
+            "out-of-bounds-read",
+            say(
+                "{who} asks for {item} of {name}, which has {has}. It raises an IndexError, and on "
+                "a GPU a thread that raises ends without a word.",
+                who=who,
+                item=Index(number, items - 1, "item"),
+                name=name,
+                has=has,
+            ),
+            line,
+            "Which values does this index take?",
+            threads=(thread,),
+            cell=name,
+        )
+        self.note(found)
 
     def not_below(self, tuples: str, passed: Mask, line: int) -> None:
-        lane = int(np.argmax(passed.full_array))
-        self.note(self.reporter.not_below(tuples, lane, line, self.space))
+        who, thread = self.who(int(np.argmax(passed.full_array)))
+        found = finding(
+            "wrong-bounds-check",
+            say(
+                "{who} passes the test {tuples}, although one of its indices is outside: Python "
+                "compares tuples like words in a dictionary, so the first numbers that differ "
+                "decide.",
+                who=who,
+                tuples=tuples,
+            ),
+            line,
+            "Which two comparisons does a thread at the right edge have to pass?",
+            threads=(thread,),
+        )
+        self.note(found)
 
     def broken_warp(self, name: str, mask: Mask, line: int) -> None:
         active = self.space.warps_of(mask.full_array, False).reshape(-1, WARP_SIZE)
@@ -71,17 +111,65 @@ class Faults(Observer):
         first = warp * WARP_SIZE
         here, absent = first + int(np.argmax(lanes)), first + int(np.argmin(lanes))
         start = block * self.space.block_size
-        missing = start + absent if absent < self.space.block_size else -1
-        self.note(self.reporter.broken_warp(name, start + here, missing, line, self.space))
+        who, thread = self.who(start + here)
+        threads: tuple[Place, ...] = (thread,)
+        why = "but its warp has fewer: the block's size is no multiple of 32"
+        if absent < self.space.block_size:
+            other, other_thread = self.who(start + absent)
+            why = f"but {other} does not take part"
+            threads = (thread, other_thread)
+        found = finding(
+            "barrier-divergence",
+            say(
+                "{who} calls {name}, which the 32 threads of a warp carry out together, {why}.",
+                who=who,
+                name=name,
+                why=why,
+            ),
+            line,
+            "No branch on a thread's own index may stand around it.",
+            threads=threads,
+        )
+        self.note(found)
 
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
-        here, missing = (self._lane_of(rows, row) for rows in (active, absent))
-        self.note(self.reporter.left_out(name, here, missing, line, self.space))
+        who, thread = self.who(self._lane_of(active, row))
+        other, other_thread = self.who(self._lane_of(absent, row))
+        found = finding(
+            "barrier-divergence",
+            say(
+                "{who} calls {name} with a mask that names {other} as well, but {other} does not "
+                "get there: what comes out is undefined.",
+                who=who,
+                name=name,
+                other=other,
+            ),
+            line,
+            say(
+                "Which threads does the mask name, and do all of them come to this {name}?",
+                name=name,
+            ),
+            threads=(thread, other_thread),
+        )
+        self.note(found)
 
     def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None:
-        lane = self._lane_of(lanes, int(np.argmax(lanes.any(axis=2).reshape(-1))))
-        self.note(self.reporter.unnamed(name, lane, line, self.space))
+        row = int(np.argmax(lanes.any(axis=2).reshape(-1)))
+        who, thread = self.who(self._lane_of(lanes, row))
+        found = finding(
+            "barrier-divergence",
+            say(
+                "{who} calls {name} with a mask that does not name it: what comes out is "
+                "undefined.",
+                who=who,
+                name=name,
+            ),
+            line,
+            "A mask has one bit for each lane of the warp. Which lanes come to this line?",
+            threads=(thread,),
+        )
+        self.note(found)
 
     def _lane_of(self, rows: np.ndarray, row: int) -> int:
         """The first lane of one row of warps."""
@@ -101,31 +189,58 @@ class Faults(Observer):
         present = arrived.full_array.reshape(-1, size)[block]
         absent = int(np.argmin(present))
         returned = not live.full_array.reshape(-1, size)[block][absent]
-        first = block * size
-        found = self.reporter.divergence(
-            line, first + absent, first + int(np.argmax(present)), returned, self.space
+        missing, absent_thread = self.who(block * size + absent)
+        waiting, present_thread = self.who(block * size + int(np.argmax(present)))
+        why = "has already returned" if returned else "does not reach it"
+        found = finding(
+            "barrier-divergence",
+            say(
+                "{waiting} waits at the barrier in {line}, but {missing} {why}.",
+                waiting=waiting,
+                line=Line(line),
+                missing=missing,
+                why=why,
+            ),
+            line,
+            "All threads of a block must pass the same cuda.syncthreads(): no return before it, "
+            "no branch around it.",
+            threads=(present_thread, absent_thread),
         )
         self.note(found)
 
 
-class CopyFaults(Observer):
+class CopyFaults(FaultObserver):
     """Makes a finding of every access to cells into which an asynchronous copy is under way."""
-
-    space: LaneSpace
-
-    def __init__(self, reporter: Reporter, note: Callable[[Finding], None]) -> None:
-        self.reporter = reporter
-        self.note = note
-
-    def begin(self, space: LaneSpace, memory: Memory) -> None:
-        self.space = space
 
     def too_early(
         self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
     ) -> None:
         lane, number = _first_lane(bad, cell)
         _, copy_line = _first_lane(bad, started)
-        found = self.reporter.too_early(kind, allocation, number, lane, line, copy_line, self.space)
+        who, thread = self.who(lane)
+        name = allocation.element_name(number)
+        reads = kind == "load"
+        what = {"load": "reads", "copy": "starts another copy to"}.get(kind, "writes")
+        found = finding(
+            "race-read-after-write" if reads else "race-write-after-write",
+            say(
+                "{who} {what} {name} at {line}, but the copy to it that was started at "
+                "{copy_line} has not been waited for.",
+                who=who,
+                what=what,
+                name=name,
+                line=Line(line),
+                copy_line=Line(copy_line),
+            ),
+            line,
+            say(
+                "Which cp_async_wait covers that copy? Or should this line {verb} another buffer?",
+                verb="read" if reads else "fill",
+            ),
+            other_line=copy_line,
+            threads=(thread,),
+            cell=name,
+        )
         self.note(found)
 
 

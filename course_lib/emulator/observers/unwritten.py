@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.report import Reporter
+from course_lib.emulator.observers.thread_names import FaultObserver
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
-from course_lib.findings import Finding
+from course_lib.findings import finding
+from course_lib.sentences import say
 
 
 @dataclass(eq=False)
@@ -26,22 +25,13 @@ class _Reads:
     cells: np.ndarray
 
 
-class Unwritten(Observer):
-    """Makes a finding of each line that reads unwritten cells, by a lane whose result they spoil.
-
-    Args:
-        reporter: says it in words.
-        note: keeps the finding.
-    """
+class Unwritten(FaultObserver):
+    """Makes a finding of each line that reads unwritten cells, by a lane that they spoil."""
 
     spaces = ("global",)
 
-    def __init__(self, reporter: Reporter, note: Callable[[Finding], None]) -> None:
-        self.reporter = reporter
-        self.note = note
-
     def begin(self, space: LaneSpace, memory: Memory) -> None:
-        self.space = space
+        super().begin(space, memory)
         self._reads: dict[tuple[int, str], _Reads] = {}
         self._spoiled = np.zeros(0, bool)
 
@@ -75,4 +65,26 @@ class Unwritten(Observer):
             telling = read.lanes & self._spoiled if self._spoiled.size else read.lanes
             lane = int(np.argmax(telling if telling.any() else read.lanes))
             cell = int(read.cells[lane])
-            self.note(self.reporter.uninitialised(read.allocation, cell, lane, line, self.space))
+            self._note_read(read.allocation.element_name(cell), read.allocation.space, lane, line)
+
+    def _note_read(self, name: str, space: str, lane: int, line: int) -> None:
+        who, thread = self.who(lane)
+        where = {
+            "shared": "Shared memory starts with undefined contents.",
+            "local": "A local array starts with undefined contents.",
+            "global": "What stands there before the launch is undefined.",
+        }[space]
+        found = finding(
+            "uninitialised-read",
+            say(
+                "{who} reads {name}, which no thread has written. {where}",
+                who=who,
+                name=name,
+                where=where,
+            ),
+            line,
+            "Which thread should have written this cell, and did it always do so?",
+            threads=(thread,),
+            cell=name,
+        )
+        self.note(found)

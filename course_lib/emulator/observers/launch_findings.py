@@ -1,0 +1,64 @@
+"""Says what there is to say of a launch as a whole: steps used up, arithmetic in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Line, say
+
+
+def timeout(stop: BudgetExceeded, steps: int) -> Finding:
+    """The budget ended the run."""
+    loop = stop.loop
+    used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
+    if loop is None:
+        message = say("The kernel was still running {used_up}.", used_up=used_up)
+        return finding("timeout", message, stop.line, "What makes this launch so long?")
+    if loop.ends:
+        message = say(
+            "The loop in {line} was in its turn {turns} {used_up}.",
+            line=Line(loop.line),
+            turns=f"{loop.turns:,}",
+            used_up=used_up,
+        )
+        hint = "How many threads share the work, and how often does each of them turn this loop?"
+    else:
+        message = say(
+            "The loop in {line} had turned {turns} times {used_up}.",
+            line=Line(loop.line),
+            turns=f"{loop.turns:,}",
+            used_up=used_up,
+        )
+        hint = "Does its condition ever become false?"
+    return finding("timeout", message, loop.line, hint)
+
+
+def float64_findings(lines: Iterable[int], array_types: Collection[str]) -> list[Finding]:
+    """Lines that compute in float64, where none of the arrays that were passed in has it."""
+    if "float64" in array_types:
+        return []
+    arrays = "none of the arrays is"
+    if len(array_types) == 1:
+        arrays = f"the arrays are {next(iter(array_types))}"
+    return [
+        finding(
+            "float64-arithmetic",
+            say("This line computes in float64 although {arrays}.", arrays=arrays),
+            line,
+            "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
+        )
+        for line in sorted(lines)
+    ]
+
+
+def causes_only(findings: Iterable[Finding]) -> list[Finding]:
+    """Without reads of unwritten cells that a race in the same array explains."""
+    kept = list(findings)
+    raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
+    return [
+        each
+        for each in kept
+        if each.code != "uninitialised-read" or each.cell.split("[")[0] not in raced
+    ]

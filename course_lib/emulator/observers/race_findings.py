@@ -1,0 +1,125 @@
+"""Says in sentences which two accesses race, and what to ask about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from course_lib.emulator.observers.races import Race
+from course_lib.emulator.observers.thread_names import Place, ThreadNames, block_name
+from course_lib.findings import Finding, finding
+from course_lib.sentences import Line, say
+
+
+def race_finding(race: Race, names: ThreadNames) -> Finding:
+    """Two accesses that nothing orders."""
+    first = names.full(race.first_block, race.first_thread)
+    second = names.full(race.second_block, race.second_thread)
+    blocks: tuple[Place, ...] = ()
+    if race.space == "global" and race.first_block != race.second_block:
+        first = block_name(race.first_block, names.grid)
+        second = block_name(race.second_block, names.grid)
+        blocks = (race.first_block, race.second_block)
+    message, hint = _race_sentence(race, first, second)
+    return finding(
+        race.code,
+        message,
+        race.second_line,
+        hint,
+        other_line=race.first_line,
+        threads=(race.first_thread, race.second_thread),
+        cell=race.cell,
+        blocks=blocks,
+    )
+
+
+def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
+    facts: dict[str, Any] = {
+        "first": first,
+        "second": second,
+        "cell": race.cell,
+        "first_line": Line(race.first_line),
+        "second_line": Line(race.second_line),
+    }
+    if race.updates:
+        message = say(
+            "{first} and {second} both read {cell}, change it and write it back at "
+            "{first_line}; nothing orders them, so what one of them adds can be lost.",
+            **facts,
+        )
+        return message, (
+            "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
+            "does in three?"
+        )
+    facts["lacking"], hint = _what_lacks(race)
+    if "copy" in (race.first_kind, race.second_kind):
+        return _copy_race_sentence(race, facts)
+    if race.code == "race-write-after-write":
+        rivals = "threads" if race.first_block == race.second_block else "blocks"
+        hint = f"Which of the two {rivals} should write this element?"
+    if race.code == "race-read-after-write":
+        message = say(
+            "{second} reads {cell} at {second_line}, perhaps before {first} has written it "
+            "at {first_line}; {lacking}.",
+            **facts,
+        )
+    elif race.code == "race-write-after-read":
+        message = say(
+            "{second} overwrites {cell} at {second_line}, perhaps before {first} has read it "
+            "at {first_line}; {lacking}.",
+            **facts,
+        )
+    elif race.first_line == race.second_line:
+        if race.space == "global" and race.first_block == race.second_block:
+            facts["lacking"] = "nothing says whose number stays"
+        message = say(
+            "{first} and {second} both write {cell} at {first_line}; {lacking}.",
+            **facts,
+        )
+    else:
+        message = say(
+            "{first} writes {cell} at {first_line} and {second} writes it at "
+            "{second_line}; {lacking}.",
+            **facts,
+        )
+    return message, hint
+
+
+def _what_lacks(race: Race) -> tuple[str, str]:
+    """Why nothing orders the two accesses, and what to ask."""
+    if race.space == "global" and race.first_block != race.second_block:
+        return (
+            "blocks of one launch run in any order",
+            "Let each element be written by one block only, or use an atomic operation.",
+        )
+    lacking = "no cuda.syncthreads() stands between"
+    if race.same_warp:
+        lacking = "no barrier stands between, and even the threads of one warp need not run in step"
+    return lacking, "What must be finished before this line may run, and what waits for it?"
+
+
+def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
+    """The same where an asynchronous copy is the store."""
+    hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
+    if race.code == "race-read-after-write":
+        message = say(
+            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} "
+            "started at {first_line} has landed: a cp_async_wait and then a "
+            "cuda.syncthreads() must stand between.",
+            **facts,
+        )
+    elif race.code == "race-write-after-read":
+        message = say(
+            "The copy that {second} starts at {second_line} overwrites {cell}, perhaps "
+            "before {first} has read it at {first_line}; {lacking}.",
+            **facts,
+        )
+        hint = "Who may still read this part of the tile, and which barrier tells that all have?"
+    else:
+        message = say(
+            "{first} writes {cell} at {first_line} and {second} writes it at "
+            "{second_line}, one of them by a copy; {lacking}.",
+            **facts,
+        )
+        hint = "Which of the two threads should write this element?"
+    return message, hint
